@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::{BrowserError, not_built_in};
 use super::{
     BrowserOptions, CaptureOptions, DialogSeen, Download, ElementAddress, Guard, Loaded,
-    Navigation, SearchMove, Settled, Settling,
+    Navigation, SearchMove, WaitOutcome, WaitPolicy,
 };
 use cuecard_runtime::policy::Refusal;
 
@@ -184,7 +184,7 @@ impl BrowserBridge {
         match *self {}
     }
 
-    pub async fn settle(&mut self, _: Settling) -> Result<Settled, BrowserError> {
+    pub async fn settle(&mut self, _: WaitPolicy) -> Result<WaitOutcome, BrowserError> {
         match *self {}
     }
 }

@@ -59,7 +59,7 @@ pub enum SearchMove {
 
 /// How a wait for the page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
+pub enum WaitOutcome {
     /// Whatever the action changed was changed at once, and it asked for nothing.
     Instant,
     /// It loaded a page that changed no more, and asked for nothing more, once it was loaded.
@@ -72,23 +72,23 @@ pub enum Settled {
 
 /// How long a page is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settling {
+pub enum WaitPolicy {
     /// Until it is done.
     Whole,
     /// The same after an action in a frame or a shadow root: since nobody sees what changes in there, it is never
-    /// [`Settled::Instant`].
+    /// [`WaitOutcome::Instant`].
     Unwatched,
     /// Until it is done, once its document is there.
     Document,
-    /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`Settled::Instant`]
+    /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`WaitOutcome::Instant`]
     /// when it was recorded.
     IfBusy,
     /// Until what it loads is loaded; as [`Self::Whole`] if it loads nothing, or asks for more than is answered by then.
-    /// For an action that was [`Settled::Loaded`] when it was recorded.
+    /// For an action that was [`WaitOutcome::Loaded`] when it was recorded.
     Load,
 }
 
-impl Settled {
+impl WaitOutcome {
     /// The word in results.
     pub fn name(self) -> &'static str {
         match self {
@@ -100,12 +100,12 @@ impl Settled {
     }
 }
 
-impl Settling {
-    /// How a replay waits after an action that ended so when it was recorded: by the word of a [`Settled`].
+impl WaitPolicy {
+    /// How a replay waits after an action that ended so when it was recorded: by the word of a [`WaitOutcome`].
     pub fn as_recorded(word: Option<&str>) -> Self {
         match word {
-            Some(word) if word == Settled::Instant.name() => Self::IfBusy,
-            Some(word) if word == Settled::Loaded.name() => Self::Load,
+            Some(word) if word == WaitOutcome::Instant.name() => Self::IfBusy,
+            Some(word) if word == WaitOutcome::Loaded.name() => Self::Load,
             _ => Self::Whole,
         }
     }

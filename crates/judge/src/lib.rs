@@ -30,12 +30,12 @@ mod results;
 mod samples;
 mod scheduler;
 mod sentences;
-mod sieve;
 mod snapshot;
 pub mod test_case;
 mod text;
 mod tool_policy;
 mod tools;
+mod trace_filter;
 mod trajectory;
 #[cfg(test)]
 mod trials;
@@ -47,8 +47,8 @@ pub use redact_fields::{misspelt_redactions, redacted};
 pub use result::{
     Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
 };
-pub use sieve::{LeftOut, Sieve, Sifted};
 pub use snapshot::{Snapshot, Snapshots, stable};
+pub use trace_filter::{FilteredTrace, LeftOut, TraceFilter};
 pub use view::View;
 
 use crate::model::{Assertion, AssertionCheck, Severity, TestCase};
@@ -219,7 +219,11 @@ pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<
 }
 
 /// As [`judge_with`], of a trace that may have gaps where nothing is that the assertions ask for.
-pub fn judge_sifted(case: &TestCase, sifted: &Sifted, snapshots: &Snapshots) -> Vec<Outcome> {
+pub fn judge_sifted(
+    case: &TestCase,
+    sifted: &FilteredTrace,
+    snapshots: &Snapshots,
+) -> Vec<Outcome> {
     outcomes(&View::of_sifted(case, sifted).with_snapshots(snapshots))
 }
 

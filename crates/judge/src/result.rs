@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Map;
 
 use super::redact_fields::FieldRedactor;
-use super::{Outcome, OutcomeStatus, Sifted};
+use super::{FilteredTrace, Outcome, OutcomeStatus};
 use crate::model::{TestCase, TraceInput};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
@@ -151,7 +151,7 @@ impl TestResult {
     /// The result of `case`, whose assertions came out as `outcomes` on `trace`.
     pub fn judged(
         case: &TestCase,
-        trace: impl Into<Sifted>,
+        trace: impl Into<FilteredTrace>,
         mut outcomes: Vec<Outcome>,
         run: Run,
     ) -> Judgement {
@@ -266,7 +266,7 @@ impl TestResult {
 }
 
 impl TraceSummary {
-    fn of(sifted: &Sifted) -> Self {
+    fn of(sifted: &FilteredTrace) -> Self {
         let trace = &sifted.trace;
         let mut tool_calls: Vec<(String, u64)> = Vec::new();
         let mut rows: HashMap<String, usize> = HashMap::new();

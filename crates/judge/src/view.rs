@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use super::document::document;
 use super::fold::{as_read, fold};
-use super::sieve::{LeftOut, Sifted};
 use super::snapshot::{Snapshot, Snapshots};
+use super::trace_filter::{FilteredTrace, LeftOut};
 use crate::model::{TestCase, ToolPattern};
 use cuecard_source::value::Json;
 use cuecard_trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 
     /// Looks at a trace for `case` that may have gaps.
-    pub fn of_sifted(case: &'a TestCase, sifted: &'a Sifted) -> Self {
+    pub fn of_sifted(case: &'a TestCase, sifted: &'a FilteredTrace) -> Self {
         Self {
             left_out: sifted.left_out.as_ref(),
             ..Self::new(case, &sifted.trace)

@@ -18,7 +18,7 @@ use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
 
 /// What calls are made with.
 #[derive(Debug)]
-pub(super) struct Calling {
+pub(super) struct ToolMapping {
     pub(super) profiles: Profiles,
     pub(super) agent: Option<AgentName>,
     /// Types and unknown arguments count too.
@@ -45,7 +45,7 @@ pub(super) fn prepare(
     attempt: &Attempt,
     request: &Request,
     speed: Speed,
-    calling: &Calling,
+    calling: &ToolMapping,
 ) -> Result<Prepared, Vec<Diagnostic>> {
     let mut prepared = Prepared::default();
     let mut failures = Vec::new();

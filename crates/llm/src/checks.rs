@@ -8,7 +8,7 @@ use cuecard_timeline::model::{FileText, TimelineCheck};
 use cuecard_trace::{Assertion, EventData};
 
 use cuecard_workspace::git::Git;
-use cuecard_workspace::probe::{self, Seen};
+use cuecard_workspace::probe::{self, ProbeResult};
 
 /// What became of a check.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(super) async fn judge(
         root: workspace,
         environment,
     };
-    let seen: Seen = match check {
+    let seen: ProbeResult = match check {
         TimelineCheck::FileExists(path) => probe::exists(workspace, path),
         TimelineCheck::FileAbsent(path) => probe::is_absent(workspace, path),
         TimelineCheck::FileContains { path, test } => match test {

@@ -12,7 +12,7 @@ use super::disturb::Part;
 use super::faults::Faults;
 use super::streaming::{PING_AFTER, Timing};
 use cuecard_runtime::fault::Act;
-use cuecard_runtime::patience::Answering;
+use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::PING;
 
 /// How many bytes a piece of a split frame has.

@@ -5,9 +5,9 @@ use cuecard_source::value::cut;
 use cuecard_timeline::script::{LlmScript, Request, Served};
 
 use super::answers;
-use super::stand_in::StandIn;
+use super::mock_server::MockServer;
 
-impl StandIn {
+impl MockServer {
     /// T-LLM-05 and T-LLM-09 of a request that gets a turn.
     pub(super) fn doubts(
         &self,

@@ -24,11 +24,11 @@ struct ScriptedFault {
     event_idx: usize,
     fault: Fault,
     /// Where it hits, or why it never does.
-    aim: Result<Aim, &'static str>,
+    aim: Result<FaultTarget, &'static str>,
 }
 
 #[derive(Debug)]
-struct Aim {
+struct FaultTarget {
     turn_idx: usize,
     /// The call that it is for; without one it is for the whole answer.
     call_id: Option<String>,
@@ -188,7 +188,7 @@ fn aim(
     event_idx: usize,
     event: &TimelineEvent,
     kind: FaultKind,
-) -> Result<Aim, &'static str> {
+) -> Result<FaultTarget, &'static str> {
     if kind == FaultKind::Stderr {
         return Err("a model API has no stderr");
     }
@@ -196,13 +196,13 @@ fn aim(
     let turns = script.turns.turns.iter().enumerate();
     for (turn_idx, turn) in turns {
         if let Some(call) = turn.calls().find(|call| call.event_idx == event_idx) {
-            return Ok(Aim {
+            return Ok(FaultTarget {
                 turn_idx,
                 call_id: Some(call.id.clone()),
             });
         }
         if is_answer && turn.event_idx == event_idx {
-            return Ok(Aim {
+            return Ok(FaultTarget {
                 turn_idx,
                 call_id: None,
             });

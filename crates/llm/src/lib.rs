@@ -24,15 +24,17 @@
 //! ```
 
 mod answers;
+mod body_cache;
 mod checks;
 mod disturb;
 mod disturbed;
 mod doubts;
 mod events;
+mod exchange_recorder;
 mod faults;
 mod files;
 mod headers;
-mod ledger;
+mod mock_server;
 mod options;
 pub mod record;
 mod remembered;
@@ -40,7 +42,6 @@ mod replying;
 mod responses;
 mod server;
 mod service;
-mod stand_in;
 mod stored;
 mod stray_results;
 mod streaming;
@@ -49,10 +50,9 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod whole;
 
+pub use exchange_recorder::{Exchange, UnplayedTurn, Verdict};
 pub use faults::PlannedFault;
-pub use ledger::{Exchange, UnplayedTurn, Verdict};
 pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
     OnMiss,

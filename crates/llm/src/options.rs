@@ -11,7 +11,7 @@ use cuecard_timeline::profiles::{AgentName, Profile};
 use cuecard_timeline::script::{DEFAULT_MAX_DISTANCE, DEFAULT_MAX_SESSIONS, Speed};
 
 use cuecard_runtime::listener::DEFAULT_BIND;
-use cuecard_runtime::patience::Patience;
+use cuecard_runtime::timeouts::Timeouts;
 
 /// How many characters of a text are in one delta of a stream, if nothing else is said.
 pub const DEFAULT_CHUNK: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
@@ -45,7 +45,7 @@ pub struct LlmOptions {
     /// The largest body of a request, in bytes.
     pub body_limit: usize,
     /// How long slow clients are waited for.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// What the conditions of rules ask for.
     pub symbols: Symbols,
     /// What goes wrong on purpose, beside what the files themselves say.
@@ -104,7 +104,7 @@ impl Default for LlmOptions {
             bind: DEFAULT_BIND,
             token: None,
             body_limit: DEFAULT_BODY_LIMIT,
-            patience: Patience::default(),
+            patience: Timeouts::default(),
             symbols: Symbols::new(),
             faults: None,
             skip_bad: false,

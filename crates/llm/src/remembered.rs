@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cuecard_source::value::cut;
 use cuecard_timeline::script::{
-    Address, Answered, Decision, Outside, Request, RequestKey, SessionKey, Sessions,
+    Address, Answered, Decision, Request, RequestKey, SessionKey, Sessions, UnmatchedRequest,
 };
 
-use super::whole::WholeAnswers;
+use super::body_cache::WholeAnswers;
 use cuecard_wire::llm::errors::ApiError;
 
 /// More names of models are not kept.
@@ -49,7 +49,7 @@ impl Remembered {
         address: Address<'_>,
         request: &Request,
         now_ms: u64,
-    ) -> Result<(Answered, Option<Box<ApiError>>), Outside> {
+    ) -> Result<(Answered, Option<Box<ApiError>>), UnmatchedRequest> {
         self.note_model(&request.model);
         let answered = self.sessions.answer(session, address, request, now_ms)?;
         let refused = match &answered.decision {

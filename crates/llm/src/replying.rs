@@ -11,19 +11,19 @@ use cuecard_timeline::script::Endpoint;
 use futures::future::{Either, FutureExt as _};
 
 use super::answers;
+use super::body_cache::CachedBody;
 use super::disturb::{Frame, Frames, Part, disturb};
 use super::disturbed;
+use super::exchange_recorder::StartedExchange;
 use super::faults::Hit;
-use super::ledger::Begun;
+use super::mock_server::{Content, Decided, MockServer, ModelAnswer, Reply};
 use super::service::{
-    Answered, Arrived, EVENTS, JSON, Noted, Read, add_headers, error_response, note, respond,
+    Answered, Arrived, EVENTS, ExchangeNote, JSON, Read, add_headers, error_response, note, respond,
 };
-use super::stand_in::{Content, Decided, ModelAnswer, Reply, StandIn};
 use super::stored::Stored;
 use super::streaming::{self, Delivery, Spoken};
-use super::whole::Whole;
 use cuecard_runtime::fault::Act;
-use cuecard_runtime::patience::Answering;
+use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::events::{Events, Framing, Streaming};
 use cuecard_wire::llm::route::Target;
@@ -35,20 +35,20 @@ const MAX_KEPT_INPUT: usize = 64 * 1024;
 
 /// A request that was understood, on the way to its response.
 pub(super) struct Replying<'a> {
-    pub(super) stand_in: &'a StandIn,
+    pub(super) mock_server: &'a MockServer,
     pub(super) arrived: &'a Arrived<'a>,
     pub(super) target: Target<'a>,
     pub(super) received: Received,
     /// The size of its body.
     pub(super) n_bytes: usize,
-    pub(super) begun: Begun,
+    pub(super) begun: StartedExchange,
     pub(super) answering: Answering,
 }
 
 impl<'a> Replying<'a> {
     /// An answer of the model, or what stands in its place.
     pub(super) fn reply(self) -> Answered<'a> {
-        let decided = self.stand_in.decide(
+        let decided = self.mock_server.decide(
             self.arrived.address(),
             &self.received.request,
             self.arrived.at,
@@ -79,29 +79,29 @@ impl<'a> Replying<'a> {
 
     async fn reply_later(self, decided: Decided) -> Response {
         let Self {
-            stand_in,
+            mock_server,
             arrived,
             begun,
             ..
         } = self;
-        stand_in.tell_left_out(begun).await;
+        mock_server.tell_left_out(begun).await;
         let Reply { content, mut told } = match decided {
             Decided::Reply(reply) => reply,
             Decided::AfterAsserts(turn) => {
                 let request = &self.received.request;
-                stand_in.after_asserts(*turn, request).await
+                mock_server.after_asserts(*turn, request).await
             }
         };
-        stand_in.find_all(&mut told.found).await;
+        mock_server.find_all(&mut told.found).await;
         let hits = std::mem::take(&mut told.hits);
         let due_ms = match hits.is_empty() {
             true => content.due_ms(),
-            false => stand_in.options.speed.at(content.due_ms()),
+            false => mock_server.options.speed.at(content.due_ms()),
         };
         let is_stream = self.is_stream(&content);
         let mut delivery = None;
         if begun.is_recorded {
-            let noted = Noted {
+            let noted = ExchangeNote {
                 number: begun.number,
                 due_ms,
                 status: content.status(),
@@ -117,15 +117,15 @@ impl<'a> Replying<'a> {
                 n_bytes: self.n_bytes,
             };
             let endpoint = self.target.endpoint;
-            let noted = note(stand_in, arrived, endpoint, Some(read), told, noted);
+            let noted = note(mock_server, arrived, endpoint, Some(read), told, noted);
             let exchange = Box::pin(noted).await;
             // What goes wrong on purpose is as it should be.
-            delivery = hits.is_empty().then(|| Delivery::of(stand_in, exchange));
+            delivery = hits.is_empty().then(|| Delivery::of(mock_server, exchange));
         }
         if !is_stream {
             if due_ms > 0 {
                 let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
-                stand_in.clock.sleep_until(due).await;
+                mock_server.clock.sleep_until(due).await;
             }
             if let Some(delivery) = delivery.take() {
                 delivery.sent();
@@ -185,7 +185,7 @@ impl<'a> Replying<'a> {
         let wants_stream = request.wants_stream;
         let spoken = Spoken {
             endpoint,
-            created_at: self.stand_in.created_at,
+            created_at: self.mock_server.created_at,
             usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
             streams_usage: request.wants_stream_usage,
             model: std::mem::take(&mut request.model),
@@ -200,8 +200,8 @@ impl<'a> Replying<'a> {
             if hits.is_empty() {
                 if let Some(occasion) = spoken.answer.occasion {
                     let body = Bytes::copy_from_slice(&buffer);
-                    let answer = Whole { body, due_ms };
-                    self.stand_in.remembered().whole.keep(occasion, answer);
+                    let answer = CachedBody { body, due_ms };
+                    self.mock_server.remembered().whole.keep(occasion, answer);
                 }
                 return respond(StatusCode::OK, JSON, Body::from(buffer));
             }
@@ -211,7 +211,7 @@ impl<'a> Replying<'a> {
         }
         let framing = self.target.framing;
         let streaming = Streaming {
-            chunk: self.stand_in.options.chunk,
+            chunk: self.mock_server.options.chunk,
             framing,
         };
         let is_array = endpoint == Endpoint::Gemini && framing == Framing::JsonArray;
@@ -237,7 +237,7 @@ impl<'a> Replying<'a> {
         if let Some(id) = &answer.id
             && body["store"] == false
         {
-            self.stand_in.stored.delete(id);
+            self.mock_server.stored.delete(id);
         } else if let Some(id) = &answer.id {
             let has_calls = answer.elements.iter().any(is_call);
             let stored = Stored {
@@ -247,23 +247,23 @@ impl<'a> Replying<'a> {
                 elements: has_calls.then(|| answer.elements.clone()),
                 input: (self.n_bytes <= MAX_KEPT_INPUT).then(|| body["input"].clone()),
             };
-            self.stand_in.stored.keep(id, stored);
+            self.mock_server.stored.keep(id, stored);
         }
         if let Some(place) = answer.place
             && request.endpoint == Endpoint::Messages
             && body["thread"].is_object()
         {
             let id = message_id(answer.seed);
-            self.stand_in.threads.keep(id, place, request);
+            self.mock_server.threads.keep(id, place, request);
         }
     }
 
     fn timing(&self, has_pings: bool) -> streaming::Timing {
         streaming::Timing {
-            clock: self.stand_in.clock,
+            clock: self.mock_server.clock,
             began: self.arrived.at,
             has_pings,
-            stop: self.stand_in.stop.clone(),
+            stop: self.mock_server.stop.clone(),
         }
     }
 
@@ -272,7 +272,7 @@ impl<'a> Replying<'a> {
         let is_stream = frames.is_stream;
         let mut parts = disturb(frames, hits);
         for part in &mut parts {
-            part.at_ms = self.stand_in.options.speed.at(part.at_ms);
+            part.at_ms = self.mock_server.options.speed.at(part.at_ms);
         }
         // A body that ends early is not the whole one for those who were told its length.
         if let (
@@ -292,7 +292,7 @@ impl<'a> Replying<'a> {
         }
         let has_pings = is_stream && self.arrived.endpoint_like() == Endpoint::Messages;
         let timing = self.timing(has_pings);
-        let faults = self.stand_in.faults.clone();
+        let faults = self.mock_server.faults.clone();
         *response.body_mut() = disturbed::body(parts, timing, faults, self.answering);
         response
     }

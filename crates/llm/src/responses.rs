@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::answers;
 use super::headers::Query;
+use super::mock_server::MockServer;
 use super::service::{EVENTS, JSON, respond};
-use super::stand_in::StandIn;
 use super::stored::Stored;
 use cuecard_wire::llm::answer::{Answer, Element};
 use cuecard_wire::llm::errors::ApiError;
@@ -33,29 +33,31 @@ const MAX_PAGE: usize = 100;
 /// # Errors
 /// OpenAI's 404 for an answer that is none of ours, or was deleted.
 pub(super) fn answer(
-    stand_in: &StandIn,
+    mock_server: &MockServer,
     route: Route<'_>,
     query: Query<'_>,
 ) -> Result<Response, ApiError> {
     let body = match route {
         Route::Response(id) if query.value("stream") == Some("true") => {
-            return again(stand_in, id, |answer| streamed(stand_in, answer, query));
+            return again(mock_server, id, |answer| {
+                streamed(mock_server, answer, query)
+            });
         }
         // Whatever is cancelled is complete: it stays as it is.
         Route::Response(id) | Route::CancelResponse(id) => {
-            return again(stand_in, id, |answer| {
+            return again(mock_server, id, |answer| {
                 let mut buffer = Vec::new();
                 write_body(Endpoint::Responses, answer, &mut buffer);
                 respond(StatusCode::OK, JSON, Body::from(buffer))
             });
         }
         Route::DeleteResponse(id) => {
-            again(stand_in, id, |_| ())?;
-            stand_in.stored.delete(id);
+            again(mock_server, id, |_| ())?;
+            mock_server.stored.delete(id);
             json!({"id": id, "object": "response", "deleted": true})
         }
         Route::InputItems(id) => {
-            let sent = stand_in.stored.of(id).ok_or_else(|| unknown(id))?;
+            let sent = mock_server.stored.of(id).ok_or_else(|| unknown(id))?;
             input_items(id, &sent, query)?
         }
         _ => return Err(ApiError::new(404, "not a route of responses")),
@@ -69,19 +71,19 @@ fn unknown(id: &str) -> ApiError {
 
 /// Says an answer again.
 fn again<T>(
-    stand_in: &StandIn,
+    mock_server: &MockServer,
     id: &str,
     say: impl FnOnce(&Answer<'_>) -> T,
 ) -> Result<T, ApiError> {
-    let known = ResponseId::decode(id).filter(|_| !stand_in.stored.is_deleted(id));
+    let known = ResponseId::decode(id).filter(|_| !mock_server.stored.is_deleted(id));
     let known = known.ok_or_else(|| unknown(id))?;
-    let mut scripts = stand_in.scripts.iter();
+    let mut scripts = mock_server.scripts.iter();
     let script = scripts.find(|script| script.fingerprint == known.scenario);
     let script = script.ok_or_else(|| unknown(id))?;
     let turn = script
         .turn(known.turn as usize)
         .ok_or_else(|| unknown(id))?;
-    let sent = stand_in.stored.of(id);
+    let sent = mock_server.stored.of(id);
     let made;
     let (model, elements) = match sent.as_deref() {
         Some(Stored {
@@ -90,8 +92,8 @@ fn again<T>(
             ..
         }) => (model.clone(), elements),
         sent => {
-            made = elements_again(stand_in, script, turn).ok_or_else(|| unknown(id))?;
-            let of_first = || stand_in.remembered().models.first().cloned();
+            made = elements_again(mock_server, script, turn).ok_or_else(|| unknown(id))?;
+            let of_first = || mock_server.remembered().models.first().cloned();
             let model = sent.map(|sent| sent.model.clone()).or_else(of_first);
             (model.unwrap_or_default(), &made)
         }
@@ -101,7 +103,7 @@ fn again<T>(
         seed: seed.unwrap_or_else(|| IdSeed::of(&["stored", id])),
         id: Some(id),
         model: &model,
-        created_at: stand_in.created_at,
+        created_at: mock_server.created_at,
         elements,
         stop: turn.stop_reason.openai,
         usage: Usage::of(&turn.usage, 0, elements),
@@ -117,7 +119,10 @@ fn again<T>(
 ///
 /// # Errors
 /// OpenAI's 404 for an item that is of no answer of ours.
-pub(super) fn dereferenced(stand_in: &StandIn, body: &Json) -> Result<Option<Json>, ApiError> {
+pub(super) fn dereferenced(
+    mock_server: &MockServer,
+    body: &Json,
+) -> Result<Option<Json>, ApiError> {
     let is_reference = |item: &Json| item["type"] == "item_reference";
     let items = body["input"].as_array().map_or(&[][..], Vec::as_slice);
     let mut missing: HashSet<&str> = items
@@ -129,12 +134,12 @@ pub(super) fn dereferenced(stand_in: &StandIn, body: &Json) -> Result<Option<Jso
         return Ok(None);
     }
     let mut known: HashMap<String, Json> = HashMap::new();
-    for id in stand_in.stored.ids() {
+    for id in mock_server.stored.ids() {
         if missing.is_empty() {
             break;
         }
         let mut buffer = Vec::new();
-        if again(stand_in, &id, |answer| {
+        if again(mock_server, &id, |answer| {
             write_body(Endpoint::Responses, answer, &mut buffer);
         })
         .is_err()
@@ -169,9 +174,9 @@ pub(super) fn dereferenced(stand_in: &StandIn, body: &Json) -> Result<Option<Jso
 }
 
 /// All events of the stream at once, from the one after `starting_after`.
-fn streamed(stand_in: &StandIn, answer: &Answer<'_>, query: Query<'_>) -> Response {
+fn streamed(mock_server: &MockServer, answer: &Answer<'_>, query: Query<'_>) -> Response {
     let streaming = Streaming {
-        chunk: stand_in.options.chunk,
+        chunk: mock_server.options.chunk,
         framing: Framing::Sse,
     };
     let events = stream(Endpoint::Responses, answer, streaming);
@@ -248,12 +253,16 @@ fn input_items(id: &str, sent: &Stored, query: Query<'_>) -> Result<Json, ApiErr
 
 /// What a turn says in the words of the agent that usually asks by this API, and calls of other tools as they are
 /// written.
-fn elements_again(stand_in: &StandIn, script: &LlmScript, turn: &Turn) -> Option<Vec<Element>> {
+fn elements_again(
+    mock_server: &MockServer,
+    script: &LlmScript,
+    turn: &Turn,
+) -> Option<Vec<Element>> {
     let attempt = turn.attempts.last()?;
     let mut request = Request::new(Endpoint::Responses);
-    let usual = stand_in.calling.profiles.choose(
+    let usual = mock_server.calling.profiles.choose(
         &[],
-        stand_in.calling.agent.as_ref(),
+        mock_server.calling.agent.as_ref(),
         request.endpoint.word(),
     );
     request.tools = usual.profile.map(Profile::advertised).unwrap_or_default();
@@ -266,8 +275,8 @@ fn elements_again(stand_in: &StandIn, script: &LlmScript, turn: &Turn) -> Option
         turn,
         attempt,
         &request,
-        stand_in.options.speed,
-        &stand_in.calling,
+        mock_server.options.speed,
+        &mock_server.calling,
     );
     prepared.ok().map(|prepared| prepared.elements)
 }

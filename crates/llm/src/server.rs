@@ -17,19 +17,19 @@ use cuecard_trace::{End, Header, Metrics, RunStatus};
 use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
 
-use super::answers::Calling;
+use super::answers::ToolMapping;
+use super::exchange_recorder::{Exchange, Verdict};
 use super::faults::{Faults, PlannedFault};
 use super::files::{self, Loaded};
-use super::ledger::{Exchange, Verdict};
+use super::mock_server::{MockServer, logged};
 use super::options::LlmOptions;
 use super::service;
-use super::stand_in::{StandIn, logged};
 use super::style;
 use super::telling::{self, TraceOutput, Watcher, Writer};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connections::{Acceptor, HandIn, Share, possible_connections};
+use cuecard_runtime::connection_limit::ConnectionLimit;
+use cuecard_runtime::connections::{Acceptor, Dispatcher, WorkerConnections, possible_connections};
 use cuecard_runtime::listener::{Guard, ListenerError};
-use cuecard_runtime::places::Places;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::workers::Worker;
 use cuecard_workspace::probe;
@@ -199,7 +199,7 @@ impl MockLlm {
         let logs = diagnostics.iter().map(logged).collect();
         teller.events(clock.now(), logs).await;
         let sessions = Sessions::new(scripts, selector, options.max_sessions);
-        let calling = Calling {
+        let calling = ToolMapping {
             profiles,
             agent: options.agent.clone(),
             is_strict: options.strict_tools,
@@ -208,16 +208,16 @@ impl MockLlm {
                 .to_string_lossy()
                 .into_owned(),
         };
-        let places = Places::new(possible_connections(options.max_connections));
-        let stand_in = Arc::new(StandIn::new(
+        let places = ConnectionLimit::new(possible_connections(options.max_connections));
+        let mock_server = Arc::new(MockServer::new(
             options, guard, sessions, calling, teller, clock, ignored,
         ));
-        let stop_on_drop = stand_in.stop.clone().drop_guard();
-        let workers = serve(&stand_in, listener, places).map_err(StartError::Io)?;
+        let stop_on_drop = mock_server.stop.clone().drop_guard();
+        let workers = serve(&mock_server, listener, places).map_err(StartError::Io)?;
         Ok(RunningLlm {
             _stop_on_drop: stop_on_drop,
             address,
-            stand_in,
+            mock_server,
             workers,
             writer,
             diagnostics,
@@ -229,7 +229,7 @@ impl MockLlm {
 /// A stand-in that runs. It ends with [`RunningLlm::stop`], and when it is dropped.
 pub struct RunningLlm {
     address: SocketAddr,
-    stand_in: Arc<StandIn>,
+    mock_server: Arc<MockServer>,
     workers: Vec<Worker>,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
@@ -254,7 +254,7 @@ impl RunningLlm {
 
     /// How many scenarios there are.
     pub fn n_scenarios(&self) -> usize {
-        self.stand_in.scripts.len()
+        self.mock_server.scripts.len()
     }
 
     /// What was found in the files: warnings and notes, and the errors of files that were left out.
@@ -269,18 +269,18 @@ impl RunningLlm {
 
     /// The exchanges so far, in order; bounded, see [`LlmOptions::max_exchanges`].
     pub fn exchanges(&self) -> Vec<Arc<Exchange>> {
-        self.stand_in.ledger.exchanges()
+        self.mock_server.ledger.exchanges()
     }
 
     /// How it went so far. Turns that are not played are listed, and are no failure before the end.
     pub fn verdict(&self) -> Verdict {
-        let (n_turns, unplayed) = self.stand_in.turns();
-        self.stand_in.ledger.verdict(n_turns, unplayed)
+        let (n_turns, unplayed) = self.mock_server.turns();
+        self.mock_server.ledger.verdict(n_turns, unplayed)
     }
 
     /// Whether a scenario expects that the program under test ends with this code.
     pub fn expects_exit_code(&self, code: i64) -> bool {
-        let mut scripts = self.stand_in.scripts.iter();
+        let mut scripts = self.mock_server.scripts.iter();
         scripts.any(|script| script.timeline.expectations.exit_code == Some(code))
     }
 
@@ -292,27 +292,29 @@ impl RunningLlm {
     /// The same after the program under test, if it ended with this code: what scenarios expect of it counts.
     pub async fn stop_after(self, exit_code: Option<i64>) -> Verdict {
         let Self {
-            stand_in,
+            mock_server,
             workers,
             writer,
             ..
         } = self;
-        stand_in.stop.cancel();
+        mock_server.stop.cancel();
         for worker in workers {
             worker.ended().await;
         }
-        last_asserts(&stand_in).await;
-        judge_expectations(&stand_in, exit_code).await;
-        let (n_turns, unplayed) = stand_in.turns();
-        if stand_in.options.require_complete && !unplayed.is_empty() {
-            stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
+        last_asserts(&mock_server).await;
+        judge_expectations(&mock_server, exit_code).await;
+        let (n_turns, unplayed) = mock_server.turns();
+        if mock_server.options.require_complete && !unplayed.is_empty() {
+            mock_server
+                .find(unplayed_turns(&mock_server, &unplayed))
+                .await;
         }
-        for found in stand_in.faults.unfired(&stand_in.scripts) {
-            stand_in.find(stand_in.strictly(found)).await;
+        for found in mock_server.faults.unfired(&mock_server.scripts) {
+            mock_server.find(mock_server.strictly(found)).await;
         }
-        let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
-        let elapsed = stand_in.clock.now();
-        stand_in
+        let mut verdict = mock_server.ledger.verdict(n_turns, unplayed);
+        let elapsed = mock_server.clock.now();
+        mock_server
             .teller
             .end(End {
                 final_output: None,
@@ -328,8 +330,8 @@ impl RunningLlm {
                 artifacts: serde_json::Map::new(),
             })
             .await;
-        stand_in.teller.close().await;
-        drop(stand_in);
+        mock_server.teller.close().await;
+        drop(mock_server);
         // The writer has nothing more to wait for, and is no part of the runtime.
         let written = tokio::task::spawn_blocking(move || writer.join()).await;
         verdict.trace_error = match written {
@@ -355,24 +357,24 @@ const SLACK: usize = 4;
 /// Starts those who serve the connections of `listener`. Each accepts, so that a connection begins with whoever has time
 /// for it, and on the way to it nobody else is waited for.
 fn serve(
-    stand_in: &Arc<StandIn>,
+    mock_server: &Arc<MockServer>,
     listener: TcpListener,
-    places: Places,
+    places: ConnectionLimit,
 ) -> io::Result<Vec<Worker>> {
-    let options = &stand_in.options;
+    let options = &mock_server.options;
     let listener = listener.into_std()?;
-    let shares = (0..options.n_threads.max(1)).map(|_| Share::new(options.patience));
-    let (hand_ins, shares): (Vec<HandIn>, Vec<Share>) = shares.unzip();
+    let shares = (0..options.n_threads.max(1)).map(|_| WorkerConnections::new(options.patience));
+    let (hand_ins, shares): (Vec<Dispatcher>, Vec<WorkerConnections>) = shares.unzip();
     let mut workers = Vec::new();
     for (number, share) in shares.into_iter().enumerate() {
         let accepting = accept(
-            stand_in.clone(),
+            mock_server.clone(),
             listener.try_clone()?,
             places.clone(),
             hand_ins.clone(),
             number,
         );
-        let serving = serve_share(stand_in.clone(), share, accepting);
+        let serving = serve_share(mock_server.clone(), share, accepting);
         workers.push(match options.n_threads {
             0 => Worker::as_task(serving),
             _ => Worker::on_thread(format!("cuecard-llm-{number}"), serving)?,
@@ -381,17 +383,21 @@ fn serve(
     Ok(workers)
 }
 
-async fn serve_share(stand_in: Arc<StandIn>, share: Share, accepting: impl Future<Output = ()>) {
-    let stop = stand_in.stop.clone();
+async fn serve_share(
+    mock_server: Arc<MockServer>,
+    share: WorkerConnections,
+    accepting: impl Future<Output = ()>,
+) {
+    let stop = mock_server.stop.clone();
     // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
-    let stand_in = Arc::new(stand_in);
-    let told = stand_in.clone();
+    let mock_server = Arc::new(mock_server);
+    let told = mock_server.clone();
     let serving = share.serve(
         stop.clone(),
-        move |request, busy| service::handle(stand_in.clone(), request, busy),
+        move |request, busy| service::handle(mock_server.clone(), request, busy),
         move || {
-            let stand_in = told.clone();
-            async move { stand_in.find(service::not_http()).await }
+            let mock_server = told.clone();
+            async move { mock_server.find(service::not_http()).await }
         },
     );
     tokio::select! {
@@ -402,10 +408,10 @@ async fn serve_share(stand_in: Arc<StandIn>, share: Share, accepting: impl Futur
 
 /// Accepts connections for the share `own`, or for one that has fewer.
 async fn accept(
-    stand_in: Arc<StandIn>,
+    mock_server: Arc<MockServer>,
     listener: std::net::TcpListener,
-    places: Places,
-    hand_ins: Vec<HandIn>,
+    places: ConnectionLimit,
+    hand_ins: Vec<Dispatcher>,
     own: usize,
 ) {
     // Fails only if the runtime is about to end.
@@ -416,10 +422,10 @@ async fn accept(
     loop {
         let (accepted, is_crowded) = tokio::select! {
             accepted = acceptor.accept() => accepted,
-            () = stand_in.stop.cancelled() => return,
+            () = mock_server.stop.cancelled() => return,
         };
         if is_crowded {
-            stand_in.find(crowded(acceptor.n_places())).await;
+            mock_server.find(crowded(acceptor.n_places())).await;
         }
         let least = hand_ins.iter().min_by_key(|share| share.n_open());
         let share = least.filter(|least| hand_ins[own].n_open() > least.n_open() + SLACK);
@@ -435,9 +441,9 @@ fn crowded(n_places: usize) -> Diagnostic {
 }
 
 /// The asserts behind the last turn of each script that was played to its end.
-async fn last_asserts(stand_in: &StandIn) {
-    let unasked = stand_in.unasked();
-    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
+async fn last_asserts(mock_server: &MockServer) {
+    let unasked = mock_server.unasked();
+    for (scenario_idx, script) in mock_server.scripts.iter().enumerate() {
         let turns = &script.turns.turns;
         let Some(last) = turns.last() else {
             continue;
@@ -450,16 +456,19 @@ async fn last_asserts(stand_in: &StandIn) {
             let EventKind::Assert(assert) = &event.kind else {
                 continue;
             };
-            let (events, _) = stand_in.judge(script, &event.path, &assert.checks).await;
-            stand_in.teller.events(stand_in.clock.now(), events).await;
+            let (events, _) = mock_server.judge(script, &event.path, &assert.checks).await;
+            mock_server
+                .teller
+                .events(mock_server.clock.now(), events)
+                .await;
         }
     }
 }
 
 /// What scenarios expect in the end, of those that were played at all.
-async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
-    let unasked = stand_in.unasked();
-    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
+async fn judge_expectations(mock_server: &MockServer, exit_code: Option<i64>) {
+    let unasked = mock_server.unasked();
+    for (scenario_idx, script) in mock_server.scripts.iter().enumerate() {
         let timeline = &script.timeline;
         let expected = &timeline.expectations;
         let mut turns = script.turns.turns.iter().enumerate();
@@ -475,7 +484,7 @@ async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
                 let message = "`expect.exitCode` is not evaluated here: no command was run";
                 let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
                 let found = found.at(&timeline.source, expected.span.unwrap_or_default());
-                stand_in.find(stand_in.strictly_noted(found)).await;
+                mock_server.find(mock_server.strictly_noted(found)).await;
             }
             (Some(code), Some(exit_code)) if code != exit_code => failures.push((
                 format!("the command exited with {exit_code}, expected {code} (`expect.exitCode`)"),
@@ -484,7 +493,7 @@ async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
             _ => {}
         }
         for artifact in &expected.artifacts {
-            let seen = probe::exists(&stand_in.options.workspace, &artifact.pattern);
+            let seen = probe::exists(&mock_server.options.workspace, &artifact.pattern);
             if !seen.holds {
                 failures.push((
                     format!("an artifact is missing: {}", seen.evidence),
@@ -494,7 +503,7 @@ async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
         }
         for (message, span) in failures {
             let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
-            stand_in.find(found.at(&timeline.source, span)).await;
+            mock_server.find(found.at(&timeline.source, span)).await;
         }
     }
 }
@@ -510,7 +519,7 @@ fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> He
     )
 }
 
-fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
+fn unplayed_turns(mock_server: &MockServer, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
     const SHOWN: usize = 20;
     let first = &unplayed[0];
     let what = |turn: &super::UnplayedTurn| {
@@ -531,7 +540,7 @@ fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagn
         }
     };
     let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
-    let place = stand_in.scripts.iter().find_map(|script| {
+    let place = mock_server.scripts.iter().find_map(|script| {
         let turn = script.turn(first.turn - 1)?;
         (script.timeline.name == first.scenario)
             .then(|| (script.timeline.source.clone(), turn.span))

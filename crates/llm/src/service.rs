@@ -16,15 +16,15 @@ use futures::future::{BoxFuture, Either, FutureExt as _};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
+use super::exchange_recorder::Exchange;
 use super::headers::{self, Query};
-use super::ledger::Exchange;
+use super::mock_server::{ExchangeReport, MockServer, place_of};
 use super::replying::Replying;
 use super::responses;
-use super::stand_in::{StandIn, Told, place_of};
 use super::stray_results;
 use cuecard_runtime::connections;
 use cuecard_runtime::listener::RefusedByListener;
-use cuecard_runtime::patience::{Answering, Busy};
+use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
 use cuecard_wire::llm::{Received, catalogue, read_request, usage, values};
@@ -35,24 +35,28 @@ pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stre
 const MAX_KEPT_BODY: usize = 256 * 1024;
 
 /// What all threads share. Each counts its own handles to it.
-type Shared = Arc<StandIn>;
+type Shared = Arc<MockServer>;
 
 /// Answers every request that the guard admits.
 pub(super) async fn handle(
-    stand_in: Arc<Shared>,
+    mock_server: Arc<Shared>,
     request: connections::Request,
-    busy: Busy,
+    busy: ActivityFlag,
 ) -> Response {
     if !request.headers().contains_key(header::ORIGIN) {
-        return handle_plain(stand_in, request, busy).await;
+        return handle_plain(mock_server, request, busy).await;
     }
-    Box::pin(handle_page(stand_in, request, busy)).await
+    Box::pin(handle_page(mock_server, request, busy)).await
 }
 
 /// Answers the request of a web page.
-async fn handle_page(stand_in: Arc<Shared>, request: connections::Request, busy: Busy) -> Response {
+async fn handle_page(
+    mock_server: Arc<Shared>,
+    request: connections::Request,
+    busy: ActivityFlag,
+) -> Response {
     // Pages whose origin the guard admits may read the answers. Before they ask, browsers ask whether they may.
-    let guard = stand_in.guard.clone();
+    let guard = mock_server.guard.clone();
     let is_admitted = move |_: &HeaderValue, head: &Parts| guard.admits_origin(head);
     let cors = CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(is_admitted))
@@ -61,10 +65,10 @@ async fn handle_page(stand_in: Arc<Shared>, request: connections::Request, busy:
         .expose_headers(ExposeHeaders::any());
     let mut busy = Some(busy);
     let inner = tower::service_fn(move |request: connections::Request| {
-        let (stand_in, busy) = (stand_in.clone(), busy.take());
+        let (mock_server, busy) = (mock_server.clone(), busy.take());
         async move {
             match busy {
-                Some(busy) => Ok::<_, Infallible>(handle_plain(stand_in, request, busy).await),
+                Some(busy) => Ok::<_, Infallible>(handle_plain(mock_server, request, busy).await),
                 None => Ok(Response::default()),
             }
         }
@@ -74,29 +78,29 @@ async fn handle_page(stand_in: Arc<Shared>, request: connections::Request, busy:
 }
 
 async fn handle_plain(
-    stand_in: Arc<Shared>,
+    mock_server: Arc<Shared>,
     request: connections::Request,
-    busy: Busy,
+    busy: ActivityFlag,
 ) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
-    let body = stand_in.guard.admit(&head, body).await;
+    let body = mock_server.guard.admit(&head, body).await;
     let arrived = Arrived {
         method: head.method.as_str(),
         path: &path,
         query: Query::new(head.uri.query()),
         headers: &head.headers,
-        at: stand_in.clock.now(),
+        at: mock_server.clock.now(),
     };
     let body = match body {
         Ok(body) => body,
         Err(refusal) => {
-            stand_in.find(refused_unread(refusal.status())).await;
+            mock_server.find(refused_unread(refusal.status())).await;
             return shaped(&arrived, refusal);
         }
     };
     let answering = busy.answering();
-    let later = match answer(&stand_in, &arrived, &body, answering) {
+    let later = match answer(&mock_server, &arrived, &body, answering) {
         Either::Left(response) => return response,
         Either::Right(later) => later,
     };
@@ -104,7 +108,7 @@ async fn handle_plain(
         biased;
         response = later => response,
         // Who waits for a delayed answer when all ends gets none.
-        () = stand_in.stop.cancelled() => {
+        () = mock_server.stop.cancelled() => {
             let error = ApiError::new(503, "the mock server has stopped");
             error_response(arrived.endpoint_like(), &error, &[], false)
         }
@@ -211,7 +215,7 @@ fn bearer(value: &str) -> Option<&str> {
 pub(super) type Answered<'a> = Either<Response, BoxFuture<'a, Response>>;
 
 fn answer<'a>(
-    stand_in: &'a StandIn,
+    mock_server: &'a MockServer,
     arrived: &'a Arrived<'a>,
     body: &[u8],
     answering: Answering,
@@ -225,7 +229,7 @@ fn answer<'a>(
     let plain = |body: Vec<u8>| Either::Left(respond(StatusCode::OK, JSON, Body::from(body)));
     let refused = |endpoint, error| {
         let refusal = Refusal::of(endpoint, error);
-        Either::Right(refused(stand_in, arrived, refusal).boxed())
+        Either::Right(refused(mock_server, arrived, refusal).boxed())
     };
     match route {
         Err(NoRoute { error, allow }) => {
@@ -233,19 +237,19 @@ fn answer<'a>(
                 allow,
                 ..Refusal::of(arrived.endpoint_like(), error)
             };
-            Either::Right(self::refused(stand_in, arrived, refusal).boxed())
+            Either::Right(self::refused(mock_server, arrived, refusal).boxed())
         }
         Ok(Route::Health) => {
-            let n_sessions = stand_in.remembered().sessions.len();
-            plain(catalogue::health(stand_in.scripts.len(), n_sessions))
+            let n_sessions = mock_server.remembered().sessions.len();
+            plain(catalogue::health(mock_server.scripts.len(), n_sessions))
         }
         Ok(Route::Models(endpoint)) => {
-            let remembered = stand_in.remembered();
+            let remembered = mock_server.remembered();
             let names: Vec<&str> = remembered.models.iter().map(String::as_str).collect();
             plain(catalogue::models(endpoint, &names))
         }
         Ok(Route::Model(endpoint, name)) => {
-            let is_known = stand_in.remembered().models.contains(name);
+            let is_known = mock_server.remembered().models.contains(name);
             match is_known {
                 true => plain(catalogue::model(endpoint, name)),
                 false => refused(endpoint, catalogue::unknown_model(endpoint, name)),
@@ -256,7 +260,7 @@ fn answer<'a>(
             | Route::DeleteResponse(_)
             | Route::CancelResponse(_)
             | Route::InputItems(_)),
-        ) => match responses::answer(stand_in, route, arrived.query) {
+        ) => match responses::answer(mock_server, route, arrived.query) {
             Ok(response) => Either::Left(response),
             Err(error) => refused(Endpoint::Responses, error),
         },
@@ -271,7 +275,7 @@ fn answer<'a>(
             Err(error) => refused(target.endpoint, error),
             Ok(received) => {
                 let whole = match target.endpoint {
-                    Endpoint::Responses => responses::dereferenced(stand_in, &received.body),
+                    Endpoint::Responses => responses::dereferenced(mock_server, &received.body),
                     _ => Ok(None),
                 };
                 let read = whole.and_then(|whole| match whole {
@@ -286,21 +290,21 @@ fn answer<'a>(
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
                     return refused(target.endpoint, error);
                 }
-                if let Err(error) = stand_in.threads.continue_thread(&mut received) {
+                if let Err(error) = mock_server.threads.continue_thread(&mut received) {
                     // The client sends its whole history then: this is no mistake.
                     let refusal = Refusal {
                         is_in_order: true,
                         ..Refusal::of(target.endpoint, error)
                     };
-                    return Either::Right(self::refused(stand_in, arrived, refusal).boxed());
+                    return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
                 }
                 let replying = Replying {
-                    stand_in,
+                    mock_server,
                     arrived,
                     target,
                     received,
                     n_bytes: body.len(),
-                    begun: stand_in.ledger.begin(),
+                    begun: mock_server.ledger.begin(),
                     answering,
                 };
                 replying.reply()
@@ -332,27 +336,27 @@ impl Refusal {
 
 /// Says an error that the script has no part in. What is not served fails the run, unless the scenario says that clients
 /// may ask for it.
-async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) -> Response {
+async fn refused(mock_server: &MockServer, arrived: &Arrived<'_>, refusal: Refusal) -> Response {
     let Refusal {
         endpoint,
         error,
         allow,
         is_in_order,
     } = refusal;
-    let is_ignored = is_in_order || stand_in.ignored.is_match(arrived.path);
-    let told = Told {
+    let is_ignored = is_in_order || mock_server.ignored.is_match(arrived.path);
+    let told = ExchangeReport {
         lane: "main",
         outcome: if is_ignored { "other" } else { "refused" },
         error: Some(error.message.clone()),
-        ..Told::default()
+        ..ExchangeReport::default()
     };
-    let begun = stand_in.ledger.begin();
-    stand_in.tell_left_out(begun).await;
+    let begun = mock_server.ledger.begin();
+    mock_server.tell_left_out(begun).await;
     if !is_ignored {
-        stand_in.find(unserved(arrived, &error)).await;
+        mock_server.find(unserved(arrived, &error)).await;
     }
     if begun.is_recorded {
-        let noted = Noted {
+        let noted = ExchangeNote {
             number: begun.number,
             due_ms: 0,
             status: error.status,
@@ -360,7 +364,7 @@ async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) ->
             is_stream: false,
             faults: Vec::new(),
         };
-        Box::pin(note(stand_in, arrived, endpoint, None, told, noted)).await;
+        Box::pin(note(mock_server, arrived, endpoint, None, told, noted)).await;
     }
     let allow = allow.map(|allow| ("allow".to_owned(), allow.to_owned()));
     error_response(endpoint, &error, allow.as_slice(), true)
@@ -394,7 +398,7 @@ pub(super) struct Read<'a> {
 }
 
 /// What is noted of an answer.
-pub(super) struct Noted {
+pub(super) struct ExchangeNote {
     pub(super) number: u64,
     pub(super) due_ms: u64,
     pub(super) status: u16,
@@ -405,15 +409,17 @@ pub(super) struct Noted {
 
 /// Keeps the exchange, and tells those who watch and the trace.
 pub(super) async fn note(
-    stand_in: &StandIn,
+    mock_server: &MockServer,
     arrived: &Arrived<'_>,
     endpoint: Endpoint,
     read: Option<Read<'_>>,
-    told: Told,
-    noted: Noted,
+    told: ExchangeReport,
+    noted: ExchangeNote,
 ) -> Arc<Exchange> {
-    let teller = &stand_in.teller;
-    let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
+    let teller = &mock_server.teller;
+    let script = told
+        .scenario_idx
+        .and_then(|idx| mock_server.scripts.get(idx));
     let request = read.map_or(Json::Null, |read| {
         bounded(&read.received.body, read.n_bytes)
     });
@@ -466,7 +472,7 @@ pub(super) async fn note(
         request,
         error: told.error,
     });
-    stand_in.ledger.keep(&exchange, n_bytes);
+    mock_server.ledger.keep(&exchange, n_bytes);
     teller.exchange(exchange.clone(), n_bytes).await;
     exchange
 }

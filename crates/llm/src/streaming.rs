@@ -13,11 +13,11 @@ use cuecard_timeline::script::Endpoint;
 use futures::Stream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::ledger::{Exchange, Ledger};
-use super::stand_in::{ModelAnswer, StandIn};
-use super::telling::Teller;
+use super::exchange_recorder::{Exchange, ExchangeRecorder};
+use super::mock_server::{MockServer, ModelAnswer};
+use super::telling::TraceWriter;
 use cuecard_runtime::clock::{Alarm, Clock};
-use cuecard_runtime::patience::Answering;
+use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::answer::{Answer, Failure};
 use cuecard_wire::llm::events::{Events, Streaming, Window};
 use cuecard_wire::llm::usage::Usage;
@@ -91,18 +91,18 @@ pub(super) struct Timing {
 /// An answer on its way. Dropped before it was sent whole, since its client went away or the run ended, it is cut, and the
 /// log says so.
 pub(super) struct Delivery {
-    teller: Teller,
-    ledger: Arc<Ledger>,
+    teller: TraceWriter,
+    ledger: Arc<ExchangeRecorder>,
     exchange: Arc<Exchange>,
     is_sent: bool,
 }
 
 impl Delivery {
     /// For an exchange that was noted.
-    pub(super) fn of(stand_in: &StandIn, exchange: Arc<Exchange>) -> Box<Self> {
+    pub(super) fn of(mock_server: &MockServer, exchange: Arc<Exchange>) -> Box<Self> {
         Box::new(Self {
-            teller: stand_in.teller.clone(),
-            ledger: stand_in.ledger.clone(),
+            teller: mock_server.teller.clone(),
+            ledger: mock_server.ledger.clone(),
             exchange,
             is_sent: false,
         })

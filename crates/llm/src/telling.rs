@@ -11,7 +11,7 @@ use cuecard_source::value::Redactor;
 use cuecard_trace::{End, EventData, Header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::ledger::Exchange;
+use super::exchange_recorder::Exchange;
 use cuecard_runtime::clock::{Clock, Stopwatch};
 use cuecard_runtime::tap::Recorder;
 
@@ -53,7 +53,7 @@ impl std::fmt::Debug for TraceOutput {
     }
 }
 
-enum Told {
+enum TraceMessage {
     Events(Duration, Vec<EventData>),
     Notice(Notice),
     Exchange(Arc<Exchange>, Option<OwnedSemaphorePermit>),
@@ -64,15 +64,15 @@ enum Told {
 
 /// Tells the writer.
 #[derive(Clone)]
-pub(super) struct Teller {
-    queue: Option<mpsc::Sender<Told>>,
+pub(super) struct TraceWriter {
+    queue: Option<mpsc::Sender<TraceMessage>>,
     /// Units of bytes that may still wait.
     units: Arc<Semaphore>,
     has_trace: bool,
     has_watcher: bool,
 }
 
-/// The thread that writes. It ends with [`Teller::close`], or when the last teller is gone.
+/// The thread that writes. It ends with [`TraceWriter::close`], or when the last teller is gone.
 pub(super) struct Writer {
     thread: Option<JoinHandle<Option<io::Error>>>,
 }
@@ -86,11 +86,11 @@ pub(super) fn start(
     secrets: Vec<String>,
     trace: Option<(TraceOutput, Header)>,
     watcher: Option<Watcher>,
-) -> io::Result<(Teller, Writer)> {
+) -> io::Result<(TraceWriter, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
     let units = Arc::new(Semaphore::new(QUEUED_BYTES / UNIT));
     if !has_trace && !has_watcher {
-        let teller = Teller {
+        let teller = TraceWriter {
             queue: None,
             units,
             has_trace,
@@ -120,7 +120,7 @@ pub(super) fn start(
     is_ready
         .recv()
         .map_err(|_| io::Error::other("the writer of the trace has ended"))??;
-    let teller = Teller {
+    let teller = TraceWriter {
         queue: Some(sender),
         units,
         has_trace,
@@ -135,7 +135,7 @@ pub(super) fn start(
 }
 
 fn write(
-    mut queue: mpsc::Receiver<Told>,
+    mut queue: mpsc::Receiver<TraceMessage>,
     mut recorder: Recorder<'_>,
     mut watcher: Option<Watcher>,
 ) -> Option<io::Error> {
@@ -146,17 +146,17 @@ fn write(
         let mut is_over = false;
         while let Some(told) = next.take() {
             match told {
-                Told::Events(at, events) => {
+                TraceMessage::Events(at, events) => {
                     for event in events {
                         recorder.record_at(at, event);
                     }
                 }
-                Told::Notice(notice) => notices.push((notice, None)),
-                Told::Exchange(exchange, units) => {
+                TraceMessage::Notice(notice) => notices.push((notice, None)),
+                TraceMessage::Exchange(exchange, units) => {
                     notices.push((Notice::Exchange(exchange), units));
                 }
-                Told::End(end) => recorder.end(&end),
-                Told::Close => is_over = true,
+                TraceMessage::End(end) => recorder.end(&end),
+                TraceMessage::Close => is_over = true,
             }
             if !is_over && since.elapsed() < FLUSH {
                 next = queue.try_recv().ok();
@@ -177,7 +177,7 @@ fn write(
     recorder.take_error()
 }
 
-impl Teller {
+impl TraceWriter {
     /// Whether events are worth making.
     pub(super) fn has_trace(&self) -> bool {
         self.has_trace
@@ -186,13 +186,13 @@ impl Teller {
     /// These happened at `at`.
     pub(super) async fn events(&self, at: Duration, events: Vec<EventData>) {
         if self.has_trace && !events.is_empty() {
-            self.tell(Told::Events(at, events)).await;
+            self.tell(TraceMessage::Events(at, events)).await;
         }
     }
 
     pub(super) async fn notice(&self, notice: Notice) {
         if self.has_watcher {
-            self.tell(Told::Notice(notice)).await;
+            self.tell(TraceMessage::Notice(notice)).await;
         }
     }
 
@@ -203,7 +203,7 @@ impl Teller {
             let n_units = u32::try_from(n_units).unwrap_or(1);
             // They are never closed.
             let units = self.units.clone().acquire_many_owned(n_units).await.ok();
-            self.tell(Told::Exchange(exchange, units)).await;
+            self.tell(TraceMessage::Exchange(exchange, units)).await;
         }
     }
 
@@ -211,23 +211,23 @@ impl Teller {
     pub(super) fn exchange_cut(&self, exchange: Arc<Exchange>) {
         if let Some(queue) = &self.queue {
             // With a full queue, it is only the verdict that tells it.
-            let _ = queue.try_send(Told::Exchange(exchange, None));
+            let _ = queue.try_send(TraceMessage::Exchange(exchange, None));
         }
     }
 
     /// The trace is over.
     pub(super) async fn end(&self, end: End) {
         if self.has_trace {
-            self.tell(Told::End(Box::new(end))).await;
+            self.tell(TraceMessage::End(Box::new(end))).await;
         }
     }
 
     /// The writer may end: what connections that are still open tell is told to nobody.
     pub(super) async fn close(&self) {
-        self.tell(Told::Close).await;
+        self.tell(TraceMessage::Close).await;
     }
 
-    async fn tell(&self, told: Told) {
+    async fn tell(&self, told: TraceMessage) {
         if let Some(queue) = &self.queue {
             // The writer is gone only after a panic in a watcher.
             let _ = queue.send(told).await;
@@ -236,7 +236,7 @@ impl Teller {
 }
 
 impl Writer {
-    /// Waits until everything is written, after [`Teller::close`].
+    /// Waits until everything is written, after [`TraceWriter::close`].
     pub(super) fn join(self) -> Option<io::Error> {
         self.thread?.join().ok().flatten()
     }

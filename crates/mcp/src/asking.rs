@@ -17,7 +17,7 @@ use super::error::CallErrorKind;
 use super::frames::{LARGEST_FRAME, SendError};
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
-use super::link::{SETTLE, Trouble};
+use super::link::{SETTLE, UnexpectedMessage};
 use super::session::{Era, Session};
 use super::text::seconds;
 use cuecard_runtime::clock::Stopwatch;
@@ -279,7 +279,7 @@ impl Session {
                 Some(bound) => CallErrorKind::TooLarge { bound },
                 None => CallErrorKind::ServerGone { exit: gone.exit },
             },
-            None if self.link.trouble_since(began) == Some(Trouble::TooLarge) => {
+            None if self.link.trouble_since(began) == Some(UnexpectedMessage::TooLarge) => {
                 CallErrorKind::TooLarge {
                     bound: LARGEST_FRAME,
                 }

@@ -33,7 +33,7 @@ pub(super) struct Link {
     noticed: Notify,
     errors: Mutex<Tail>,
     stray: Mutex<Option<String>>,
-    trouble: Mutex<Option<(Stopwatch, Trouble)>>,
+    trouble: Mutex<Option<(Stopwatch, UnexpectedMessage)>>,
     fault: Mutex<Option<String>>,
     late_discovery: AtomicBool,
     tools_changed: AtomicBool,
@@ -44,7 +44,7 @@ pub(super) struct Link {
 
 /// Something came that was no answer, though one may have been meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum UnexpectedMessage {
     /// This is what is wrong with it.
     Broken(String),
     /// It is over the bound of the transport.
@@ -133,7 +133,7 @@ impl Link {
     pub(super) fn stray_output(&self, line: &str) {
         let text = self.shown(line, 200);
         lock(&self.stray).get_or_insert_with(|| text.clone());
-        self.trouble(Trouble::Broken(format!(
+        self.trouble(UnexpectedMessage::Broken(format!(
             "a line that is not a message: `{text}`"
         )));
         self.notice(Notice::StrayOutput { text });
@@ -141,7 +141,7 @@ impl Link {
 
     /// Remembers a message that is none, which begins like this, and may be why a call gets no answer.
     pub(super) fn broken_message(&self, beginning: &str, reason: &str) {
-        self.trouble(Trouble::Broken(reason.to_owned()));
+        self.trouble(UnexpectedMessage::Broken(reason.to_owned()));
         self.bad_message(beginning, reason);
     }
 
@@ -155,12 +155,12 @@ impl Link {
     }
 
     /// Remembers what may be why a call gets no answer. Only the last one counts.
-    pub(super) fn trouble(&self, trouble: Trouble) {
+    pub(super) fn trouble(&self, trouble: UnexpectedMessage) {
         *lock(&self.trouble) = Some((Stopwatch::start(), trouble));
     }
 
     /// What came last since `began` and was no answer.
-    pub(super) fn trouble_since(&self, began: Stopwatch) -> Option<Trouble> {
+    pub(super) fn trouble_since(&self, began: Stopwatch) -> Option<UnexpectedMessage> {
         let (noted, trouble) = lock(&self.trouble).clone()?;
         (noted.elapsed() <= began.elapsed()).then_some(trouble)
     }

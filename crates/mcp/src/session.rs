@@ -23,7 +23,7 @@ use super::questions::{Asked, Offers, Questions};
 use super::reply::{NoReply, ToolReply};
 use super::spec::ServerSpec;
 use super::start::{Started, facts};
-use super::stdio::Keeper;
+use super::stdio::ProcessSupervisor;
 use super::tools::ToolInfo;
 use cuecard_runtime::clock::Stopwatch;
 
@@ -46,7 +46,7 @@ pub struct Session {
     pub(super) link: Arc<Link>,
     questions: Arc<Questions>,
     pub(super) service: RunningService<RoleClient, Handler>,
-    keeper: Option<Keeper>,
+    keeper: Option<ProcessSupervisor>,
     /// Our requests, where they are not the SDK's.
     pub(super) calls: Option<Arc<Calls>>,
     pub(super) metadata: SessionMetadata,

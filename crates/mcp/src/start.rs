@@ -11,11 +11,11 @@ use super::calls::Calls;
 use super::error::{HttpRequest, ServerFacts, StartError, StartErrorKind};
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
-use super::link::{LONGEST_TEXT, Link, SETTLE, Trouble};
+use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
 use super::questions::{Offers, Questions};
 use super::session::{Era, SessionInfo};
 use super::spec::{Protocol, ServerSpec, TransportSpec};
-use super::stdio::Keeper;
+use super::stdio::ProcessSupervisor;
 use super::text::{clean, cut};
 use super::transport::{self, Connection};
 use cuecard_runtime::clock::Stopwatch;
@@ -26,7 +26,7 @@ pub(super) struct Started {
     pub(super) link: Arc<Link>,
     pub(super) questions: Arc<Questions>,
     pub(super) service: RunningService<RoleClient, Handler>,
-    pub(super) keeper: Option<Keeper>,
+    pub(super) keeper: Option<ProcessSupervisor>,
     pub(super) calls: Option<Arc<Calls>>,
 }
 
@@ -361,8 +361,8 @@ pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<Ser
         stray_output: link.first_stray_output(),
         break_reason: link.is_gone().and_then(|gone| gone.reason),
         trouble: match link.trouble_since(began) {
-            Some(Trouble::Broken(reason)) => Some(link.shown(&reason, LONGEST_TEXT)),
-            Some(Trouble::TooLarge) | None => None,
+            Some(UnexpectedMessage::Broken(reason)) => Some(link.shown(&reason, LONGEST_TEXT)),
+            Some(UnexpectedMessage::TooLarge) | None => None,
         },
     })
 }

@@ -32,7 +32,7 @@ pub(super) fn start(
     cwd: Option<&Path>,
     inherited: &[(OsString, OsString)],
     link: &Arc<Link>,
-) -> Result<(MessageTransport, Keeper), StartErrorKind> {
+) -> Result<(MessageTransport, ProcessSupervisor), StartErrorKind> {
     let spec = ProcessSpec {
         program: command.into(),
         args: args.iter().map(OsString::from).collect(),
@@ -52,7 +52,10 @@ pub(super) fn start(
         });
     };
     let transport = MessageTransport::lines(stdout, stdin, Arc::clone(link));
-    Ok((transport, Keeper::start(group, stderr, Arc::clone(link))))
+    Ok((
+        transport,
+        ProcessSupervisor::start(group, stderr, Arc::clone(link)),
+    ))
 }
 
 fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErrorKind {
@@ -76,7 +79,7 @@ fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErr
 
 /// Owns a server's process: tells the link when it ends, and ends it. Dropping a keeper kills the
 /// process.
-pub(super) struct Keeper {
+pub(super) struct ProcessSupervisor {
     order: Option<oneshot::Sender<Order>>,
     task: JoinHandle<()>,
     errors: JoinHandle<()>,
@@ -88,7 +91,7 @@ enum Order {
     Kill,
 }
 
-impl Keeper {
+impl ProcessSupervisor {
     fn start(group: ProcessGroup, stderr: ChildStderr, link: Arc<Link>) -> Self {
         let (order, orders) = oneshot::channel();
         let errors = tokio::spawn(read_errors(stderr, Arc::clone(&link)));
@@ -121,7 +124,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for ProcessSupervisor {
     fn drop(&mut self) {
         // Aborting drops the process group, which kills it.
         self.task.abort();

@@ -14,14 +14,14 @@ use super::http::{self, HttpTransport, SocketHttpTransport};
 use super::link::{Link, ReadEnd};
 use super::messages::MessageTransport;
 use super::spec::{ServerSpec, TransportSpec};
-use super::stdio::{self, Keeper};
+use super::stdio::{self, ProcessSupervisor};
 use super::{chrome, sse, unix, websocket};
 
 /// A connection whose handshake is still to come.
 pub(super) struct Connection {
     pub(super) wire: Wire,
     /// What ends the server, if it has a process.
-    pub(super) keeper: Option<Keeper>,
+    pub(super) keeper: Option<ProcessSupervisor>,
     /// Our requests over frames; none over Streamable HTTP, where they are the SDK's.
     pub(super) calls: Option<Arc<Calls>>,
 }

@@ -11,7 +11,7 @@ use super::identity::LONGEST_TEXT;
 use super::rules::Within;
 use super::selector::{Finder, is_hashed_class};
 use super::snapshot::single_spaces;
-use super::words::{Likeness, SoughtName, fold, fold_name};
+use super::words::{NameMatch, NameQuery, fold, fold_name};
 use crate::{Container, ContainerKind, TextPlace};
 
 pub(crate) use texts::ContainedText;
@@ -87,8 +87,8 @@ impl Finder<'_> {
         let Some(name) = name else {
             return self.unnamed_places(kind);
         };
-        let sought = SoughtName::new(name);
-        sought.found_first(Likeness::of_sentence(is_quoted), |fits| {
+        let sought = NameQuery::new(name);
+        sought.found_first(NameMatch::of_sentence(is_quoted), |fits| {
             let named = self.named_places(kind, None, fits);
             named.into_iter().map(|(place, _)| place).collect()
         })
@@ -154,12 +154,12 @@ impl Finder<'_> {
                 ..Container::default()
             });
         };
-        let sought = SoughtName::new(name);
+        let sought = NameQuery::new(name);
         let texts = self.named_places(said.kind, None, &|text| {
-            sought.fits(text, Likeness::Words) || sought.fits(text, Likeness::Folded)
+            sought.fits(text, NameMatch::Words) || sought.fits(text, NameMatch::Folded)
         });
         let (_, texts) = texts.into_iter().find(|(found, _)| *found == place)?;
-        let text = Likeness::SAID
+        let text = NameMatch::SAID
             .iter()
             .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
         Some(self.container_with(said.kind, NodeId(place.start), text))

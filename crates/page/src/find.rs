@@ -9,7 +9,7 @@ use super::containers::{is_cell, is_row};
 use super::selector::CONTAINERS;
 use super::snapshot::{Element, LINE_OF_TEXT, Snapshot, plain_role};
 use super::wanted::{Around, Wanted};
-use super::words::{Likeness, SoughtName};
+use super::words::{NameMatch, NameQuery};
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::{Json, cut};
 
@@ -47,7 +47,7 @@ const INTERACTIVE: &[&str] = &[
 
 /// An element that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meant {
+pub struct Match {
     /// What its server knows it by.
     pub id: String,
     /// The element in words.
@@ -56,7 +56,7 @@ pub struct Meant {
 
 /// Not exactly one element fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotOne {
+pub struct AmbiguousMatch {
     /// How many fit.
     pub count: usize,
     /// Those that fit, or those that come near if none fits: the first few, in words.
@@ -70,7 +70,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// If there is none, or more than one.
-    pub fn meant(&self, wanted: &Wanted) -> Result<Meant, NotOne> {
+    pub fn meant(&self, wanted: &Wanted) -> Result<Match, AmbiguousMatch> {
         self.meant_among(wanted, &|_| true)
     }
 
@@ -82,7 +82,7 @@ impl Snapshot {
         &self,
         wanted: &Wanted,
         is_among: &dyn Fn(usize) -> bool,
-    ) -> Result<Meant, NotOne> {
+    ) -> Result<Match, AmbiguousMatch> {
         let found = self.fitting(wanted, is_among);
         let one = match (found.as_slice(), wanted.nth) {
             ([one], None) => Some(*one),
@@ -96,7 +96,7 @@ impl Snapshot {
             true => self.near(wanted, is_among),
             false => found.iter().copied().take(SHOWN).collect(),
         };
-        Err(NotOne {
+        Err(AmbiguousMatch {
             count: found.len(),
             candidates: candidates
                 .into_iter()
@@ -110,7 +110,7 @@ impl Snapshot {
     }
 
     /// Every element that is wanted, whichever of them.
-    pub fn all_fitting(&self, wanted: &Wanted) -> Vec<Meant> {
+    pub fn all_fitting(&self, wanted: &Wanted) -> Vec<Match> {
         self.fitting(wanted, &|_| true)
             .into_iter()
             .filter_map(|index| self.as_meant(index))
@@ -158,7 +158,7 @@ impl Snapshot {
 
     /// The elements that fit, apart from which of them is wanted.
     fn fitting(&self, wanted: &Wanted, is_among: &dyn Fn(usize) -> bool) -> Vec<usize> {
-        self.fitting_like(wanted, is_among, &Likeness::KEPT)
+        self.fitting_like(wanted, is_among, &NameMatch::KEPT)
     }
 
     /// The elements that fit, with names that are like the wanted one in the first of these ways that any is.
@@ -166,7 +166,7 @@ impl Snapshot {
         &self,
         wanted: &Wanted,
         is_among: &dyn Fn(usize) -> bool,
-        likenesses: &[Likeness],
+        likenesses: &[NameMatch],
     ) -> Vec<usize> {
         let role = wanted.role.as_deref().map(plain_role);
         let places = wanted.within.as_ref().map(|around| self.places(around));
@@ -199,8 +199,8 @@ impl Snapshot {
         }
     }
 
-    fn with_name(&self, among: &[usize], name: &str, likenesses: &[Likeness]) -> Vec<usize> {
-        SoughtName::new(name).found_first(likenesses, |fits| {
+    fn with_name(&self, among: &[usize], name: &str, likenesses: &[NameMatch]) -> Vec<usize> {
+        NameQuery::new(name).found_first(likenesses, |fits| {
             let called = among.iter().filter(|&&index| self.is_called(index, fits));
             called.copied().collect()
         })
@@ -229,13 +229,13 @@ impl Snapshot {
         among: Vec<usize>,
         text: &str,
         innermost: bool,
-        likenesses: &[Likeness],
+        likenesses: &[NameMatch],
     ) -> Vec<usize> {
         let named = self.with_name(&among, text, likenesses);
         if !named.is_empty() {
             return named;
         }
-        let found = SoughtName::new(text).found_first(&Likeness::KEPT, |fits| {
+        let found = NameQuery::new(text).found_first(&NameMatch::KEPT, |fits| {
             let holding = among
                 .iter()
                 .filter(|&&index| self.text(index).is_some_and(|text| fits(&text)));
@@ -255,7 +255,7 @@ impl Snapshot {
             .collect();
         let places = match &around.name {
             None => places,
-            Some(name) => SoughtName::new(name).found_first(&Likeness::KEPT, |fits| {
+            Some(name) => NameQuery::new(name).found_first(&NameMatch::KEPT, |fits| {
                 let called = places.iter().filter(|&&index| {
                     self.is_called(index, fits) || self.heading_in(index).is_some_and(fits)
                 });
@@ -265,7 +265,7 @@ impl Snapshot {
         let Some(text) = &around.text else {
             return places;
         };
-        let found = SoughtName::new(text).found_first(&Likeness::KEPT, |fits| {
+        let found = NameQuery::new(text).found_first(&NameMatch::KEPT, |fits| {
             let is_in = |inner: usize| {
                 fits(&self.elements[inner].name) || self.text(inner).is_some_and(|text| fits(&text))
             };
@@ -395,13 +395,13 @@ impl Snapshot {
         if !elsewhere.is_empty() {
             return elsewhere;
         }
-        let sought = SoughtName::new(name);
+        let sought = NameQuery::new(name);
         let lower = name.trim().to_lowercase();
         let mut found: Vec<usize> = Vec::new();
         let fits: [&dyn Fn(&str) -> bool; 3] = [
-            &|name| sought.fits(name, Likeness::Folded),
+            &|name| sought.fits(name, NameMatch::Folded),
             &|name| !lower.is_empty() && name.to_lowercase().contains(&lower),
-            &|name| sought.fits(name, Likeness::Words),
+            &|name| sought.fits(name, NameMatch::Words),
         ];
         for fit in fits {
             for (index, element) in self.elements.iter().enumerate() {
@@ -455,11 +455,11 @@ impl Snapshot {
     }
 
     /// What an element is known by; of a text without an id the element that it is in.
-    fn as_meant(&self, index: usize) -> Option<Meant> {
+    fn as_meant(&self, index: usize) -> Option<Match> {
         let holder = std::iter::once(index)
             .chain(self.ancestors(index))
             .find(|&outer| !self.elements[outer].id.is_empty())?;
-        Some(Meant {
+        Some(Match {
             id: self.elements[holder].id.clone(),
             words: self.in_words(index),
         })

@@ -20,7 +20,7 @@ const SEAM: char = '\u{1}';
 
 /// What was seen of an assertion on one state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct Observation {
     /// Whether it holds, negation included.
     pub holds: bool,
     /// What is there, in words.
@@ -34,7 +34,7 @@ pub struct Seen {
 impl Finder<'_> {
     /// Whether an assertion holds. `targets` are the elements that are meant: none if nothing on the page fits, and
     /// several only for a count.
-    pub fn holds(&self, assertion: &BrowserAssertion, targets: &[NodeId]) -> Seen {
+    pub fn holds(&self, assertion: &BrowserAssertion, targets: &[NodeId]) -> Observation {
         let mut seen = self.plainly(assertion, targets);
         if seen.problem.is_some() {
             seen.holds = false;
@@ -48,7 +48,7 @@ impl Finder<'_> {
     }
 
     /// As [`Finder::holds`], without a look at whether it is negated.
-    fn plainly(&self, assertion: &BrowserAssertion, targets: &[NodeId]) -> Seen {
+    fn plainly(&self, assertion: &BrowserAssertion, targets: &[NodeId]) -> Observation {
         let expected = assertion
             .expected
             .as_ref()
@@ -101,8 +101,8 @@ impl Finder<'_> {
     }
 
     /// The one element that is meant.
-    fn one_of(&self, targets: &[NodeId]) -> Result<&DomElement, Seen> {
-        let wrong = |observed: String| Seen {
+    fn one_of(&self, targets: &[NodeId]) -> Result<&DomElement, Observation> {
+        let wrong = |observed: String| Observation {
             holds: false,
             problem: Some(observed.clone()),
             observed,
@@ -120,7 +120,12 @@ impl Finder<'_> {
 
     /// Whether words are in the visible text of the page or an element, across inline elements. What is typed into
     /// fields doesn't count.
-    fn text_holds(&self, assertion: &BrowserAssertion, expected: &str, targets: &[NodeId]) -> Seen {
+    fn text_holds(
+        &self,
+        assertion: &BrowserAssertion,
+        expected: &str,
+        targets: &[NodeId],
+    ) -> Observation {
         if targets.is_empty() {
             let mut seen = in_blocks(assertion, &self.blocks(NodeId(0)), expected);
             seen.observed = match seen.holds {
@@ -197,8 +202,8 @@ fn is_inline(element: &DomElement) -> bool {
         || matches!(element.tag_name.as_str(), "label" | "output" | "slot")
 }
 
-fn said(holds: bool, observed: String) -> Seen {
-    Seen {
+fn said(holds: bool, observed: String) -> Observation {
+    Observation {
         holds,
         observed,
         nearest: None,
@@ -207,7 +212,7 @@ fn said(holds: bool, observed: String) -> Seen {
 }
 
 /// The blocks of a text against what is expected: all of them together equal it, or one of them has it.
-fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) -> Seen {
+fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) -> Observation {
     let whole = blocks.join(" ");
     if assertion.matching == TextMatch::Equals {
         return compared(assertion, &whole, expected);
@@ -218,7 +223,7 @@ fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) ->
         .find(|seen| seen.holds || seen.problem.is_some());
     match one {
         Some(seen) => seen,
-        None => Seen {
+        None => Observation {
             holds: false,
             ..compared(assertion, &whole, expected)
         },
@@ -226,7 +231,7 @@ fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) ->
 }
 
 /// A text against what is expected, apart from spaces, and from capital letters unless they count.
-fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
+fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Observation {
     let folded = |text: &str| match assertion.case_sensitive {
         true => seen(&single_spaces(text)).into_owned(),
         false => fold(text),
@@ -246,7 +251,7 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
                 .build();
             match pattern {
                 Ok(pattern) => said(pattern.is_match(&plain), observed),
-                Err(error) => Seen {
+                Err(error) => Observation {
                     problem: Some(format!(
                         "`{}` is not a valid regular expression: {}",
                         cut(expected, 60),
@@ -419,7 +424,7 @@ fn is_denied(before: &str, words: &str) -> bool {
 }
 
 /// The value of a field; of a select its label does too. A secret can only be asked whether it is filled.
-fn value_holds(assertion: &BrowserAssertion, element: &DomElement, expected: &str) -> Seen {
+fn value_holds(assertion: &BrowserAssertion, element: &DomElement, expected: &str) -> Observation {
     if let Some(filled) = element.filled {
         let observed = match filled {
             true => "it is filled; its value is secret",
@@ -427,7 +432,7 @@ fn value_holds(assertion: &BrowserAssertion, element: &DomElement, expected: &st
         };
         return match expected {
             "" => said(!filled, observed.to_owned()),
-            _ => Seen {
+            _ => Observation {
                 problem: Some("the value of a secret field is not read".to_owned()),
                 ..said(false, observed.to_owned())
             },
@@ -449,7 +454,7 @@ fn value_holds(assertion: &BrowserAssertion, element: &DomElement, expected: &st
     }
 }
 
-fn state_holds(kind: AssertKind, element: &DomElement) -> Seen {
+fn state_holds(kind: AssertKind, element: &DomElement) -> Observation {
     let is = |state| element.is(state);
     let (holds, observed) = match kind {
         AssertKind::Enabled => (
@@ -491,7 +496,7 @@ fn is_or_not(holds: bool, word: &str) -> String {
 
 /// An address against what is expected, which may be a path only. A default port, a missing path and the case of
 /// scheme and host don't count.
-fn url_holds(assertion: &BrowserAssertion, url: &str, expected: &str) -> Seen {
+fn url_holds(assertion: &BrowserAssertion, url: &str, expected: &str) -> Observation {
     let observed = format!("it is \"{}\"", cut(url, LONGEST_SHOWN));
     if assertion.matching != TextMatch::Equals {
         let exact = BrowserAssertion {
@@ -557,7 +562,7 @@ iframe \"Pay\"
   #frame x
     p | Inside the frame";
 
-    fn seen(sentence: &str) -> Seen {
+    fn seen(sentence: &str) -> Observation {
         let state = page(PAGE);
         let finder = Finder::new(&state, "data-testid");
         let Understanding::Understood(intent) = understand(sentence) else {

@@ -25,8 +25,8 @@ mod wanted;
 pub mod words;
 
 pub use assertion::{AssertKind, BrowserAssertion, Compare, TextMatch};
-pub use find::{Meant, NotOne};
-pub use holds::Seen;
+pub use find::{AmbiguousMatch, Match};
+pub use holds::Observation;
 pub use known::{Container, ContainerKind, Fingerprint, TextPlace};
 pub use references::{with_references, without_references};
 pub use roles::{is_role, roles};

@@ -3,7 +3,7 @@
 use super::containers::is_field;
 use super::snapshot::Snapshot;
 use super::wanted::Wanted;
-use super::words::{Likeness, fold};
+use super::words::{NameMatch, fold};
 
 /// Elements whose name is the text in them.
 const NAMED_BY_TEXT: &[&str] = &[
@@ -30,7 +30,7 @@ impl Snapshot {
     /// How many elements fit. As people say names: if nothing is called just so, those count whose names have all of
     /// its words.
     pub fn count(&self, wanted: &Wanted) -> usize {
-        self.fitting_like(wanted, &|_| true, &Likeness::SAID).len()
+        self.fitting_like(wanted, &|_| true, &NameMatch::SAID).len()
     }
 
     /// Whether the page shows a text, in whichever of its frames, whatever its capital letters and spaces. The

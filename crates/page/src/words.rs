@@ -83,7 +83,7 @@ fn is_folded(text: &str, folded: &str) -> bool {
 
 /// How like a name must be what is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Likeness {
+pub(crate) enum NameMatch {
     /// The same signs.
     Exact,
     /// The same but for capital letters and what is no word of a name.
@@ -92,7 +92,7 @@ pub(crate) enum Likeness {
     Words,
 }
 
-impl Likeness {
+impl NameMatch {
     /// For words that a person says once: the first under which anything fits decides.
     pub(crate) const SAID: [Self; 3] = [Self::Exact, Self::Folded, Self::Words];
     /// For names that are kept, and must not lead to something else later.
@@ -109,13 +109,13 @@ impl Likeness {
 
 /// A name that is looked for.
 #[derive(Debug, Clone)]
-pub(crate) struct SoughtName {
+pub(crate) struct NameQuery {
     exact: String,
     folded: String,
     words: Vec<String>,
 }
 
-impl SoughtName {
+impl NameQuery {
     /// Of a name as it is written.
     pub(crate) fn new(name: &str) -> Self {
         Self {
@@ -126,18 +126,18 @@ impl SoughtName {
     }
 
     /// Whether a text with single spaces is like it.
-    pub(crate) fn fits(&self, text: &str, likeness: Likeness) -> bool {
+    pub(crate) fn fits(&self, text: &str, likeness: NameMatch) -> bool {
         match likeness {
-            Likeness::Exact => text == self.exact,
-            Likeness::Folded => is_folded(text, &self.folded),
-            Likeness::Words => holds_tokens(text, &self.words),
+            NameMatch::Exact => text == self.exact,
+            NameMatch::Folded => is_folded(text, &self.folded),
+            NameMatch::Words => holds_tokens(text, &self.words),
         }
     }
 
     /// What is found in the first of these ways in which anything is.
     pub(crate) fn found_first<T>(
         &self,
-        likenesses: &[Likeness],
+        likenesses: &[NameMatch],
         found: impl Fn(&dyn Fn(&str) -> bool) -> Vec<T>,
     ) -> Vec<T> {
         likenesses
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_name_is_like_another_whatever_its_spaces_and_capital_letters() {
-        let sought = SoughtName::new("Log  in");
+        let sought = NameQuery::new("Log  in");
         for (text, is_like) in [
             ("Log in", true),
             (" LOG \n in", true),
@@ -222,11 +222,11 @@ mod tests {
             ("→ Log in", true),
             ("🔑Log in…", true),
         ] {
-            assert_eq!(sought.fits(text, Likeness::Folded), is_like, "{text:?}");
+            assert_eq!(sought.fits(text, NameMatch::Folded), is_like, "{text:?}");
             assert_eq!(fold_name(text) == fold_name("Log in"), is_like, "{text:?}");
         }
-        assert!(SoughtName::new("ÄRGER").fits("ärger", Likeness::Folded));
-        assert!(SoughtName::new("").fits("", Likeness::Folded));
+        assert!(NameQuery::new("ÄRGER").fits("ärger", NameMatch::Folded));
+        assert!(NameQuery::new("").fits("", NameMatch::Folded));
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         ] {
             assert_eq!(fold_name(name), folded, "{name}");
         }
-        assert!(!SoughtName::new("Delete").fits("Delete all", Likeness::Folded));
+        assert!(!NameQuery::new("Delete").fits("Delete all", NameMatch::Folded));
     }
 
     #[test]

@@ -15,8 +15,10 @@ use cuecard_trace::{Header, Trace};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
-use super::played::{Keeper, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of};
-use super::prepare::{PreparedSteps, StepsAsked, prepare_steps, redacted};
+use super::played::{
+    EventCollector, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of,
+};
+use super::prepare::{PreparedSteps, StepsRequest, prepare_steps, redacted};
 use super::sources::Recorded;
 use super::{Setup, Stop};
 use cuecard_browser::replay::{self, Replayed};
@@ -48,7 +50,7 @@ fn ready(
     setup: &Setup,
 ) -> Result<PreparedSteps, Stop> {
     let folder = text_file::folder_of(Path::new(source.name())).to_owned();
-    let asked = StepsAsked {
+    let asked = StepsRequest {
         folder: &folder,
         given: &given(variables, setup),
         secrets: &[],
@@ -84,7 +86,7 @@ async fn perform(
     let events = Rc::new(RefCell::new(Vec::new()));
     let redactor = ready.values.redactor().clone();
     let mut recorder = Recorder::new(Clock::start(), redactor.clone());
-    recorder.tell(Box::new(Keeper {
+    recorder.tell(Box::new(EventCollector {
         events: events.clone(),
         context: case.context.clone(),
     }));

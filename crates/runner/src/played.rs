@@ -18,7 +18,7 @@ use cuecard_trace::{Event, EventData, Header, StepStatus, Trace};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
-use super::prepare::{CallsAsked, CallsRun, PreparedCalls, prepare_calls, redacted};
+use super::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls, redacted};
 use super::sources::Recorded;
 use super::{Setup, Stop, browser};
 use cuecard_mcp::config::{Config, ConfigSearch};
@@ -104,7 +104,7 @@ fn ready(
     variables: &Map<String, Json>,
     setup: &Setup,
 ) -> Result<PreparedCalls, Stop> {
-    let asked = CallsAsked {
+    let asked = CallsRequest {
         given: &mut |_| (given(variables, setup), Vec::new()),
         secrets: &[],
         range: 0..=u64::MAX,
@@ -190,11 +190,11 @@ async fn perform(
 ) -> Performed {
     let events = Rc::new(RefCell::new(Vec::new()));
     let mut recorder = Recorder::new(Clock::start(), ready.redactor.clone());
-    recorder.tell(Box::new(Keeper {
+    recorder.tell(Box::new(EventCollector {
         events: events.clone(),
         context: case.context.clone(),
     }));
-    let (play, mut toolbox) = ready.into_play(CallsRun {
+    let (play, mut toolbox) = ready.into_play(CallsContext {
         environment: &setup.environment,
         working_directory: setup.working_directory.clone(),
         policy: setup.policy.clone(),
@@ -258,12 +258,12 @@ async fn perform(
 }
 
 /// Keeps events, each with the ids of its case.
-pub(super) struct Keeper {
+pub(super) struct EventCollector {
     pub(super) events: Rc<RefCell<Vec<Event>>>,
     pub(super) context: TestContext,
 }
 
-impl Listener for Keeper {
+impl Listener for EventCollector {
     fn event(&mut self, event: &Event) {
         let mut events = self.events.borrow_mut();
         if events.len() < MOST_EVENTS {

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use cuecard_judge::model::{Assertion, AssertionCheck, TestCase};
-use cuecard_judge::{self as assertions, Outcome, Sifted, Snapshot, Snapshots, stable};
+use cuecard_judge::{self as assertions, FilteredTrace, Outcome, Snapshot, Snapshots, stable};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Text;
 use cuecard_trace::Trace;
@@ -28,7 +28,7 @@ impl Stored {
     }
 
     /// Judges the assertions of the case.
-    pub(super) fn judge(&self, case: &TestCase, sifted: &Sifted) -> Vec<Outcome> {
+    pub(super) fn judge(&self, case: &TestCase, sifted: &FilteredTrace) -> Vec<Outcome> {
         assertions::judge_sifted(case, sifted, &self.snapshots)
     }
 }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cuecard_judge::model::{TestCase, TraceInput};
-use cuecard_judge::{Outcome, Sieve, Sifted};
+use cuecard_judge::{FilteredTrace, Outcome, TraceFilter};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::{SourceFile, Span};
 use cuecard_trace::import::{self, Imported};
@@ -25,7 +25,7 @@ const READ_AT_ONCE: usize = 256 << 10;
 /// A trace that can be judged.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub sifted: Sifted,
+    pub sifted: FilteredTrace,
     /// Where the whole of it lies, if not all of it is here.
     pub file: Option<PathBuf>,
     /// The tools that its servers offered, where that is known.
@@ -92,12 +92,12 @@ fn trace_file(
         .metadata()
         .is_ok_and(|metadata| metadata.len() > MAX_HELD);
     // A mutant may need what the trace itself can do without.
-    let sieve = (is_long && !setup.mutate).then(|| Sieve::new(case));
+    let sieve = (is_long && !setup.mutate).then(|| TraceFilter::new(case));
     let whole = |error: &TraceError| format!("`{shown}` can't be read as a trace: {error}");
     let opened = Trace::open(BufReader::with_capacity(READ_AT_ONCE, file));
     let sifted = match (opened, sieve) {
         (Err(error), _) => return Err(failed(whole(&error))),
-        (Ok(Opened::Document(trace)), _) => Sifted::from(*trace),
+        (Ok(Opened::Document(trace)), _) => FilteredTrace::from(*trace),
         (Ok(Opened::Lines(lines)), Some(Ok(sieve))) => {
             sieve.read(lines).map_err(|error| failed(whole(&error)))?
         }
@@ -111,7 +111,7 @@ fn trace_file(
                 }
                 stopped
             })?;
-            Sifted::from(trace)
+            FilteredTrace::from(trace)
         }
     };
     let unfinished = sifted.trace.end.is_none().then(|| {

@@ -26,9 +26,9 @@ const SHARE: u32 = 20;
 
 /// The tests of a suite and what the files that they depend on look like at one moment.
 #[derive(Debug, Clone, Default)]
-pub struct Scene {
+pub struct WatchedSuite {
     tests: Vec<WatchedTest>,
-    shared: Vec<Seen>,
+    shared: Vec<WatchedFile>,
     problems: Vec<Diagnostic>,
 }
 
@@ -36,20 +36,20 @@ pub struct Scene {
 struct WatchedTest {
     file: TestFile,
     /// The test file itself first.
-    depends: Vec<Seen>,
+    depends: Vec<WatchedFile>,
 }
 
 /// A file from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
+struct WatchedFile {
     path: PathBuf,
     /// Absent if there is no such file.
-    look: Option<Look>,
+    look: Option<FileStamp>,
 }
 
 /// What changes when a file is written or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Look {
+struct FileStamp {
     changed: (i64, i64),
     modified: (i64, i64),
     size: u64,
@@ -65,7 +65,7 @@ pub struct Change {
     pub concerned: Vec<TestFile>,
 }
 
-impl Scene {
+impl WatchedSuite {
     /// Looks at the tests of `paths` and at `shared`, the files that all of them depend on.
     pub fn look(paths: &[PathBuf], shared: &[PathBuf]) -> Self {
         Self::default().look_again(paths, shared)
@@ -78,7 +78,7 @@ impl Scene {
         let known = self.by_file();
         let tests = collected.files.into_iter().map(|file| {
             // Before it is read: a change in between shows at the next look.
-            let own = Seen::at(file.path.clone());
+            let own = WatchedFile::at(file.path.clone());
             let known = known.get(&file.path);
             let depends = match known.filter(|test| test.depends.first() == Some(&own)) {
                 Some(known) => {
@@ -87,7 +87,7 @@ impl Scene {
                 }
                 None => dependencies(&file),
             };
-            let others = depends.into_iter().map(Seen::at);
+            let others = depends.into_iter().map(WatchedFile::at);
             WatchedTest {
                 file,
                 depends: [own].into_iter().chain(others).collect(),
@@ -95,7 +95,7 @@ impl Scene {
         });
         Self {
             tests: tests.collect(),
-            shared: shared.iter().cloned().map(Seen::at).collect(),
+            shared: shared.iter().cloned().map(WatchedFile::at).collect(),
             problems: collected.problems,
         }
     }
@@ -109,7 +109,7 @@ impl Scene {
     #[must_use]
     pub fn with_shared(self, shared: &[PathBuf]) -> Self {
         Self {
-            shared: shared.iter().cloned().map(Seen::at).collect(),
+            shared: shared.iter().cloned().map(WatchedFile::at).collect(),
             ..self
         }
     }
@@ -127,17 +127,18 @@ impl Scene {
     /// What is different since `before`; nothing if all looks the same.
     pub fn change_since(&self, before: &Self) -> Option<Change> {
         let mut files: BTreeSet<PathBuf> = BTreeSet::new();
-        let differing = |now: &[Seen], then: &[Seen], files: &mut BTreeSet<PathBuf>| {
-            let mut paths = now
-                .iter()
-                .filter(|seen| !then.contains(seen))
-                .chain(then.iter().filter(|seen| !now.contains(seen)))
-                .map(|seen| seen.path.clone())
-                .peekable();
-            let differs = paths.peek().is_some();
-            files.extend(paths);
-            differs
-        };
+        let differing =
+            |now: &[WatchedFile], then: &[WatchedFile], files: &mut BTreeSet<PathBuf>| {
+                let mut paths = now
+                    .iter()
+                    .filter(|seen| !then.contains(seen))
+                    .chain(then.iter().filter(|seen| !now.contains(seen)))
+                    .map(|seen| seen.path.clone())
+                    .peekable();
+                let differs = paths.peek().is_some();
+                files.extend(paths);
+                differs
+            };
         let all = differing(&self.shared, &before.shared, &mut files);
         let mut concerned = Vec::new();
         let (now, then) = (self.by_file(), before.by_file());
@@ -171,9 +172,9 @@ impl Scene {
     }
 }
 
-impl Seen {
+impl WatchedFile {
     fn at(path: PathBuf) -> Self {
-        let look = fs::metadata(&path).ok().map(|metadata| Look {
+        let look = fs::metadata(&path).ok().map(|metadata| FileStamp {
             changed: (metadata.ctime(), metadata.ctime_nsec()),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             size: metadata.size(),
@@ -211,9 +212,9 @@ fn of_case(case: &TestCase, folder: &Path) -> Vec<PathBuf> {
 /// Waits until what `look` sees differs from `now`, and two looks in a row see the same. Nothing if `look` has
 /// nothing more to see.
 pub async fn changed(
-    now: &Scene,
-    mut look: impl AsyncFnMut(&Scene) -> Option<Scene>,
-) -> Option<(Scene, Change)> {
+    now: &WatchedSuite,
+    mut look: impl AsyncFnMut(&WatchedSuite) -> Option<WatchedSuite>,
+) -> Option<(WatchedSuite, Change)> {
     let mut last = now.clone();
     loop {
         let seen = look(&last).await?;
@@ -227,10 +228,10 @@ pub async fn changed(
 
 /// As [`changed`], looking at `paths` and `shared` from time to time.
 pub async fn changed_on_disk(
-    now: &Scene,
+    now: &WatchedSuite,
     paths: &[PathBuf],
     shared: &[PathBuf],
-) -> Option<(Scene, Change)> {
+) -> Option<(WatchedSuite, Change)> {
     let mut took = Duration::ZERO;
     changed(now, async |last| {
         let clock = Clock::start();
@@ -277,7 +278,7 @@ mod tests {
     fn change(act: impl FnOnce(&Path), shared: &[&str]) -> Option<(Vec<String>, Vec<String>)> {
         let (folder, paths) = suite();
         let shared: Vec<PathBuf> = shared.iter().map(|name| folder.path().join(name)).collect();
-        let before = Scene::look(&paths, &shared);
+        let before = WatchedSuite::look(&paths, &shared);
         act(folder.path());
         let change = before.look_again(&paths, &shared).change_since(&before)?;
         let concerned: Vec<PathBuf> = change.concerned.into_iter().map(|file| file.path).collect();
@@ -355,7 +356,7 @@ mod tests {
     #[test]
     fn a_change_counts_once_it_is_quiet() {
         let (folder, paths) = suite();
-        let look = || Scene::look(&paths, &[]);
+        let look = || WatchedSuite::look(&paths, &[]);
         let before = look();
         let (sender, mut looks) = mpsc::unbounded_channel();
         sender.send(before.clone()).expect("open");

@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::patience::{Busy, Patience, PatientStream};
-use super::places::{Place, Places};
+use super::connection_limit::{ConnectionLimit, Place};
+use super::timeouts::{ActivityFlag, TimeoutStream, Timeouts};
 
 /// Connections that wait for who serves them.
 const QUEUE: usize = 64;
@@ -41,12 +41,12 @@ pub struct Accepted {
 #[derive(Debug)]
 pub struct Acceptor {
     listener: TcpListener,
-    places: Places,
+    places: ConnectionLimit,
 }
 
 impl Acceptor {
     /// Accepts what `listener` does, while there are places.
-    pub fn new(listener: TcpListener, places: Places) -> Self {
+    pub fn new(listener: TcpListener, places: ConnectionLimit) -> Self {
         Self { listener, places }
     }
 
@@ -107,14 +107,14 @@ pub fn possible_connections(wanted: usize) -> usize {
 /// A request whose body is still to be read.
 pub type Request = hyper::Request<Incoming>;
 
-/// Where connections are handed in to a [`Share`].
+/// Where connections are handed in to a [`WorkerConnections`].
 #[derive(Debug, Clone)]
-pub struct HandIn {
+pub struct Dispatcher {
     accepted: mpsc::Sender<(Accepted, Open)>,
     n_open: Arc<AtomicUsize>,
 }
 
-impl HandIn {
+impl Dispatcher {
     /// Hands in a connection.
     pub async fn give(&self, accepted: Accepted) {
         self.n_open.fetch_add(1, Ordering::Relaxed);
@@ -141,16 +141,16 @@ impl Drop for Open {
 
 /// The connections that one server is handed. Each ends when patience does.
 #[derive(Debug)]
-pub struct Share {
+pub struct WorkerConnections {
     accepted: mpsc::Receiver<(Accepted, Open)>,
-    patience: Patience,
+    patience: Timeouts,
 }
 
-impl Share {
+impl WorkerConnections {
     /// A share of connections, and where they are handed in.
-    pub fn new(patience: Patience) -> (HandIn, Self) {
+    pub fn new(patience: Timeouts) -> (Dispatcher, Self) {
         let (sender, accepted) = mpsc::channel(QUEUE);
-        let hand_in = HandIn {
+        let hand_in = Dispatcher {
             accepted: sender,
             n_open: Arc::default(),
         };
@@ -162,7 +162,7 @@ impl Share {
     /// came that is no HTTP.
     pub async fn serve<A, F, N, G>(mut self, stop: CancellationToken, answer: A, not_http: N)
     where
-        A: Fn(Request, Busy) -> F + Clone + Send + Sync + 'static,
+        A: Fn(Request, ActivityFlag) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response> + Send + 'static,
         N: Fn() -> G + Clone + Send + Sync + 'static,
         G: Future<Output = ()> + Send,
@@ -182,7 +182,7 @@ impl Share {
             };
             // Fails only if the runtime is about to end.
             if let Ok(stream) = TcpStream::from_std(stream) {
-                let stream = PatientStream::new(stream, self.patience, place);
+                let stream = TimeoutStream::new(stream, self.patience, place);
                 let serving = serve(stream, stop.clone(), answer.clone());
                 let not_http = not_http.clone();
                 connections.spawn(async move {
@@ -198,9 +198,9 @@ impl Share {
 }
 
 /// Serves one connection to its end, or until `stop` and the end of the answer under way; whether all that came was HTTP.
-async fn serve<A, F>(stream: PatientStream, stop: CancellationToken, answer: A) -> bool
+async fn serve<A, F>(stream: TimeoutStream, stop: CancellationToken, answer: A) -> bool
 where
-    A: Fn(Request, Busy) -> F,
+    A: Fn(Request, ActivityFlag) -> F,
     F: Future<Output = Response> + Send,
 {
     let busy = stream.busy();

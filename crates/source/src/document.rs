@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, codes};
 use crate::json::{self, JsonError, JsonErrorKind, Limits, Node};
-use crate::yaml::{self, Doubt, YamlError, YamlErrorKind};
+use crate::yaml::{self, AmbiguousScalar, YamlError, YamlErrorKind};
 use crate::{SourceFile, Span};
 
 /// What a text is written in.
@@ -42,7 +42,7 @@ pub struct Document {
     /// What is wrong or doubtful about the text, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// Texts that other readers of YAML take for something else.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AmbiguousScalar>,
 }
 
 /// Reads a text as what it is written in.

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::json::{Node, NodeKind, string_span};
 use crate::value::cut;
 use crate::value::fields::{self, Field};
-use crate::yaml::{Doubt, TakenFor};
+use crate::yaml::{AmbiguousScalar, Yaml11Type};
 use crate::{SourceFile, Span};
 
 /// What a format calls its mistakes, and how it takes an absent field.
@@ -32,11 +32,11 @@ pub struct Reader<'a> {
     /// What was found so far.
     pub diagnostics: Vec<Diagnostic>,
     format: &'static Format,
-    doubts: Vec<Doubt>,
+    doubts: Vec<AmbiguousScalar>,
     is_yaml: bool,
     /// How many patterns were compiled, for formats that bound them.
     pub n_patterns: usize,
-    slips: Vec<Slip>,
+    slips: Vec<Typo>,
 }
 
 /// Whether a key of this name asserts something.
@@ -57,7 +57,7 @@ fn asserts(name: &str) -> bool {
 }
 
 /// A key that stands in for a required one which is missing: one finding, reported with the missing one.
-struct Slip {
+struct Typo {
     object: Span,
     wanted: &'static str,
     key_span: Span,
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Says that the text is YAML, of which these parts may have been meant otherwise.
-    pub fn set_yaml(&mut self, doubts: Vec<Doubt>) {
+    pub fn set_yaml(&mut self, doubts: Vec<AmbiguousScalar>) {
         self.is_yaml = true;
         self.doubts = doubts;
     }
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The parts of a value that other readers of YAML would take otherwise.
-    pub fn doubts_in(&self, span: Span) -> &[Doubt] {
+    pub fn doubts_in(&self, span: Span) -> &[AmbiguousScalar] {
         let start = self
             .doubts
             .partition_point(|doubt| doubt.span.start < span.start);
@@ -413,7 +413,7 @@ impl<'a> Reader<'a> {
         if self.slip(object, field.name).is_some() || object.get(field.name).is_some() {
             return false;
         }
-        self.slips.push(Slip {
+        self.slips.push(Typo {
             object: object.node.span,
             wanted: field.name,
             key_span,
@@ -429,10 +429,10 @@ impl<'a> Reader<'a> {
 }
 
 /// What to write instead of a text that was meant otherwise.
-pub fn instead(taken_for: TakenFor) -> String {
+pub fn instead(taken_for: Yaml11Type) -> String {
     match taken_for {
-        TakenFor::Boolean(flag) => format!("write `{flag}`: in YAML 1.2 other words are text"),
-        TakenFor::Number => {
+        Yaml11Type::Boolean(flag) => format!("write `{flag}`: in YAML 1.2 other words are text"),
+        Yaml11Type::Number => {
             "write the number without leading zeros or `_`: in YAML 1.2 this is text".to_owned()
         }
     }

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Event, FinalOutput, Glance};
+use super::{Event, EventSummary, FinalOutput};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
 
@@ -357,11 +357,11 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// What the line is about. `None` says nothing: it is to be read as a whole.
-    pub fn glance(&self) -> Option<Glance<'_>> {
+    pub fn glance(&self) -> Option<EventSummary<'_>> {
         if !self.seen_header || self.ended {
             return None;
         }
-        Glance::at(std::str::from_utf8(&self.text).ok()?)
+        EventSummary::at(std::str::from_utf8(&self.text).ok()?)
     }
 
     /// The length of the line in bytes.

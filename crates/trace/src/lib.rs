@@ -6,8 +6,8 @@
 mod brief;
 mod data;
 mod event;
+mod event_summary;
 mod file;
-mod glance;
 pub mod import;
 mod schema;
 mod whole;
@@ -19,11 +19,11 @@ pub use data::{
     StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
 };
 pub use event::{Event, EventData, Milliseconds};
+pub use event_summary::EventSummary;
 pub use file::{
     Adapter, End, Header, Line, Metrics, RunStatus, SCHEMA_VERSION, TraceError, TraceReader,
     TraceWriter,
 };
-pub use glance::Glance;
 pub use schema::schema;
 pub use whole::MAX_IN_MEMORY;
 pub use whole::{Opened, Trace};

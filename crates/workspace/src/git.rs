@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
 
-use super::probe::Seen;
+use super::probe::ProbeResult;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
 /// How long `git` may take.
@@ -25,7 +25,7 @@ pub struct Git<'a> {
 
 impl Git<'_> {
     /// Whether the branch `name` exists, or does not.
-    pub async fn branch(&self, name: &str, exists: bool) -> Seen {
+    pub async fn branch(&self, name: &str, exists: bool) -> ProbeResult {
         let reference = format!("refs/heads/{name}");
         let arguments = ["show-ref", "--verify", "--quiet", "--", &reference];
         let found = match self.ask(&arguments).await {
@@ -37,7 +37,7 @@ impl Git<'_> {
     }
 
     /// Whether there is a remote called `name`.
-    pub async fn remote(&self, name: &str) -> Seen {
+    pub async fn remote(&self, name: &str) -> ProbeResult {
         match self.succeed(&["remote"]).await {
             Err(reason) => seen(false, reason),
             Ok(remotes) => {
@@ -49,7 +49,7 @@ impl Git<'_> {
     }
 
     /// Whether the branch `name` exists on a remote, as far as was last heard of it, or is absent from all.
-    pub async fn remote_branch(&self, name: &str, exists: bool) -> Seen {
+    pub async fn remote_branch(&self, name: &str, exists: bool) -> ProbeResult {
         let arguments = ["for-each-ref", "--format=%(refname)", "refs/remotes"];
         match self.succeed(&arguments).await {
             Err(reason) => seen(false, reason),
@@ -69,7 +69,7 @@ impl Git<'_> {
     }
 
     /// Whether `branch` has so many commits that `base` lacks; without a count at least one.
-    pub async fn commits_ahead(&self, base: &str, branch: &str, count: Option<u64>) -> Seen {
+    pub async fn commits_ahead(&self, base: &str, branch: &str, count: Option<u64>) -> ProbeResult {
         let range = format!("{base}..{branch}");
         match self
             .succeed(&["rev-list", "--count", "--end-of-options", &range, "--"])
@@ -88,7 +88,7 @@ impl Git<'_> {
     }
 
     /// Whether the message of the commit `reference` holds `part`.
-    pub async fn message(&self, reference: &str, part: &str) -> Seen {
+    pub async fn message(&self, reference: &str, part: &str) -> ProbeResult {
         let format = [
             "log",
             "-1",
@@ -174,6 +174,6 @@ async fn whole(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn seen(holds: bool, evidence: String) -> Seen {
-    Seen { holds, evidence }
+fn seen(holds: bool, evidence: String) -> ProbeResult {
+    ProbeResult { holds, evidence }
 }

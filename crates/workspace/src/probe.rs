@@ -20,14 +20,14 @@ const SHOWN: usize = 400;
 
 /// What was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ProbeResult {
     /// Whether it is as it should be.
     pub holds: bool,
     /// What is there, in words.
     pub evidence: String,
 }
 
-impl Seen {
+impl ProbeResult {
     fn new(holds: bool, evidence: impl Into<String>) -> Self {
         Self {
             holds,
@@ -37,19 +37,23 @@ impl Seen {
 }
 
 /// Whether a path or glob below `root` has a match: a file, a folder or a link.
-pub fn exists(root: &Path, pattern: &str) -> Seen {
+pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
     if !pattern.contains(['*', '?', '[', '{']) {
         return match inside(root, pattern) {
-            Err(refusal) => Seen::new(false, refusal),
+            Err(refusal) => ProbeResult::new(false, refusal),
             Ok(path) => match fs::symlink_metadata(&path) {
-                Ok(_) => Seen::new(true, format!("`{pattern}` exists")),
-                Err(error) => Seen::new(false, format!("`{pattern}`: {}", io_reason(&error))),
+                Ok(_) => ProbeResult::new(true, format!("`{pattern}` exists")),
+                Err(error) => {
+                    ProbeResult::new(false, format!("`{pattern}`: {}", io_reason(&error)))
+                }
             },
         };
     }
     let root = match fs::canonicalize(root) {
         Ok(root) => root,
-        Err(error) => return Seen::new(false, format!("the workspace: {}", io_reason(&error))),
+        Err(error) => {
+            return ProbeResult::new(false, format!("the workspace: {}", io_reason(&error)));
+        }
     };
     let limits = Limits {
         results: 1,
@@ -57,30 +61,30 @@ pub fn exists(root: &Path, pattern: &str) -> Seen {
     };
     match glob(&root, pattern, &limits) {
         Ok(found) if found.count > 0 => {
-            Seen::new(true, format!("`{pattern}` matches {} files", found.count))
+            ProbeResult::new(true, format!("`{pattern}` matches {} files", found.count))
         }
-        Ok(_) => Seen::new(false, format!("nothing matches `{pattern}`")),
-        Err(error) => Seen::new(false, error.to_string()),
+        Ok(_) => ProbeResult::new(false, format!("nothing matches `{pattern}`")),
+        Err(error) => ProbeResult::new(false, error.to_string()),
     }
 }
 
 /// Whether a path or glob has no match.
-pub fn is_absent(root: &Path, pattern: &str) -> Seen {
+pub fn is_absent(root: &Path, pattern: &str) -> ProbeResult {
     if !pattern.contains(['*', '?', '[', '{'])
         && let Err(refusal) = inside(root, pattern)
     {
-        return Seen::new(false, refusal);
+        return ProbeResult::new(false, refusal);
     }
     let seen = exists(root, pattern);
-    Seen::new(!seen.holds, seen.evidence)
+    ProbeResult::new(!seen.holds, seen.evidence)
 }
 
 /// Whether a text file holds `part`.
-pub fn contains(root: &Path, path: &str, part: &str) -> Seen {
+pub fn contains(root: &Path, path: &str, part: &str) -> ProbeResult {
     with_text(root, path, |text| {
         let holds = text.contains(part);
         let word = if holds { "holds" } else { "does not hold" };
-        Seen::new(
+        ProbeResult::new(
             holds,
             format!(
                 "`{path}` {word} {:?}; it begins {:?}",
@@ -92,11 +96,11 @@ pub fn contains(root: &Path, path: &str, part: &str) -> Seen {
 }
 
 /// Whether a text file fits `pattern` somewhere.
-pub fn fits(root: &Path, path: &str, pattern: &Regex) -> Seen {
+pub fn fits(root: &Path, path: &str, pattern: &Regex) -> ProbeResult {
     with_text(root, path, |text| {
         let holds = pattern.is_match(text);
         let word = if holds { "fits" } else { "does not fit" };
-        Seen::new(
+        ProbeResult::new(
             holds,
             format!(
                 "`{path}` {word} `{pattern}`; it begins {:?}",
@@ -107,17 +111,19 @@ pub fn fits(root: &Path, path: &str, pattern: &Regex) -> Seen {
 }
 
 /// Whether the value at `pointer` (RFC 6901) of a JSON, YAML or TOML file equals `expected`.
-pub fn has_value(root: &Path, path: &str, pointer: &str, expected: &Json) -> Seen {
+pub fn has_value(root: &Path, path: &str, pointer: &str, expected: &Json) -> ProbeResult {
     with_text(root, path, |text| {
         let document = match parse(path, text) {
             Ok(document) => document,
-            Err(reason) => return Seen::new(false, format!("`{path}` can't be read: {reason}")),
+            Err(reason) => {
+                return ProbeResult::new(false, format!("`{path}` can't be read: {reason}"));
+            }
         };
         match document.pointer(pointer) {
-            None => Seen::new(false, format!("`{path}` has nothing at `{pointer}`")),
+            None => ProbeResult::new(false, format!("`{path}` has nothing at `{pointer}`")),
             Some(found) => {
                 let shown = found.to_string();
-                Seen::new(
+                ProbeResult::new(
                     equal(found, expected),
                     format!("`{pointer}` of `{path}` is {}", cut(&shown, SHOWN)),
                 )
@@ -126,10 +132,10 @@ pub fn has_value(root: &Path, path: &str, pointer: &str, expected: &Json) -> See
     })
 }
 
-fn with_text(root: &Path, path: &str, look: impl FnOnce(&str) -> Seen) -> Seen {
+fn with_text(root: &Path, path: &str, look: impl FnOnce(&str) -> ProbeResult) -> ProbeResult {
     match inside(root, path).and_then(|place| read(&place, path)) {
         Ok(text) => look(&text),
-        Err(reason) => Seen::new(false, reason),
+        Err(reason) => ProbeResult::new(false, reason),
     }
 }
 

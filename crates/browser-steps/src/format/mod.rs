@@ -18,7 +18,7 @@ pub use effects::{BrowserEffects, effects, steps_effects};
 pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
 pub use read::{Reading, read};
 pub use schema::{heal_schema, schema, steps_schema};
-pub use steps_read::{StepsReading, read_steps, step_span};
+pub use steps_read::{ParsedSteps, read_steps, step_span};
 pub use variables::{check_steps_variables, check_variables};
 
 use cuecard_source::diagnostic::codes;

@@ -29,7 +29,7 @@ const MOST_RETRIES: u64 = 10;
 
 /// What reading gave: the steps if no error was found, and everything there is to say.
 #[derive(Debug)]
-pub struct StepsReading {
+pub struct ParsedSteps {
     /// The steps; absent if any finding is an error.
     pub steps: Option<StepsFile>,
     /// Their options; the defaults where they can't be read.
@@ -39,7 +39,7 @@ pub struct StepsReading {
 }
 
 /// Reads steps, in JSON or YAML.
-pub fn read_steps(source: &SourceFile) -> StepsReading {
+pub fn read_steps(source: &SourceFile) -> ParsedSteps {
     let document = read_document(source);
     let mut reader = Reader::new(source, &STEPS_FORMAT);
     reader.diagnostics = document.diagnostics;
@@ -52,7 +52,7 @@ pub fn read_steps(source: &SourceFile) -> StepsReading {
         .and_then(|root| file(&mut reader, &root, &mut options));
     let mut diagnostics = reader.diagnostics;
     diagnostics.sort_by_key(|diagnostic| place_of(diagnostic).start);
-    StepsReading {
+    ParsedSteps {
         steps: steps.filter(|_| !any_error(&diagnostics)),
         options,
         diagnostics,

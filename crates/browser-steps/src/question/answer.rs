@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::allowed_values::{AllowedValues, in_browser};
 use super::function::FUNCTION_NAME;
-use super::grounds::{Grounds, in_browser};
 use crate::model::{
     ActionKind, AssertKind, BrowserAssertion, Direction, InputValue, IntermediateStep,
 };
@@ -58,20 +58,20 @@ pub enum Answer {
 
 /// An answer that can't be used; the model is told why, on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breach(pub String);
+pub struct InvalidReply(pub String);
 
-impl fmt::Display for Breach {
+impl fmt::Display for InvalidReply {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Breach {}
+impl std::error::Error for InvalidReply {}
 
-fn breach<T>(what: impl Into<String>) -> Result<T, Breach> {
+fn breach<T>(what: impl Into<String>) -> Result<T, InvalidReply> {
     // One line, whatever the model wrote.
     let line: Vec<String> = what.into().split_whitespace().map(str::to_owned).collect();
-    Err(Breach(line.join(" ")))
+    Err(InvalidReply(line.join(" ")))
 }
 
 impl Question<'_> {
@@ -79,7 +79,7 @@ impl Question<'_> {
     ///
     /// # Errors
     /// With what was wrong, for the model.
-    pub fn judge(&self, calls: &[Call]) -> Result<Answer, Breach> {
+    pub fn judge(&self, calls: &[Call]) -> Result<Answer, InvalidReply> {
         let call = match calls {
             [call] => call,
             [] => return breach(format!("you made no call: call {FUNCTION_NAME} once")),
@@ -122,7 +122,7 @@ impl Question<'_> {
         })
     }
 
-    fn target(&self, step: &IntermediateStep) -> Result<Option<NodeId>, Breach> {
+    fn target(&self, step: &IntermediateStep) -> Result<Option<NodeId>, InvalidReply> {
         let Some(index) = step.target else {
             return Ok(None);
         };
@@ -165,10 +165,10 @@ impl Question<'_> {
     }
 
     /// Whether everything is there that the action needs, and nothing is invented.
-    fn check(&self, step: &IntermediateStep, target: Option<NodeId>) -> Result<(), Breach> {
+    fn check(&self, step: &IntermediateStep, target: Option<NodeId>) -> Result<(), InvalidReply> {
         let action = step.action_type;
         let kind = action.word();
-        let grounds = Grounds::of(self.action);
+        let grounds = AllowedValues::of(self.action);
         if action.needs_target() && target.is_none() {
             return breach(format!("`{kind}` needs `targetSelector`"));
         }
@@ -212,8 +212,8 @@ impl Question<'_> {
         &self,
         assertion: &BrowserAssertion,
         target: Option<NodeId>,
-        grounds: &Grounds<'_>,
-    ) -> Result<(), Breach> {
+        grounds: &AllowedValues<'_>,
+    ) -> Result<(), InvalidReply> {
         let kind = assertion.kind.word();
         // What must not be there has no index; of what is counted one has.
         let needs_index = assertion.kind == AssertKind::Count || !assertion.may_lack_element();
@@ -233,7 +233,7 @@ impl Question<'_> {
     }
 
     /// Whether the element can be used so.
-    fn is_usable(&self, step: &IntermediateStep, target: NodeId) -> Result<(), Breach> {
+    fn is_usable(&self, step: &IntermediateStep, target: NodeId) -> Result<(), InvalidReply> {
         let pool = match (step.action_type, &step.input_value) {
             (ActionKind::Input, Some(InputValue::Flag(_))) => Pool::Checks,
             (ActionKind::Input, _) => Pool::Fields,
@@ -266,8 +266,8 @@ impl Question<'_> {
 }
 
 /// The arguments as a step.
-fn read(arguments: &Json) -> Result<IntermediateStep, Breach> {
-    let text = |key: &str| -> Result<Option<String>, Breach> {
+fn read(arguments: &Json) -> Result<IntermediateStep, InvalidReply> {
+    let text = |key: &str| -> Result<Option<String>, InvalidReply> {
         match &arguments[key] {
             Json::Null => Ok(None),
             Json::String(text) => Ok(Some(text.clone())),
@@ -352,7 +352,7 @@ fn read(arguments: &Json) -> Result<IntermediateStep, Breach> {
     Ok(step)
 }
 
-fn assertion(json: &Json) -> Result<Option<BrowserAssertion>, Breach> {
+fn assertion(json: &Json) -> Result<Option<BrowserAssertion>, InvalidReply> {
     if json.is_null() {
         return Ok(None);
     }

@@ -13,9 +13,9 @@ use playwright_rs::protocol::{
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 
-use super::devtools::{World, engine};
+use super::devtools::{ExecutionContext, engine};
 use super::driver::Driver;
-use super::events::{Happenings, Trouble};
+use super::events::{BrowserEvents, ConnectionFailure};
 use super::failure::first_line;
 use super::walk::{self, Known};
 use crate::address::Guard;
@@ -35,7 +35,7 @@ pub struct BrowserBridge {
     driver: Driver,
     browser: Browser,
     context: BrowserContext,
-    happenings: Arc<Happenings>,
+    happenings: Arc<BrowserEvents>,
     known: HashMap<String, Known>,
     /// How many elements were held, so that each has a key of its own.
     pub(super) n_held: u64,
@@ -62,7 +62,7 @@ impl BrowserBridge {
     /// When the driver or the browser doesn't start; then nothing is left running.
     pub async fn start(options: &BrowserOptions) -> Result<Self, BrowserError> {
         let policy = options.policy.clone();
-        let happenings = Happenings::new(options.on_dialog, &options.downloads, policy);
+        let happenings = BrowserEvents::new(options.on_dialog, &options.downloads, policy);
         let driver = Driver::start(&options.tools, &happenings).await?;
         let opened = tokio::select! {
             biased;
@@ -305,7 +305,7 @@ impl BrowserBridge {
         self.driver.process()
     }
 
-    pub(super) fn happenings(&self) -> Arc<Happenings> {
+    pub(super) fn happenings(&self) -> Arc<BrowserEvents> {
         Arc::clone(&self.happenings)
     }
 
@@ -321,7 +321,7 @@ impl BrowserBridge {
     }
 
     /// Our world in the top document of the current tab.
-    pub(super) async fn world(&mut self) -> Result<World, BrowserError> {
+    pub(super) async fn world(&mut self) -> Result<ExecutionContext, BrowserError> {
         let page = self.page()?;
         let known = self.known.entry(page.guid().to_owned()).or_default();
         let devtools = known.page(&self.context, &page).await?;
@@ -333,7 +333,7 @@ impl BrowserBridge {
     pub(super) async fn world_of(
         &mut self,
         target: &ElementAddress,
-    ) -> Result<Option<(World, [f64; 2])>, BrowserError> {
+    ) -> Result<Option<(ExecutionContext, [f64; 2])>, BrowserError> {
         let mut world = self.world().await?;
         let mut begins = [0.0, 0.0];
         let documents = target.documents();
@@ -382,11 +382,11 @@ impl BrowserBridge {
 }
 
 /// Why nothing can go on, as an error.
-pub(super) fn gone(trouble: &Trouble) -> BrowserError {
+pub(super) fn gone(trouble: &ConnectionFailure) -> BrowserError {
     let kind = match trouble {
-        Trouble::Lost(_) => BrowserErrorKind::BrowserLost,
-        Trouble::Crashed => BrowserErrorKind::PageCrashed,
-        Trouble::Dialogs(_) => BrowserErrorKind::DialogBlocked,
+        ConnectionFailure::Lost(_) => BrowserErrorKind::BrowserLost,
+        ConnectionFailure::Crashed => BrowserErrorKind::PageCrashed,
+        ConnectionFailure::Dialogs(_) => BrowserErrorKind::DialogBlocked,
     };
     BrowserError::new(kind, trouble.to_string())
 }
@@ -394,7 +394,7 @@ pub(super) fn gone(trouble: &Trouble) -> BrowserError {
 async fn open(
     driver: &Driver,
     options: &BrowserOptions,
-    happenings: &Arc<Happenings>,
+    happenings: &Arc<BrowserEvents>,
 ) -> Result<(Browser, BrowserContext), BrowserError> {
     let failed = |error: &playwright_rs::Error| {
         if options.videos.is_some() && is_about_videos(error) {
@@ -439,7 +439,7 @@ async fn open(
     };
     let lost = Arc::clone(happenings);
     let listening = browser.on_disconnected(move || {
-        lost.report(Trouble::Lost("the browser exited".to_owned()));
+        lost.report(ConnectionFailure::Lost("the browser exited".to_owned()));
         async { Ok(()) }
     });
     listening.await.map_err(|error| failed(&error))?;

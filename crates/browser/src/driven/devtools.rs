@@ -83,7 +83,7 @@ struct Made {
 
 /// A document that our script can run in.
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct ExecutionContext {
     devtools: DevTools,
     frame: String,
     context: u64,
@@ -152,7 +152,7 @@ impl DevTools {
     }
 
     /// Our world in the topmost document.
-    pub(super) async fn top_world(&self) -> Result<World, BrowserError> {
+    pub(super) async fn top_world(&self) -> Result<ExecutionContext, BrowserError> {
         let known = self.made().top.clone();
         if let Some(top) = known
             && let Some(world) = self.known_world(&top).await
@@ -172,7 +172,7 @@ impl DevTools {
     }
 
     /// Our world in the document of a frame; made if need be.
-    pub(super) async fn world(&self, frame: &str) -> Result<World, BrowserError> {
+    pub(super) async fn world(&self, frame: &str) -> Result<ExecutionContext, BrowserError> {
         if let Some(world) = self.known_world(frame).await {
             return Ok(world);
         }
@@ -184,7 +184,7 @@ impl DevTools {
                 "a document has no world to read it in",
             )
         })?;
-        let world = World {
+        let world = ExecutionContext {
             devtools: self.clone(),
             frame: frame.to_owned(),
             context,
@@ -202,9 +202,9 @@ impl DevTools {
     }
 
     /// The world that was made in a frame, if its document is still there.
-    async fn known_world(&self, frame: &str) -> Option<World> {
+    async fn known_world(&self, frame: &str) -> Option<ExecutionContext> {
         let context = self.made().worlds.get(frame).copied()?;
-        let world = World {
+        let world = ExecutionContext {
             devtools: self.clone(),
             frame: frame.to_owned(),
             context,
@@ -214,7 +214,7 @@ impl DevTools {
     }
 }
 
-impl World {
+impl ExecutionContext {
     /// The value of an expression, as JSON.
     pub(super) async fn value(&self, expression: &str) -> Result<Value, BrowserError> {
         let mut answer = self.evaluate(expression, true).await?;

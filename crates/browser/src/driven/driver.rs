@@ -11,7 +11,7 @@ use playwright_rs::server::transport::PipeTransport;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::events::{Happenings, Trouble};
+use super::events::{BrowserEvents, ConnectionFailure};
 use crate::error::{BrowserError, BrowserErrorKind};
 use crate::tools::BrowserTools;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
@@ -39,7 +39,7 @@ impl Driver {
     /// Starts the driver and speaks with it. When it ends by itself, `happenings` hears of it.
     pub(super) async fn start(
         tools: &BrowserTools,
-        happenings: &Arc<Happenings>,
+        happenings: &Arc<BrowserEvents>,
     ) -> Result<Self, BrowserError> {
         let failed = |message: String| {
             BrowserError::new(BrowserErrorKind::Unavailable, message)
@@ -143,10 +143,10 @@ async fn greet(connection: &Arc<Connection>) -> playwright_rs::Result<Playwright
 async fn keep(
     mut group: ProcessGroup,
     stopped: oneshot::Receiver<()>,
-    happenings: Arc<Happenings>,
+    happenings: Arc<BrowserEvents>,
 ) {
     tokio::select! {
-        _ = group.wait() => happenings.report(Trouble::Lost("the browser driver exited".to_owned())),
+        _ = group.wait() => happenings.report(ConnectionFailure::Lost("the browser driver exited".to_owned())),
         _ = stopped => {
             group.shut_down(GRACE).await;
         }

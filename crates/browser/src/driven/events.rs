@@ -28,7 +28,7 @@ const MOST_REMEMBERED: usize = 1000;
 
 /// Why nothing goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum ConnectionFailure {
     /// The driver or the browser ended.
     Lost(String),
     /// The page crashed.
@@ -37,7 +37,7 @@ pub(super) enum Trouble {
     Dialogs(String),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ConnectionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost(what) => f.write_str(what),
@@ -52,7 +52,7 @@ impl fmt::Display for Trouble {
 
 /// A request under way.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Underway {
+pub(super) struct PendingNetworkRequest {
     pub(super) began: Stopwatch,
     /// The number of the action that was on when it began.
     pub(super) action: u64,
@@ -62,7 +62,7 @@ pub(super) struct Underway {
     pub(super) arrival: Option<(Stopwatch, Duration)>,
 }
 
-impl Underway {
+impl PendingNetworkRequest {
     /// Whether its answer is here although nothing said so.
     pub(super) fn has_arrived(&self) -> bool {
         self.arrival
@@ -74,7 +74,7 @@ impl Underway {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) action: u64,
-    pub(super) requests: HashMap<String, Underway>,
+    pub(super) requests: HashMap<String, PendingNetworkRequest>,
     /// Navigations of the top document during this action: begun, and how many of them will not load.
     pub(super) navigations: usize,
     pub(super) abandoned: usize,
@@ -97,22 +97,22 @@ pub(super) struct Seen {
 }
 
 /// Listens to one browser context.
-pub(super) struct Happenings {
+pub(super) struct BrowserEvents {
     seen: Mutex<Seen>,
     changed: Notify,
-    trouble: watch::Sender<Option<Trouble>>,
+    trouble: watch::Sender<Option<ConnectionFailure>>,
     on_dialog: OnDialog,
     downloads: PathBuf,
     policy: Option<Arc<Policy>>,
 }
 
-impl fmt::Debug for Happenings {
+impl fmt::Debug for BrowserEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Happenings").finish_non_exhaustive()
     }
 }
 
-impl Happenings {
+impl BrowserEvents {
     pub(super) fn new(
         on_dialog: OnDialog,
         downloads: &Path,
@@ -180,7 +180,7 @@ impl Happenings {
         self.changed.notified()
     }
 
-    pub(super) fn report(&self, trouble: Trouble) {
+    pub(super) fn report(&self, trouble: ConnectionFailure) {
         self.trouble.send_modify(|known| {
             known.get_or_insert(trouble);
         });
@@ -190,7 +190,7 @@ impl Happenings {
     /// A dialog flood ends with the action; the rest is for good.
     fn forgive(&self) {
         self.trouble.send_if_modified(|known| {
-            let is_over = matches!(known, Some(Trouble::Dialogs(_)));
+            let is_over = matches!(known, Some(ConnectionFailure::Dialogs(_)));
             if is_over {
                 *known = None;
             }
@@ -199,7 +199,7 @@ impl Happenings {
     }
 
     /// Waits until nothing goes on any more, and says why.
-    pub(super) async fn trouble(&self) -> Trouble {
+    pub(super) async fn trouble(&self) -> ConnectionFailure {
         let mut receiver = self.trouble.subscribe();
         loop {
             let known = receiver.borrow_and_update().clone();
@@ -295,7 +295,7 @@ impl Happenings {
         .await?;
         let this = Arc::clone(self);
         page.on_crash(move || {
-            this.report(Trouble::Crashed);
+            this.report(ConnectionFailure::Crashed);
             async { Ok(()) }
         })
         .await?;
@@ -375,7 +375,7 @@ impl Happenings {
             seen.navigations += 1;
         }
         seen.asked += usize::from(is_waited_for);
-        let underway = Underway {
+        let underway = PendingNetworkRequest {
             began: Stopwatch::start(),
             action: seen.action,
             counts: is_waited_for,
@@ -437,7 +437,7 @@ impl Happenings {
         };
         if is_flood {
             let text = dialog.message().chars().take(80).collect();
-            self.report(Trouble::Dialogs(text));
+            self.report(ConnectionFailure::Dialogs(text));
         }
         let answered = match accepted {
             true => dialog.accept(suggested).await,
@@ -580,17 +580,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_flood_of_dialogs_ends_with_its_action_and_a_crash_does_not() {
-        let happenings = Happenings::new(OnDialog::Dismiss, Path::new("/nowhere"), None);
-        happenings.report(Trouble::Dialogs("again".to_owned()));
+        let happenings = BrowserEvents::new(OnDialog::Dismiss, Path::new("/nowhere"), None);
+        happenings.report(ConnectionFailure::Dialogs("again".to_owned()));
         assert_eq!(
             happenings.trouble().await,
-            Trouble::Dialogs("again".to_owned())
+            ConnectionFailure::Dialogs("again".to_owned())
         );
         happenings.begin();
-        happenings.report(Trouble::Crashed);
-        happenings.report(Trouble::Lost("later".to_owned()));
+        happenings.report(ConnectionFailure::Crashed);
+        happenings.report(ConnectionFailure::Lost("later".to_owned()));
         happenings.begin();
-        assert_eq!(happenings.trouble().await, Trouble::Crashed);
+        assert_eq!(happenings.trouble().await, ConnectionFailure::Crashed);
     }
 
     #[tokio::test]

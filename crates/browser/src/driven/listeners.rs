@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::devtools::World;
+use super::devtools::ExecutionContext;
 use crate::error::BrowserError;
 
 /// A listener for one of these says that an element is for pressing.
@@ -17,12 +17,12 @@ const MOST_WORLDS: usize = 500;
 /// What is remembered of worlds: each is a document of a page.
 #[derive(Default)]
 pub(super) struct Listening {
-    worlds: HashMap<(String, u64), Told>,
+    worlds: HashMap<(String, u64), InjectedListeners>,
 }
 
 /// What a world was told.
 #[derive(Default)]
-struct Told {
+struct InjectedListeners {
     /// Its document, as the page has it.
     document: String,
     /// The nodes in it that listen.
@@ -31,7 +31,7 @@ struct Told {
 
 impl Listening {
     /// Whether a world was told anything yet.
-    pub(super) fn knows(&self, world: &World) -> bool {
+    pub(super) fn knows(&self, world: &ExecutionContext) -> bool {
         self.worlds.contains_key(&world.id())
     }
 
@@ -39,7 +39,7 @@ impl Listening {
     ///
     /// Each tree is asked by itself: a page may crash (Chromium 156) when DevTools list the listeners of a document
     /// with all trees in it (`pierce`) after it was walked.
-    pub(super) async fn tell(&mut self, world: &World) -> Result<bool, BrowserError> {
+    pub(super) async fn tell(&mut self, world: &ExecutionContext) -> Result<bool, BrowserError> {
         if self.worlds.len() > MOST_WORLDS {
             self.worlds.clear();
         }
@@ -57,7 +57,10 @@ impl Listening {
     }
 
     /// Tells it also of the roots that are known in it. True when any was told.
-    pub(super) async fn tell_of_roots(&mut self, world: &World) -> Result<bool, BrowserError> {
+    pub(super) async fn tell_of_roots(
+        &mut self,
+        world: &ExecutionContext,
+    ) -> Result<bool, BrowserError> {
         let roots = world.elements("cuecard.roots()").await?;
         let asked = roots.iter().map(|root| async {
             let node = world.backend_node(root).await?;
@@ -75,8 +78,8 @@ impl Listening {
     }
 }
 
-impl Told {
-    async fn tell(&mut self, world: &World, mut nodes: Vec<u64>) -> bool {
+impl InjectedListeners {
+    async fn tell(&mut self, world: &ExecutionContext, mut nodes: Vec<u64>) -> bool {
         nodes.retain(|node| !self.nodes.contains(node));
         let given = nodes.iter().map(|node| world.give(*node, "listen", None));
         // So has a node.
@@ -88,7 +91,7 @@ impl Told {
 }
 
 /// The nodes of one tree that listen. The tree is a handle of the page's own world.
-async fn listeners(world: &World, tree: &str) -> Result<Vec<u64>, BrowserError> {
+async fn listeners(world: &ExecutionContext, tree: &str) -> Result<Vec<u64>, BrowserError> {
     let params = json!({"objectId": tree, "depth": -1});
     let answer = world
         .devtools()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::bridge::BrowserBridge;
 use super::events::Seen;
 use crate::error::BrowserError;
-use crate::shapes::{Settled, Settling};
+use crate::shapes::{WaitOutcome, WaitPolicy};
 use cuecard_runtime::clock::Stopwatch;
 
 /// A navigation that begins within this time after an action belongs to it.
@@ -33,7 +33,7 @@ struct Since {
     asked: usize,
     loads: usize,
     /// How it ended if so.
-    settled: Settled,
+    settled: WaitOutcome,
 }
 
 /// How long a page has been as it is.
@@ -51,7 +51,7 @@ impl Since {
             time: Stopwatch::start(),
             asked: 0,
             loads: 0,
-            settled: Settled::Instant,
+            settled: WaitOutcome::Instant,
         }
     }
 
@@ -61,7 +61,7 @@ impl Since {
             time: Stopwatch::start(),
             asked: seen.asked,
             loads: seen.loads,
-            settled: Settled::Loaded,
+            settled: WaitOutcome::Loaded,
         }
     }
 }
@@ -72,25 +72,25 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page or the browser is gone.
-    pub async fn settle(&mut self, settling: Settling) -> Result<Settled, BrowserError> {
+    pub async fn settle(&mut self, settling: WaitPolicy) -> Result<WaitOutcome, BrowserError> {
         let happenings = self.happenings();
-        let mut since = (settling != Settling::Unwatched).then(Since::now);
+        let mut since = (settling != WaitPolicy::Unwatched).then(Since::now);
         let work = async {
             match settling {
-                Settling::Whole | Settling::Unwatched => self.navigation_ends().await,
-                Settling::Document => {}
-                Settling::IfBusy => {
+                WaitPolicy::Whole | WaitPolicy::Unwatched => self.navigation_ends().await,
+                WaitPolicy::Document => {}
+                WaitPolicy::IfBusy => {
                     // It answers only after it did what the action made it do.
                     self.stillness().await;
                     if !self.is_busy() {
-                        return Ok(Settled::Instant);
+                        return Ok(WaitOutcome::Instant);
                     }
                     self.navigation_ends().await;
                 }
-                Settling::Load => {
+                WaitPolicy::Load => {
                     self.navigation_ends().await;
                     if self.has_loaded() && self.is_answered() {
-                        return Ok(Settled::Loaded);
+                        return Ok(WaitOutcome::Loaded);
                     }
                 }
             }
@@ -173,7 +173,7 @@ impl BrowserBridge {
     }
 
     /// Waits for answers and for quiet. Only if it is known since when it is waited, all may have happened at once.
-    async fn quiet(&mut self, since: Option<Since>) -> Result<Settled, BrowserError> {
+    async fn quiet(&mut self, since: Option<Since>) -> Result<WaitOutcome, BrowserError> {
         let began = Stopwatch::start();
         loop {
             let stillness = match self.is_answered() {
@@ -183,11 +183,11 @@ impl BrowserBridge {
             if stillness.time >= QUIET {
                 return Ok(match since {
                     Some(since) if self.is_as_it_was(since, stillness) => since.settled,
-                    _ => Settled::Quiet,
+                    _ => WaitOutcome::Quiet,
                 });
             }
             if began.elapsed() >= BOUND {
-                return Ok(Settled::Bounded);
+                return Ok(WaitOutcome::Bounded);
             }
             tokio::time::sleep(BETWEEN).await;
         }

@@ -7,7 +7,7 @@ use playwright_rs::protocol::{BrowserContext, Frame, Page};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
-use super::devtools::{DevTools, World};
+use super::devtools::{DevTools, ExecutionContext};
 use super::listeners::Listening;
 use crate::error::{BrowserError, BrowserErrorKind};
 use crate::shapes::CaptureOptions;
@@ -54,7 +54,7 @@ struct Place {
     /// Whether something lies over its owner, as far as that is known.
     is_covered: bool,
     /// The worlds around, innermost first, with the key by which each knows the frame and its content's offset.
-    around: Vec<(World, String, [f64; 2])>,
+    around: Vec<(ExecutionContext, String, [f64; 2])>,
 }
 
 /// Captures the page, as one JSON text that `cuecard_page::dom` reads. `tabs` are told as they are.
@@ -193,7 +193,13 @@ impl Joining<'_> {
     }
 
     /// Takes over the documents of a walk, and finds the frames in them.
-    fn add(&mut self, text: &str, header: &Value, place: Place, world: &World) -> Vec<Place> {
+    fn add(
+        &mut self,
+        text: &str,
+        header: &Value,
+        place: Place,
+        world: &ExecutionContext,
+    ) -> Vec<Place> {
         let idx = self.parts.len();
         let mut lines = text.lines().skip(1);
         self.parts.push(CapturedDocument {
@@ -243,7 +249,11 @@ impl Joining<'_> {
     }
 
     /// Opens the closed roots among the elements that may have one. True when there were any.
-    async fn hidden_roots(&self, world: &World, header: &Value) -> Result<bool, BrowserError> {
+    async fn hidden_roots(
+        &self,
+        world: &ExecutionContext,
+        header: &Value,
+    ) -> Result<bool, BrowserError> {
         if header["suspects"].as_u64().unwrap_or(0) == 0 {
             return Ok(false);
         }
@@ -272,7 +282,7 @@ impl Joining<'_> {
     /// Tells the world which frame each owner holds. True when any was told.
     async fn owners(
         &mut self,
-        world: &World,
+        world: &ExecutionContext,
         place: &Place,
         header: &Value,
     ) -> Result<bool, BrowserError> {
@@ -309,7 +319,7 @@ impl Joining<'_> {
 }
 
 /// Tells the world the owner of a frame. False when it isn't in this document.
-async fn own(world: &World, frame: &str) -> bool {
+async fn own(world: &ExecutionContext, frame: &str) -> bool {
     let params = json!({"frameId": frame});
     let Ok(owner) = world.devtools().call("DOM.getFrameOwner", params).await else {
         return false;

@@ -17,7 +17,7 @@ use super::settings::ModelSettings;
 use cuecard_runtime::provider::{key_header, reason};
 use cuecard_wire::llm::answer::{CallInput, Element};
 use cuecard_wire::llm::ask::{
-    Accepted, Asked, AskedFunction, Rejected, RejectedCall, headers, request,
+    Accepted, AskedFunction, ModelRequest, Rejected, RejectedCall, headers, request,
 };
 use cuecard_wire::llm::decode::{Decoded, read_body, read_error};
 use cuecard_wire::llm::errors::ApiError;
@@ -153,7 +153,7 @@ impl HttpModelClient {
                 correction: &said.breach.0,
             })
             .collect();
-        let asked = Asked {
+        let asked = ModelRequest {
             model: &self.settings.model,
             system: SYSTEM,
             blocks: &conversation.prompt.blocks(),

@@ -1,6 +1,6 @@
 //! What a model said, and the conversation so far.
 
-use cuecard_browser_steps::question::{Breach, Call, FUNCTION_NAME, Prompt};
+use cuecard_browser_steps::question::{Call, FUNCTION_NAME, InvalidReply, Prompt};
 use cuecard_source::value::{Json, cut};
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub struct Turn {
     /// The reply.
     pub reply: Reply,
     /// What was wrong with it, on one line.
-    pub breach: Breach,
+    pub breach: InvalidReply,
 }
 
 impl Turn {

@@ -12,7 +12,7 @@ use crate::model::Interpreter;
 use crate::stage::{Deadline, Failure};
 
 /// What is asked.
-pub(super) struct Asked<'a> {
+pub(super) struct ParseQuestion<'a> {
     pub finder: Finder<'a>,
     pub page: &'a PageText,
     pub previous: Option<&'a PreviousStep>,
@@ -31,7 +31,7 @@ pub(super) struct Answered {
     pub intent: Option<Intent>,
 }
 
-impl Asked<'_> {
+impl ParseQuestion<'_> {
     /// Asks.
     ///
     /// # Errors

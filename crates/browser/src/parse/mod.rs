@@ -5,14 +5,14 @@
 //! and never again, and nothing is done that is not clear.
 
 mod ask;
-mod audience;
 mod keep;
+mod observer;
 mod orchestrator;
 #[cfg(test)]
 mod tests;
 mod understand;
 
-pub use audience::{Audience, Choice, Marked, ParseEvent, Proposal};
+pub use observer::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
 pub use orchestrator::parse;
 
 use cuecard_browser_steps::model::{BrowserScenario, StepsFile};

@@ -15,17 +15,17 @@ use cuecard_page::text::{PageText, TextOptions};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::Json;
 
-use super::ask::{Answered, Asked};
-use super::audience::{Audience, Choice, Marked, ParseEvent, Proposal};
+use super::ask::{Answered, ParseQuestion};
 use super::keep::{self, Done};
+use super::observer::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
 use super::understand::{Meaning, Reading, hinted, meaning, reading};
 use super::{ParseRequest, Parsed};
 use crate::model::Interpreter;
 use crate::stage::{
-    Aim, ByIdentity, ByPhrase, Deadline, Deed, Failure, Limits, NoTargets, Outcome, Performed,
-    Scene, Stage, Targets,
+    ActionTarget, ByIdentity, ByPhrase, Deadline, Failure, Limits, NoTargets, Outcome, PageState,
+    Performed, Stage, StageAction, Targets,
 };
-use crate::{ElementAddress, Settling};
+use crate::{ElementAddress, WaitPolicy};
 use cuecard_runtime::clock::Stopwatch;
 
 /// How long an element that the words name may take to appear before a model is asked what they mean.
@@ -53,13 +53,13 @@ struct Understood {
     intent: Option<Intent>,
     translator: Translator,
     /// The state that `target` is in.
-    scene: Arc<Scene>,
+    scene: Arc<PageState>,
     /// The index of the element on the page that was read.
     index: Option<u32>,
 }
 
 /// Parses a scenario on a stage. Without an interpreter the rules are alone.
-pub async fn parse<S: Stage, I: Interpreter, A: Audience>(
+pub async fn parse<S: Stage, I: Interpreter, A: ParseObserver>(
     request: &ParseRequest<'_>,
     stage: &mut S,
     interpreter: Option<&mut I>,
@@ -124,7 +124,7 @@ struct Parse<'a, 'r, S, I, A> {
     file: StepsFile,
 }
 
-impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
+impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
     /// Every action in its order. Gives what ended the parse before the last one.
     async fn run(&mut self) -> Option<Failure> {
         let scenario = self.request.scenario;
@@ -133,7 +133,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         let limit = Duration::from_millis(scenario.options.action_timeout_ms);
         let opened = self
             .stage
-            .open(&scenario.url, Settling::Whole, self.total.and(limit))
+            .open(&scenario.url, WaitPolicy::Whole, self.total.and(limit))
             .await;
         match opened {
             Ok(outcome) => self.file.observed = outcome.observed(),
@@ -337,15 +337,15 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         let scene = Arc::clone(&understood.scene);
         let step = &understood.step;
         let aim = match (step.assertion.is_some(), understood.target) {
-            (false, Some(target)) => Aim::at(self.finder(&scene), target),
+            (false, Some(target)) => ActionTarget::at(self.finder(&scene), target),
             _ => None,
         };
-        let deed = Deed {
+        let deed = StageAction {
             step,
             aim,
             limits,
             wait_for: None,
-            settling: Settling::Whole,
+            settling: WaitPolicy::Whole,
         };
         let mut targets = self.targets(&understood);
         let Performed {
@@ -383,7 +383,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         &mut self,
         ordinal: usize,
         action: &BrowserAction,
-        looked: &Arc<Scene>,
+        looked: &Arc<PageState>,
         limits: Limits,
     ) -> Result<(Understood, PageText), Ended> {
         let is_for_model = self.request.scenario.options.translator == TranslatorChoice::Model;
@@ -467,12 +467,12 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     async fn ask(
         &mut self,
         action: &BrowserAction,
-        scene: &Scene,
+        scene: &PageState,
         page: &PageText,
         candidates: &[NodeId],
     ) -> Result<Answered, Failure> {
         let options = &self.request.scenario.options;
-        let asked = Asked {
+        let asked = ParseQuestion {
             finder: Finder::new(&scene.state, &options.test_id_attribute),
             page,
             previous: self.previous.as_ref(),
@@ -491,9 +491,9 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         &mut self,
         sentence: &str,
         read: &Result<Box<Intent>, Failure>,
-        looked: &Arc<Scene>,
+        looked: &Arc<PageState>,
         limits: Limits,
-    ) -> Result<(Meaning, Arc<Scene>), Failure> {
+    ) -> Result<(Meaning, Arc<PageState>), Failure> {
         let is_assertion = |intent: &Intent| intent.step.action_type == ActionKind::Assert;
         let limit = match (read, &self.interpreter) {
             (Ok(intent), _) if is_assertion(intent) => limits.assertion,
@@ -536,9 +536,9 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     /// still to come. One that does not come to rest in its time is taken as it is.
     async fn at_rest(
         &mut self,
-        mut scene: Arc<Scene>,
+        mut scene: Arc<PageState>,
         limits: Limits,
-    ) -> Result<Arc<Scene>, Failure> {
+    ) -> Result<Arc<PageState>, Failure> {
         let whole = Deadline::after(limits.action);
         let mut soon = whole.and(BEFORE_A_MODEL);
         let mut still = soon.and(STEADY);
@@ -562,7 +562,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     async fn found_again(
         &mut self,
         answered: Answered,
-        scene: &Arc<Scene>,
+        scene: &Arc<PageState>,
     ) -> Result<Understood, Failure> {
         let Answered {
             step,
@@ -637,7 +637,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         intent: Option<Box<Intent>>,
         failure: Failure,
         candidates: &[NodeId],
-        scene: &Arc<Scene>,
+        scene: &Arc<PageState>,
     ) -> Result<(Understood, PageText), Ended> {
         if !self.audience.decides() {
             return Err(failure.into());
@@ -690,7 +690,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     /// The page as text. For the rules it is as long as it must be; a model has a budget.
     fn page_text(
         &self,
-        scene: &Scene,
+        scene: &PageState,
         action: &str,
         is_for_rules: bool,
     ) -> Result<PageText, Failure> {
@@ -718,7 +718,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         }
     }
 
-    fn finder<'s>(&self, scene: &'s Scene) -> Finder<'s>
+    fn finder<'s>(&self, scene: &'s PageState) -> Finder<'s>
     where
         'a: 's,
     {
@@ -738,7 +738,7 @@ fn identity(finder: Finder<'_>, id: NodeId) -> Option<ByIdentity> {
     })
 }
 
-fn index_of(scene: &Scene, target: Option<NodeId>) -> Option<u32> {
+fn index_of(scene: &PageState, target: Option<NodeId>) -> Option<u32> {
     scene.state.element(target?)?.highlight_index
 }
 
@@ -759,7 +759,7 @@ fn told(understood: &Understood, finder: Finder<'_>) -> String {
 }
 
 /// The whole page for a file. The number of its load would differ each time.
-fn full_dom(scene: &Scene) -> Json {
+fn full_dom(scene: &PageState) -> Json {
     let mut recorded = scene.state.to_recorded();
     if let Some(page) = recorded.get_mut("page").and_then(Json::as_object_mut) {
         page.remove("documentId");

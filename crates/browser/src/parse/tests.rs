@@ -16,9 +16,9 @@ use cuecard_source::value::Redactor;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Settling;
+use crate::WaitPolicy;
 use crate::model::{AnsweredBy, InterpretErrorKind};
-use crate::stage::{Deadline, Deed, Outcome, Performed, Scene, Stage, Targets, Values};
+use crate::stage::{Deadline, Outcome, PageState, Performed, Stage, StageAction, Targets, Values};
 
 /// A stage that shows pages one after the other.
 #[derive(Default)]
@@ -40,18 +40,18 @@ impl Scripted {
         }
     }
 
-    fn scene(&mut self) -> Arc<Scene> {
+    fn scene(&mut self) -> Arc<PageState> {
         let idx = self.looks.min(self.pages.len() - 1);
         self.looks += 1;
         let mut processor = DomProcessor::new("data-testid", Redactor::default());
-        Arc::new(Scene {
+        Arc::new(PageState {
             state: processor.read(&self.pages[idx]).expect("it is a capture"),
         })
     }
 }
 
 impl Stage for Scripted {
-    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
+    async fn open(&mut self, url: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
         match self.opened.take() {
             Some(failure) => Err(failure),
             None => Ok(Outcome {
@@ -61,11 +61,11 @@ impl Stage for Scripted {
         }
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         Ok(self.scene())
     }
 
-    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         let next = self.pages.get(self.looks);
         if next.is_some_and(String::is_empty) {
             self.looks += 1;
@@ -76,7 +76,7 @@ impl Stage for Scripted {
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         self.done.push(deed.to_json());
@@ -461,7 +461,7 @@ async fn what_must_not_be_there_needs_no_element() {
 #[tokio::test]
 async fn a_person_decides_what_is_done() {
     struct Person(Vec<Choice>, Vec<Proposal>);
-    impl Audience for Person {
+    impl ParseObserver for Person {
         fn hear(&mut self, _: &ParseEvent<'_>) {}
         async fn decide(&mut self, proposal: &Proposal) -> Choice {
             self.1.push(proposal.clone());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cuecard_trace::{EventData, Screenshot};
 
 use super::Replay;
-use super::witness::Witness;
+use super::inspector::PageInspector;
 
 /// What was kept: a picture of the page, the files, and the event that tells of them.
 pub(super) struct Kept {
@@ -15,7 +15,7 @@ pub(super) struct Kept {
 }
 
 /// Keeps the page in the run directory, if there is one. What can't be written is not worth a failure of its own.
-pub(super) async fn keep<S: Witness>(
+pub(super) async fn keep<S: PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     place: usize,

@@ -2,6 +2,7 @@
 //! meant, and what is not the same, or healed without doubt, is not acted on.
 
 mod evidence;
+mod inspector;
 mod intent;
 mod meant;
 mod memory;
@@ -13,7 +14,6 @@ mod targets;
 mod tests;
 mod told;
 mod verify;
-mod witness;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -26,10 +26,10 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_tool_call::script::{Summary, Verdict};
 
+pub use inspector::{PageErrors, PageInspector};
 pub use memory::{Memories, memories};
 pub use play::play;
 pub use verify::{Verified, VerifiedStep, verify};
-pub use witness::{Complaints, Witness};
 
 use super::stage::Values;
 use cuecard_runtime::run_dir::RunDir;
@@ -95,12 +95,12 @@ impl Replayed {
 }
 
 /// Hears of each step that ended, or did not run.
-pub trait Told {
+pub trait ReplayObserver {
     /// A step ended.
     fn step(&mut self, step: BrowserStep);
 }
 
-impl<F: FnMut(BrowserStep)> Told for F {
+impl<F: FnMut(BrowserStep)> ReplayObserver for F {
     fn step(&mut self, step: BrowserStep) {
         self(step);
     }

@@ -10,11 +10,11 @@ use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{EventData, Log, StepStatus};
 use tokio_util::sync::CancellationToken;
 
+use super::inspector::PageInspector;
 use super::step::{Ended, play_step};
 use super::told::{milliseconds, shown, step_error};
-use super::witness::Witness;
-use super::{Replay, Replayed, Told};
-use crate::Settling;
+use super::{Replay, ReplayObserver, Replayed};
+use crate::WaitPolicy;
 use crate::stage::{Deadline, Failure, Stage};
 use cuecard_runtime::tap::Recorder;
 
@@ -23,11 +23,11 @@ pub(super) const OPENING: Duration = Duration::from_secs(30);
 
 /// Plays the steps in range to the end, or until one fails, or until `stop` is cancelled. `told` hears of each step,
 /// also of those that did not run. The browser stays up: ending it is the caller's.
-pub async fn play<S: Stage + Witness>(
+pub async fn play<S: Stage + PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     recorder: &mut Recorder<'_>,
-    told: &mut dyn Told,
+    told: &mut dyn ReplayObserver,
     stop: &CancellationToken,
 ) -> Replayed {
     let clock = recorder.clock();
@@ -85,11 +85,11 @@ pub async fn play<S: Stage + Witness>(
     played
 }
 
-async fn play_steps<S: Stage + Witness>(
+async fn play_steps<S: Stage + PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     recorder: &mut Recorder<'_>,
-    told: &mut dyn Told,
+    told: &mut dyn ReplayObserver,
     whole: Deadline,
     stop: &CancellationToken,
     played: &mut Replayed,
@@ -152,7 +152,7 @@ pub(super) async fn open<S: Stage>(
 ) -> Option<Result<(), Failure>> {
     let clock = recorder.clock();
     let (url, observed) = beginning(replay);
-    let settling = Settling::as_recorded(observed.settle.as_deref());
+    let settling = WaitPolicy::as_recorded(observed.settle.as_deref());
     let began = clock.now();
     recorder.record(browser_opening(url));
     recorder.settle();

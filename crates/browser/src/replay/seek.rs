@@ -10,9 +10,9 @@ use cuecard_page::identity::Verdict;
 use cuecard_page::selector::Finder;
 
 use super::Replay;
+use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
-use super::witness::Witness;
-use crate::stage::{Aim, Deadline, Failure, Scene, Stage};
+use crate::stage::{ActionTarget, Deadline, Failure, PageState, Stage};
 use cuecard_runtime::clock::Stopwatch;
 
 /// A page that is not done yet may still show what was meant: what was healed, or has something else around
@@ -23,11 +23,11 @@ const STEADY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Found {
     /// The page.
-    pub(super) scene: Arc<Scene>,
+    pub(super) scene: Arc<PageState>,
     /// The element.
     pub(super) id: NodeId,
     /// How it is acted on.
-    pub(super) aim: Aim,
+    pub(super) aim: ActionTarget,
     /// What speaks for it.
     pub(super) judged: Judged,
     /// What it is known by now, if it is not as it was.
@@ -40,7 +40,7 @@ pub(super) struct NotFound {
     /// The failure.
     pub(super) failure: Failure,
     /// The last page that was looked at, if one could be.
-    pub(super) scene: Option<Arc<Scene>>,
+    pub(super) scene: Option<Arc<PageState>>,
     /// What it says about the element.
     pub(super) judged: Option<Judged>,
 }
@@ -56,7 +56,7 @@ impl From<Failure> for NotFound {
 }
 
 /// Looks for the element of the step at `place` until `deadline`.
-pub(super) async fn seek<S: Stage + Witness>(
+pub(super) async fn seek<S: Stage + PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     step: &TestStep,
@@ -67,7 +67,7 @@ pub(super) async fn seek<S: Stage + Witness>(
     let attribute = replay.options.test_id_attribute.as_str();
     let boxed = |failure: Failure| Box::new(NotFound::from(failure));
     let mut scene = stage.look().await.map_err(boxed)?;
-    let mut steady: Option<(Aim, Stopwatch)> = None;
+    let mut steady: Option<(ActionTarget, Stopwatch)> = None;
     let mut was_shown = false;
     let mut is_last = false;
     loop {
@@ -81,7 +81,7 @@ pub(super) async fn seek<S: Stage + Witness>(
             return Err(boxed(failure));
         };
         let target = judged.verdict.target();
-        let found = target.and_then(|id| Some((id, Aim::at(finder, id)?)));
+        let found = target.and_then(|id| Some((id, ActionTarget::at(finder, id)?)));
         let is_certain = match (&judged.verdict, &found) {
             (Verdict::Same(id), Some(_)) if memory.is_as_it_was(finder, *id) => true,
             (verdict, Some((_, aim))) if replay.heals || matches!(verdict, Verdict::Same(_)) => {

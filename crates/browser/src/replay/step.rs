@@ -15,15 +15,17 @@ use cuecard_trace::{Attempt, EventData, StepFinished, StepStarted, StepStatus};
 use tokio_util::sync::CancellationToken;
 
 use super::evidence;
+use super::inspector::{PageInspector, picture};
 use super::intent::intent;
 use super::memory::{Judged, Memory};
 use super::seek::{NotFound, place_of, seek};
 use super::targets::Remembering;
 use super::told::{milliseconds, notes, shown, step_error};
-use super::witness::{Witness, picture};
 use super::{Replay, Replayed};
-use crate::Settling;
-use crate::stage::{Aim, Deadline, Deed, Failure, Limits, Performed, Scene, Stage};
+use crate::WaitPolicy;
+use crate::stage::{
+    ActionTarget, Deadline, Failure, Limits, PageState, Performed, Stage, StageAction,
+};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
 
@@ -50,7 +52,7 @@ struct Playing<'a, 'r> {
     place: usize,
     told: BrowserStep,
     healed: Option<HealedStep>,
-    scene: Option<Arc<Scene>>,
+    scene: Option<Arc<PageState>>,
 }
 
 /// What came of one attempt.
@@ -61,7 +63,7 @@ struct Tried {
 }
 
 /// Plays the step at `place`. `whole` is the deadline of the run.
-pub(super) async fn play_step<S: Stage + Witness>(
+pub(super) async fn play_step<S: Stage + PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     recorder: &mut Recorder<'_>,
@@ -124,7 +126,7 @@ pub(super) async fn play_step<S: Stage + Witness>(
 }
 
 impl Playing<'_, '_> {
-    async fn attempt<S: Stage + Witness>(
+    async fn attempt<S: Stage + PageInspector>(
         &mut self,
         stage: &mut S,
         recorder: &mut Recorder<'_>,
@@ -228,10 +230,10 @@ impl Playing<'_, '_> {
     }
 
     /// Keeps what the page is before the step: a picture with the target on it, and its text.
-    async fn look_at<S: Stage + Witness>(
+    async fn look_at<S: Stage + PageInspector>(
         &mut self,
         stage: &mut S,
-        found: Option<(&Arc<Scene>, cuecard_page::dom::NodeId)>,
+        found: Option<(&Arc<PageState>, cuecard_page::dom::NodeId)>,
     ) {
         if let Some((scene, _)) = found {
             self.scene = Some(Arc::clone(scene));
@@ -252,23 +254,23 @@ impl Playing<'_, '_> {
     }
 
     #[allow(clippy::too_many_arguments, reason = "each is a part of one attempt")]
-    async fn perform<S: Stage + Witness>(
+    async fn perform<S: Stage + PageInspector>(
         &mut self,
         stage: &mut S,
         recorder: &mut Recorder<'_>,
         attempt: u32,
-        (aim, judged): (Option<Aim>, Option<Judged>),
+        (aim, judged): (Option<ActionTarget>, Option<Judged>),
         limits: Limits,
         began: Duration,
         stop: &CancellationToken,
     ) -> Tried {
         let intent = intent(self.step);
-        let deed = Deed {
+        let deed = StageAction {
             step: &intent,
             aim,
             limits,
             wait_for: self.step.wait_for,
-            settling: Settling::as_recorded(self.step.observed.settle.as_deref()),
+            settling: WaitPolicy::as_recorded(self.step.observed.settle.as_deref()),
         };
         let may_heal = self.replay.heals && self.step.assertion.is_none();
         let mut targets = Remembering::new(
@@ -324,7 +326,7 @@ impl Playing<'_, '_> {
         }
     }
 
-    async fn finish<S: Stage + Witness>(
+    async fn finish<S: Stage + PageInspector>(
         mut self,
         stage: &mut S,
         recorder: &mut Recorder<'_>,
@@ -406,7 +408,7 @@ impl Playing<'_, '_> {
         }
     }
 
-    fn tell_page<S: Stage + Witness>(&mut self, stage: &mut S) {
+    fn tell_page<S: Stage + PageInspector>(&mut self, stage: &mut S) {
         let complaints = stage.complaints();
         self.told.console = complaints.console;
         self.told.requests = complaints.requests;

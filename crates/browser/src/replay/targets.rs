@@ -7,7 +7,7 @@ use cuecard_page::selector::Finder;
 use cuecard_source::diagnostic::codes;
 
 use super::memory::{Judged, Memory};
-use crate::stage::{ByPhrase, Failure, Sought, Targets, Values};
+use crate::stage::{ByPhrase, Failure, Lookup, Targets, Values};
 
 /// The element of a step that is looked for while the step goes on.
 pub(super) struct Remembering<'a> {
@@ -58,7 +58,7 @@ impl<'a> Remembering<'a> {
     }
 
     /// The same when nothing is known but selectors.
-    fn by_selector(&self, memory: &Memory, finder: Finder<'_>) -> Sought {
+    fn by_selector(&self, memory: &Memory, finder: Finder<'_>) -> Lookup {
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
         let elements = memory
             .selectors
@@ -69,7 +69,7 @@ impl<'a> Remembering<'a> {
             let message = format!("{} elements match", elements.len());
             Box::new(Failure::new(codes::BROWSER_AMBIGUOUS, message).among(candidates))
         });
-        Sought {
+        Lookup {
             elements: if problem.is_none() {
                 elements
             } else {
@@ -86,9 +86,9 @@ impl<'a> Remembering<'a> {
 }
 
 impl Targets for Remembering<'_> {
-    fn find(&mut self, finder: Finder<'_>) -> Sought {
+    fn find(&mut self, finder: Finder<'_>) -> Lookup {
         let Some(memory) = self.memory else {
-            return Sought::default();
+            return Lookup::default();
         };
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
         let claim = self.step.assertion.as_ref();
@@ -100,9 +100,9 @@ impl Targets for Remembering<'_> {
                 None => self.by_selector(memory, finder),
             };
         };
-        let mut sought = Sought {
+        let mut sought = Lookup {
             nearest: judged.candidates.clone(),
-            ..Sought::default()
+            ..Lookup::default()
         };
         let target = match &judged.verdict {
             Verdict::Same(id) => Some(*id),

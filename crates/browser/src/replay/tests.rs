@@ -13,15 +13,15 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
-use crate::{ElementAddress, Settling};
+use crate::stage::{Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets};
+use crate::{ElementAddress, WaitPolicy};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::{Listener, Recorder};
 
 const URL: &str = "https://shop.example/";
 
 /// A page of buttons: name and id of each.
-fn page(buttons: &[(&str, &str)]) -> Arc<Scene> {
+fn page(buttons: &[(&str, &str)]) -> Arc<PageState> {
     let mut nodes = vec![json!({
         "tagName": "body", "path": "/html/body", "isVisible": true, "rect": [0, 0, 1280, 720],
     })];
@@ -46,11 +46,11 @@ fn page(buttons: &[(&str, &str)]) -> Arc<Scene> {
     });
     let mut processor = DomProcessor::new("data-testid", Redactor::default());
     let state = processor.read(&capture.to_string()).expect("a capture");
-    Arc::new(Scene { state })
+    Arc::new(PageState { state })
 }
 
 /// A step that clicks the button of this name on a page.
-fn click(scene: &Scene, name: &str, number: usize) -> TestStep {
+fn click(scene: &PageState, name: &str, number: usize) -> TestStep {
     let finder = Finder::new(&scene.state, "data-testid");
     let (id, _) = scene
         .state
@@ -73,39 +73,39 @@ fn click(scene: &Scene, name: &str, number: usize) -> TestStep {
 #[derive(Default)]
 struct Scripted {
     /// The pages; the first is the one that is there.
-    pages: VecDeque<Arc<Scene>>,
+    pages: VecDeque<Arc<PageState>>,
     /// What comes of deeds; all is well once it is empty.
     outcomes: VecDeque<Result<Outcome, Failure>>,
     /// Pages that come of deeds.
-    after: VecDeque<Arc<Scene>>,
+    after: VecDeque<Arc<PageState>>,
     done: Vec<String>,
     opened: Vec<String>,
 }
 
 impl Scripted {
-    fn on(pages: &[&Arc<Scene>]) -> Self {
+    fn on(pages: &[&Arc<PageState>]) -> Self {
         Self {
             pages: pages.iter().map(|&page| Arc::clone(page)).collect(),
             ..Self::default()
         }
     }
 
-    fn current(&self) -> Arc<Scene> {
+    fn current(&self) -> Arc<PageState> {
         Arc::clone(self.pages.front().expect("a page"))
     }
 }
 
 impl Stage for Scripted {
-    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
+    async fn open(&mut self, url: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
         self.opened.push(url.to_owned());
         Ok(Outcome::default())
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         Ok(self.current())
     }
 
-    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         if self.pages.len() < 2 {
             return Ok(None);
         }
@@ -115,7 +115,7 @@ impl Stage for Scripted {
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let scene = self.current();
@@ -146,7 +146,7 @@ impl Stage for Scripted {
     }
 }
 
-impl Witness for Scripted {
+impl PageInspector for Scripted {
     async fn screenshot(&mut self) -> Option<Vec<u8>> {
         Some(b"PNG".to_vec())
     }
@@ -157,8 +157,8 @@ impl Witness for Scripted {
         Vec::new()
     }
 
-    fn complaints(&mut self) -> Complaints {
-        Complaints::default()
+    fn complaints(&mut self) -> PageErrors {
+        PageErrors::default()
     }
 }
 

@@ -17,14 +17,14 @@ use cuecard_trace::StepStatus;
 use reqwest::Url;
 use tokio_util::sync::CancellationToken;
 
+use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
 use super::play::{OPENING, diagnostic, open};
 use super::seek::seek;
 use super::step::{Ended, play_step};
 use super::told::{shown, step_error};
-use super::witness::Witness;
 use super::{Replay, Replayed};
-use crate::Settling;
+use crate::WaitPolicy;
 use crate::stage::{Deadline, Failure, Stage};
 use cuecard_runtime::tap::Recorder;
 
@@ -62,7 +62,7 @@ struct Verifying<'a, 'r, S> {
 
 /// Gives the verdict of each step. With `acts`, steps that could change something are done too where others need that.
 /// The browser stays up: ending it is the caller's.
-pub async fn verify<S: Stage + Witness>(
+pub async fn verify<S: Stage + PageInspector>(
     replay: &Replay<'_>,
     stage: &mut S,
     recorder: &mut Recorder<'_>,
@@ -133,7 +133,7 @@ fn opens_an_address(step: &TestStep) -> bool {
     step.action == ActionKind::Navigate && !matches!(url, "back" | "forward" | "reload")
 }
 
-impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
+impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
     /// Looks at one step. None if nothing goes on.
     async fn step(
         &mut self,
@@ -303,7 +303,7 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
     /// Opens the address of a link.
     async fn follow(&mut self, place: usize, url: &str) -> Option<()> {
         let deadline = self.whole.and(OPENING);
-        match self.stage.open(url, Settling::Whole, deadline).await {
+        match self.stage.open(url, WaitPolicy::Whole, deadline).await {
             Ok(_) => self.steps[place].was_done = true,
             Err(failure) => {
                 self.is_stuck = true;

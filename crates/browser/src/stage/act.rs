@@ -12,9 +12,9 @@ use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
 
 use super::live::{BETWEEN, Before, LiveStage};
-use super::{Aim, Deadline, Deed, Failure, Outcome, Performed, Scene, Targets};
+use super::{ActionTarget, Deadline, Failure, Outcome, PageState, Performed, StageAction, Targets};
 use crate::error::{BrowserError, BrowserErrorKind};
-use crate::{ElementAddress, Loaded, Navigation, SearchMove, Settling};
+use crate::{ElementAddress, Loaded, Navigation, SearchMove, WaitPolicy};
 
 /// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
@@ -31,7 +31,7 @@ const SEARCH: [(SearchMove, SearchMove); 3] = [
 
 impl LiveStage {
     /// Performs an action, and waits until the page is done with it.
-    pub(super) async fn act(&mut self, deed: &Deed<'_>) -> Result<Outcome, Failure> {
+    pub(super) async fn act(&mut self, deed: &StageAction<'_>) -> Result<Outcome, Failure> {
         let step = deed.step;
         let limit = deed.limits.action;
         match step.action_type {
@@ -96,7 +96,7 @@ impl LiveStage {
             }
         }
         let settling = match &deed.aim {
-            Some(aim) if !aim.address.scope.is_empty() => Settling::Unwatched,
+            Some(aim) if !aim.address.scope.is_empty() => WaitPolicy::Unwatched,
             _ => deed.settling,
         };
         self.settled(before, settling, expects_download).await
@@ -107,7 +107,7 @@ impl LiveStage {
         &mut self,
         url: &str,
         wait_for: Option<WaitFor>,
-        settling: Settling,
+        settling: WaitPolicy,
         limit: Duration,
     ) -> Result<Outcome, Failure> {
         let before = self.before();
@@ -118,7 +118,7 @@ impl LiveStage {
             url => Navigation::To(self.address(url)?),
         };
         let (loaded, settling) = match wait_for {
-            Some(WaitFor::DomContentLoaded) => (Loaded::Document, Settling::Document),
+            Some(WaitFor::DomContentLoaded) => (Loaded::Document, WaitPolicy::Document),
             _ => (Loaded::Everything, settling),
         };
         if let Err(error) = self.bridge.navigate_until(&to, loaded, limit).await {
@@ -178,7 +178,7 @@ impl LiveStage {
     }
 
     /// Types into a field, or ticks a box.
-    async fn input(&mut self, deed: &Deed<'_>) -> Result<(), Failure> {
+    async fn input(&mut self, deed: &StageAction<'_>) -> Result<(), Failure> {
         let aim = aim(deed)?;
         let limit = deed.limits.action;
         if let Some(InputValue::Flag(flag)) = deed.step.input_value {
@@ -206,7 +206,12 @@ impl LiveStage {
     }
 
     /// What a field holds instead of what was typed; said only if nothing in it is secret.
-    async fn rejected(&mut self, aim: &Aim, written: &str, error: BrowserError) -> Failure {
+    async fn rejected(
+        &mut self,
+        aim: &ActionTarget,
+        written: &str,
+        error: BrowserError,
+    ) -> Failure {
         let is_open = !self.settings.values.refers_to_secret(written) && !self.is_secret_field(aim);
         let holds = match is_open {
             true => self.bridge.extract(&aim.address, BETWEEN * 10).await.ok(),
@@ -221,7 +226,7 @@ impl LiveStage {
     }
 
     /// Checks that a box that was ticked through its label is so.
-    async fn is_checked(&mut self, aim: &Aim, flag: bool) -> Result<(), Failure> {
+    async fn is_checked(&mut self, aim: &ActionTarget, flag: bool) -> Result<(), Failure> {
         let scene = self.peek().await?;
         let address = &aim.address;
         let found = scene
@@ -243,7 +248,7 @@ impl LiveStage {
         }
     }
 
-    async fn select(&mut self, deed: &Deed<'_>) -> Result<(), Failure> {
+    async fn select(&mut self, deed: &StageAction<'_>) -> Result<(), Failure> {
         let aim = aim(deed)?;
         let is_select = self
             .element(aim)
@@ -260,7 +265,7 @@ impl LiveStage {
             .await?)
     }
 
-    async fn extract(&mut self, deed: &Deed<'_>) -> Result<Outcome, Failure> {
+    async fn extract(&mut self, deed: &StageAction<'_>) -> Result<Outcome, Failure> {
         let before = self.before();
         let target = aim(deed)?;
         let is_secret = self.is_secret_field(target);
@@ -280,7 +285,7 @@ impl LiveStage {
     /// the page is, then up from there, then down from the top.
     pub(super) async fn scroll_to(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let before = self.before();
@@ -296,7 +301,7 @@ impl LiveStage {
                 if !has_moved || (place > 0 && deadline.is_over()) {
                     break;
                 }
-                self.settled(before, Settling::Whole, false).await?;
+                self.settled(before, WaitPolicy::Whole, false).await?;
                 // A list that renders what came into view may be late with it on a busy machine.
                 for look in 0..LOOKS {
                     if look > 0 {
@@ -319,9 +324,9 @@ impl LiveStage {
     /// Brings the element into view, if it is on the page.
     async fn arrive(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
-        scene: &Arc<Scene>,
+        scene: &Arc<PageState>,
         before: Before,
     ) -> Result<Option<Performed>, Failure> {
         let sought = targets.find(self.finder(scene));
@@ -335,7 +340,7 @@ impl LiveStage {
         let address = ElementAddress::of(element);
         let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
         scrolled.map_err(|error| self.masked(error.into()))?;
-        let outcome = self.settled(before, Settling::Whole, false).await?;
+        let outcome = self.settled(before, WaitPolicy::Whole, false).await?;
         // Where it is has changed, and what stands around it.
         let after = self.peek().await?;
         let is_there = targets.find(self.finder(&after)).elements.len() == 1;
@@ -371,7 +376,7 @@ impl LiveStage {
     }
 
     /// The element of a deed, as it was when it was looked at.
-    fn element(&self, aim: &Aim) -> Option<&DomElement> {
+    fn element(&self, aim: &ActionTarget) -> Option<&DomElement> {
         let scene: &Arc<_> = self.last.as_ref()?;
         let id = scene
             .state
@@ -380,13 +385,13 @@ impl LiveStage {
     }
 
     /// Whether nobody may read what a field holds.
-    fn is_secret_field(&self, aim: &Aim) -> bool {
+    fn is_secret_field(&self, aim: &ActionTarget) -> bool {
         self.element(aim)
             .is_some_and(|element| element.filled.is_some())
     }
 
     /// Whether a click gives a file instead of a page. Asked only of links.
-    async fn is_download(&mut self, aim: &Aim) -> bool {
+    async fn is_download(&mut self, aim: &ActionTarget) -> bool {
         let scene = self.last.clone();
         let is_link = scene.as_ref().is_some_and(|scene| {
             let state = &scene.state;
@@ -402,7 +407,7 @@ impl LiveStage {
     }
 }
 
-fn aim<'d>(deed: &'d Deed<'_>) -> Result<&'d Aim, Failure> {
+fn aim<'d>(deed: &'d StageAction<'_>) -> Result<&'d ActionTarget, Failure> {
     deed.aim.as_ref().ok_or_else(|| {
         let message = format!("`{}` needs an element", deed.step.action_type.word());
         Failure::new(codes::BROWSER_NOT_FOUND, message)
@@ -410,7 +415,7 @@ fn aim<'d>(deed: &'d Deed<'_>) -> Result<&'d Aim, Failure> {
 }
 
 /// What is typed, chosen or uploaded, with references as they stand.
-fn text_of(deed: &Deed<'_>) -> String {
+fn text_of(deed: &StageAction<'_>) -> String {
     deed.step
         .input_value
         .as_ref()

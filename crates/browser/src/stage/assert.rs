@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion};
-use cuecard_page::Seen;
+use cuecard_page::Observation;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{as_text, cut};
 
 use super::live::{BETWEEN, LiveStage};
-use super::{Deadline, Deed, Failure, Performed, Sought, Targets};
+use super::{Deadline, Failure, Lookup, Performed, StageAction, Targets};
 use cuecard_runtime::clock::Stopwatch;
 
 /// What must not be there must be away for so long, since a page that is not rendered yet shows nothing.
@@ -21,7 +21,7 @@ impl LiveStage {
     /// Judges the assertion of a deed.
     pub(super) async fn assert(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let before = self.before();
@@ -94,8 +94,8 @@ impl LiveStage {
 /// What an assertion read: the text or value of its element.
 fn read(
     assertion: &BrowserAssertion,
-    scene: &Arc<super::Scene>,
-    sought: &Sought,
+    scene: &Arc<super::PageState>,
+    sought: &Lookup,
 ) -> Option<String> {
     let &id = sought.elements.first()?;
     let element = scene.state.element(id)?;
@@ -111,8 +111,8 @@ fn read(
 /// Why an assertion does not hold.
 fn failed(
     assertion: &BrowserAssertion,
-    sought: &Sought,
-    seen: Option<&Seen>,
+    sought: &Lookup,
+    seen: Option<&Observation>,
     limit: Duration,
 ) -> Failure {
     if let Some(problem) = &sought.problem {

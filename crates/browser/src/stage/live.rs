@@ -11,14 +11,14 @@ use cuecard_page::text::TextOptions;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::cut;
 
-use super::sightings::Sightings;
 use super::values::MASK;
+use super::visible_names::VisibleNames;
 use super::{
-    Deadline, Deed, DialogTold, DownloadTold, Failure, Outcome, Performed, Scene, Stage, Targets,
-    Values,
+    Deadline, DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed, Stage,
+    StageAction, Targets, Values,
 };
 use crate::error::BrowserErrorKind;
-use crate::{BrowserBridge, CaptureOptions, ElementAddress, Settled, Settling};
+use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
 use cuecard_runtime::policy::Policy;
 
 /// How often a page that is just being replaced is captured again.
@@ -56,8 +56,8 @@ pub struct StageSettings {
 pub struct LiveStage {
     pub(super) bridge: BrowserBridge,
     pub(super) settings: StageSettings,
-    pub(super) sightings: Sightings,
-    pub(super) last: Option<Arc<Scene>>,
+    pub(super) sightings: VisibleNames,
+    pub(super) last: Option<Arc<PageState>>,
     processor: DomProcessor,
 }
 
@@ -79,7 +79,7 @@ impl LiveStage {
             ),
             bridge,
             settings,
-            sightings: Sightings::default(),
+            sightings: VisibleNames::default(),
             last: None,
         }
     }
@@ -129,7 +129,7 @@ impl LiveStage {
     }
 
     /// The scene that was looked at last.
-    pub fn last(&self) -> Option<&Arc<Scene>> {
+    pub fn last(&self) -> Option<&Arc<PageState>> {
         self.last.as_ref()
     }
 
@@ -139,7 +139,7 @@ impl LiveStage {
     }
 
     /// Captures the page. With `is_next` it is what the next one is compared with.
-    async fn capture(&mut self, is_next: bool) -> Result<Arc<Scene>, Failure> {
+    async fn capture(&mut self, is_next: bool) -> Result<Arc<PageState>, Failure> {
         let mut tries = 0;
         let text = loop {
             let capture = self.bridge.capture(&self.settings.capture);
@@ -160,18 +160,18 @@ impl LiveStage {
         };
         let state = read.map_err(|error| dom_failure(&error))?;
         self.sightings.add(&state);
-        let scene = Arc::new(Scene { state });
+        let scene = Arc::new(PageState { state });
         self.last = Some(Arc::clone(&scene));
         Ok(scene)
     }
 
     /// The page between two steps.
-    pub(super) async fn peek(&mut self) -> Result<Arc<Scene>, Failure> {
+    pub(super) async fn peek(&mut self) -> Result<Arc<PageState>, Failure> {
         self.capture(false).await
     }
 
     /// A finder in a scene.
-    pub(super) fn finder<'a>(&'a self, scene: &'a Scene) -> Finder<'a> {
+    pub(super) fn finder<'a>(&'a self, scene: &'a PageState) -> Finder<'a> {
         Finder::new(&scene.state, &self.settings.capture.test_id_attribute)
     }
 
@@ -230,7 +230,7 @@ impl LiveStage {
     pub(super) async fn settled(
         &mut self,
         before: Before,
-        settling: Settling,
+        settling: WaitPolicy,
         expects_download: bool,
     ) -> Result<Outcome, Failure> {
         let settling = self.bridge.settle(settling);
@@ -256,7 +256,11 @@ impl LiveStage {
     }
 
     /// What can be seen now.
-    pub(super) async fn outcome(&mut self, before: Before, settled: Option<Settled>) -> Outcome {
+    pub(super) async fn outcome(
+        &mut self,
+        before: Before,
+        settled: Option<WaitOutcome>,
+    ) -> Outcome {
         let (url, title) = (self.bridge.url(), self.bridge.title().await);
         let values = &self.settings.values;
         let mut warnings: Vec<String> = self
@@ -273,7 +277,7 @@ impl LiveStage {
                     "the download of `{}` failed: {failure}",
                     download.name
                 ))),
-                None => downloads.push(DownloadTold {
+                None => downloads.push(DownloadEvent {
                     name: values.mask(&download.name),
                     size: download.size,
                     sha256: download.sha256,
@@ -290,7 +294,7 @@ impl LiveStage {
             dialogs: dialogs
                 .into_iter()
                 .skip(before.dialogs)
-                .map(|dialog| DialogTold {
+                .map(|dialog| DialogEvent {
                     kind: dialog.kind,
                     message: values.mask(&dialog.message),
                     accepted: dialog.accepted,
@@ -315,17 +319,17 @@ impl Stage for LiveStage {
     async fn open(
         &mut self,
         url: &str,
-        settling: Settling,
+        settling: WaitPolicy,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
         self.navigate(url, None, settling, deadline.left()).await
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         self.capture(true).await
     }
 
-    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         if deadline.is_over() {
             return Ok(None);
         }
@@ -335,7 +339,7 @@ impl Stage for LiveStage {
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         if deed.step.assertion.is_some() {

@@ -5,17 +5,17 @@
 //! recording of a stage is played as another stage, with neither browser nor clock.
 
 mod act;
+mod action;
 mod assert;
-mod deed;
 mod live;
 mod outcome;
-mod sightings;
 mod targets;
 mod values;
+mod visible_names;
 
-pub use deed::{Aim, Deed, Limits};
+pub use action::{ActionTarget, Limits, StageAction};
 pub use live::{LiveStage, StageSettings};
-pub use outcome::{DialogTold, DownloadTold, Failure, Outcome, Performed, Scene};
+pub use outcome::{DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed};
 pub use targets::{ByIdentity, ByPhrase, ambiguous, with_values};
 pub use values::Values;
 
@@ -25,7 +25,7 @@ use std::time::Duration;
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::Finder;
 
-use crate::Settling;
+use crate::WaitPolicy;
 use cuecard_runtime::clock::Stopwatch;
 
 /// Performs steps on a page.
@@ -37,19 +37,19 @@ pub trait Stage: Send {
     fn open(
         &mut self,
         url: &str,
-        settling: Settling,
+        settling: WaitPolicy,
         deadline: Deadline,
     ) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 
     /// The page as it is now, before a step: what is new on it is new since the last such look. Secrets are taken out
     /// of it.
-    fn look(&mut self) -> impl Future<Output = Result<Arc<Scene>, Failure>> + Send;
+    fn look(&mut self) -> impl Future<Output = Result<Arc<PageState>, Failure>> + Send;
 
     /// The page a moment later: for what is not there yet. None once the deadline is over.
     fn look_again(
         &mut self,
         deadline: Deadline,
-    ) -> impl Future<Output = Result<Option<Arc<Scene>>, Failure>> + Send;
+    ) -> impl Future<Output = Result<Option<Arc<PageState>>, Failure>> + Send;
 
     /// Performs one deed, and waits until the page is done with it. What was dispatched is never dispatched again.
     ///
@@ -57,7 +57,7 @@ pub trait Stage: Send {
     /// `targets` says on each which elements it is about. A scroll to an element goes on until `targets` finds one.
     fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> impl Future<Output = Result<Performed, Failure>> + Send;
 }
@@ -65,7 +65,7 @@ pub trait Stage: Send {
 /// Finds the elements of a deed on each new state: by the words of a sentence, or by what is remembered of them.
 pub trait Targets {
     /// The elements on this state.
-    fn find(&mut self, finder: Finder<'_>) -> Sought;
+    fn find(&mut self, finder: Finder<'_>) -> Lookup;
 
     /// Whether it looks like an element that was seen earlier in the run, by role and name. For what is asserted to
     /// be hidden.
@@ -74,7 +74,7 @@ pub trait Targets {
 
 /// What was found on one state.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sought {
+pub struct Lookup {
     /// The elements that are meant: none if nothing fits, several only for a count.
     pub elements: Vec<NodeId>,
     /// What comes near, in words, if nothing fits.
@@ -89,8 +89,8 @@ pub struct Sought {
 pub struct NoTargets;
 
 impl Targets for NoTargets {
-    fn find(&mut self, _: Finder<'_>) -> Sought {
-        Sought::default()
+    fn find(&mut self, _: Finder<'_>) -> Lookup {
+        Lookup::default()
     }
 
     fn is_like(&self, _: &str, _: &str) -> bool {

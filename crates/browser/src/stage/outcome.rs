@@ -11,7 +11,7 @@ use crate::error::{BrowserError, BrowserErrorKind};
 
 /// The page at one moment.
 #[derive(Debug, Clone)]
-pub struct Scene {
+pub struct PageState {
     /// What is on it. Secrets are masked.
     pub state: DomState,
 }
@@ -23,7 +23,7 @@ pub struct Performed {
     pub outcome: Outcome,
     /// The state on which an assertion was judged, or a scroll to an element ended. None after other deeds: ask the
     /// stage.
-    pub scene: Option<std::sync::Arc<Scene>>,
+    pub scene: Option<std::sync::Arc<PageState>>,
 }
 
 /// What was seen after a deed. Secrets are masked.
@@ -36,7 +36,7 @@ pub struct Outcome {
     /// Its title.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// How the wait for the page ended: a word of [`crate::Settled`].
+    /// How the wait for the page ended: a word of [`crate::WaitOutcome`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
     /// The text that was read.
@@ -46,10 +46,10 @@ pub struct Outcome {
     pub tab: usize,
     /// Dialogs that opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dialogs: Vec<DialogTold>,
+    pub dialogs: Vec<DialogEvent>,
     /// Files that came.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<DownloadTold>,
+    pub downloads: Vec<DownloadEvent>,
     /// What deserves a second look.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Outcome {
 /// A dialog that the page opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DialogTold {
+pub struct DialogEvent {
     /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
     /// What it said.
@@ -73,7 +73,7 @@ pub struct DialogTold {
 /// A file that the page gave; it is in the folder for downloads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DownloadTold {
+pub struct DownloadEvent {
     /// The name that the page gave it.
     pub name: String,
     /// Its size in bytes.

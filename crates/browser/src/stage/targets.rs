@@ -6,7 +6,7 @@ use cuecard_page::rules::{Intent, Translation, Understanding, understand};
 use cuecard_page::selector::{Finder, Selector};
 use cuecard_source::diagnostic::codes;
 
-use super::{Failure, Sought, Targets, Values};
+use super::{Failure, Lookup, Targets, Values};
 
 /// Finds elements by the words of a sentence.
 #[derive(Debug, Clone)]
@@ -30,9 +30,9 @@ impl ByPhrase {
 }
 
 impl Targets for ByPhrase {
-    fn find(&mut self, finder: Finder<'_>) -> Sought {
+    fn find(&mut self, finder: Finder<'_>) -> Lookup {
         let Some(phrase) = &self.intent.phrase else {
-            return Sought::default();
+            return Lookup::default();
         };
         // With its row a button is not visible any more, but nobody counts what is in a row that isn't there.
         let assertion = self.intent.step.assertion.as_ref();
@@ -42,27 +42,27 @@ impl Targets for ByPhrase {
         let unclear = needs_place.then(|| finder.unclear_place(phrase)).flatten();
         if let Some(unclear) = unclear {
             let failure = Failure::new(codes::BROWSER_NOT_FOUND, unclear.to_string());
-            return Sought {
+            return Lookup {
                 problem: Some(Box::new(
                     failure.help("say where it is by the name or heading of its container"),
                 )),
-                ..Sought::default()
+                ..Lookup::default()
             };
         }
         match finder.resolve(&self.intent) {
             // Of a count all are meant, and not only the first.
-            Translation::Step { target, .. } => Sought {
+            Translation::Step { target, .. } => Lookup {
                 elements: match finder.meant(phrase, self.intent.pool) {
                     Ok(found) => found.elements,
                     Err(_) => target.into_iter().collect(),
                 },
-                ..Sought::default()
+                ..Lookup::default()
             },
-            Translation::Ambiguous { words, say, .. } => Sought {
+            Translation::Ambiguous { words, say, .. } => Lookup {
                 problem: Some(Box::new(ambiguous(words, say.as_deref()))),
-                ..Sought::default()
+                ..Lookup::default()
             },
-            Translation::NotFound(found) => Sought {
+            Translation::NotFound(found) => Lookup {
                 // What is called otherwise by screen readers, and says so to everybody else, is there.
                 elements: match is_count || assertion.is_some_and(BrowserAssertion::asserts_absence)
                 {
@@ -70,10 +70,10 @@ impl Targets for ByPhrase {
                     false => Vec::new(),
                 },
                 nearest: found.nearest,
-                ..Sought::default()
+                ..Lookup::default()
             },
             // The sentence was read already.
-            Translation::NotUnderstood { .. } | Translation::Compound { .. } => Sought::default(),
+            Translation::NotUnderstood { .. } | Translation::Compound { .. } => Lookup::default(),
         }
     }
 
@@ -119,7 +119,7 @@ pub struct ByIdentity {
 }
 
 impl Targets for ByIdentity {
-    fn find(&mut self, finder: Finder<'_>) -> Sought {
+    fn find(&mut self, finder: Finder<'_>) -> Lookup {
         let remembered = Remembered {
             selectors: &self.selectors,
             fingerprint: &self.fingerprint,
@@ -128,21 +128,21 @@ impl Targets for ByIdentity {
             scored.into_iter().map(|scored| scored.words).collect()
         };
         match finder.verdict(remembered) {
-            Verdict::Same(id) => Sought {
+            Verdict::Same(id) => Lookup {
                 elements: vec![id],
-                ..Sought::default()
+                ..Lookup::default()
             },
-            Verdict::Ambiguous { candidates } => Sought {
+            Verdict::Ambiguous { candidates } => Lookup {
                 problem: Some(Box::new(ambiguous(words(candidates), None))),
-                ..Sought::default()
+                ..Lookup::default()
             },
-            Verdict::WrongTarget { nearest, .. } | Verdict::Gone { nearest } => Sought {
+            Verdict::WrongTarget { nearest, .. } | Verdict::Gone { nearest } => Lookup {
                 nearest: words(nearest),
-                ..Sought::default()
+                ..Lookup::default()
             },
-            Verdict::Healed(healing) => Sought {
+            Verdict::Healed(healing) => Lookup {
                 nearest: vec![finder.in_words(healing.target)],
-                ..Sought::default()
+                ..Lookup::default()
             },
         }
     }

@@ -18,11 +18,11 @@ pub(crate) struct Checked {
     /// What was found in it.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What it would do; absent if it can't be read.
-    pub(crate) would_do: Option<WouldDo>,
+    pub(crate) would_do: Option<BrowserPlan>,
 }
 
 /// What a browser file would do.
-pub(crate) struct WouldDo {
+pub(crate) struct BrowserPlan {
     effects: BrowserEffects,
     model: Model,
 }
@@ -53,7 +53,7 @@ pub(crate) fn check(
                     Model::Unasked
                 });
                 let effects = browser::effects(&scenario);
-                WouldDo { effects, model }
+                BrowserPlan { effects, model }
             });
             Some(Checked {
                 diagnostics,
@@ -72,8 +72,8 @@ pub(crate) fn check(
 }
 
 /// What steps would do.
-pub(crate) fn of_steps(steps: &cuecard_browser_steps::model::StepsFile) -> WouldDo {
-    WouldDo {
+pub(crate) fn of_steps(steps: &cuecard_browser_steps::model::StepsFile) -> BrowserPlan {
+    BrowserPlan {
         effects: browser::steps_effects(steps),
         model: Model::Unasked,
     }
@@ -90,7 +90,7 @@ fn model(
     Ok(named.map_or(Model::Unnamed, |named| Model::Named(Box::new(named))))
 }
 
-impl WouldDo {
+impl BrowserPlan {
     /// In a few words.
     pub(crate) fn line(&self) -> String {
         let count = self.effects.actions.len();

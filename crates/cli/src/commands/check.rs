@@ -48,7 +48,7 @@ struct Checked {
     /// Or a timeline.
     timeline: Option<LlmScript>,
     /// Or what a browser file would do.
-    browser: Option<browser_files::WouldDo>,
+    browser: Option<browser_files::BrowserPlan>,
     /// Files that the timeline refers to.
     beside: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
@@ -56,7 +56,7 @@ struct Checked {
 
 /// What the servers said.
 #[derive(Default)]
-struct Asked {
+struct ServerChecks {
     connected: Vec<Connected>,
     /// What must not be shown.
     redactor: Redactor,
@@ -139,7 +139,7 @@ pub(crate) fn run(
         diagnostics: vec![problem],
         ..Checked::new(folder.display().to_string())
     }));
-    let mut asked = Asked::default();
+    let mut asked = ServerChecks::default();
     // Without a config every server would be unknown.
     if args.connect && exit == ExitCode::Passed {
         asked = match ask(args, &variables, &config, environment, output, &mut all) {
@@ -244,7 +244,7 @@ fn ask(
     environment: &[(OsString, OsString)],
     output: &Output,
     all: &mut [Checked],
-) -> Result<Asked, ExitCode> {
+) -> Result<ServerChecks, ExitCode> {
     let timeout = match inputs::seconds("--timeout", args.timeout) {
         Ok((timeout, warning)) => {
             output.diagnostics(warning.as_slice(), args.json, &Redactor::default());
@@ -291,7 +291,7 @@ fn ask(
         pool.shut_down().await;
         done.ok_or(ExitCode::Interrupted)
     })??;
-    Ok(Asked {
+    Ok(ServerChecks {
         connected: connections.connected,
         redactor: recorder.redactor().clone(),
     })

@@ -10,7 +10,7 @@ use std::time::Duration;
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, Played, prepare};
 use cuecard_report::diagnostics::list_to_json;
-use cuecard_runner::prepare::{CallsAsked, CallsRun, PreparedCalls, prepare_calls};
+use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::policy::{Policy, PolicyOptions};
 use cuecard_runtime::run_dir::RunDir;
@@ -202,7 +202,7 @@ fn prepared(
     let policy = policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     found.extend(policy.as_ref().err().cloned());
     let variables = RefCell::new(Variables::default());
-    let asked = CallsAsked {
+    let asked = CallsRequest {
         given: &mut |scenario| {
             let mut given = inputs::variables(&args.variables, scenario, environment);
             let found = std::mem::take(&mut given.diagnostics);
@@ -325,7 +325,7 @@ async fn play(
         &play_output::labels(&scenario),
     )));
     recorder.tell(Box::new(reports.listener()));
-    let (play, mut toolbox) = calls.into_play(CallsRun {
+    let (play, mut toolbox) = calls.into_play(CallsContext {
         environment,
         working_directory: prepared.working_directory,
         policy: prepared.policy,

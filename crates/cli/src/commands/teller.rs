@@ -9,7 +9,7 @@ use crate::output::{Output, stderr, stdout};
 
 /// Where and how it is told. Clones are the same one.
 #[derive(Clone)]
-pub(crate) struct Teller {
+pub(crate) struct OutputWriter {
     pub(crate) output: Output,
     /// JSON Lines instead of text.
     pub(crate) is_json: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Teller {
     progress: LineQueue,
 }
 
-impl Teller {
+impl OutputWriter {
     /// Tells on the streams of the program. With `has_command` standard output belongs to a command.
     pub(crate) fn new(output: &Output, is_json: bool, has_command: bool) -> Self {
         let in_words: fn(u64) -> String =

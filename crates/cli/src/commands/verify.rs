@@ -17,7 +17,7 @@ use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::browser_play::{Asked, Kept, Prepared, prepare};
+use super::browser_play::{Kept, PlayRequest, Prepared, prepare};
 use super::stop::Stop;
 use super::{browser_stage, play};
 use crate::args::VerifyArgs;
@@ -34,7 +34,7 @@ pub(crate) fn run(
     let prepared = inputs::read_source(&args.file)
         .map_err(Stop::invalid)
         .and_then(|source| {
-            let asked = Asked {
+            let asked = PlayRequest {
                 file: &args.file,
                 variables: &args.variables,
                 heal: &args.heal,

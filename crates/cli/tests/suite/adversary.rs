@@ -18,12 +18,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser::replay::{Complaints, Replay, Witness, memories, play};
+use cuecard_browser::replay::{PageErrors, PageInspector, Replay, memories, play};
 use cuecard_browser::stage::{
-    Aim, Deadline, Deed, Failure, Limits, LiveStage, NoTargets, Outcome, Performed, Scene, Stage,
-    Targets, Values,
+    ActionTarget, Deadline, Failure, Limits, LiveStage, NoTargets, Outcome, PageState, Performed,
+    Stage, StageAction, Targets, Values,
 };
-use cuecard_browser::{ElementAddress, Settling};
+use cuecard_browser::{ElementAddress, WaitPolicy};
 use cuecard_browser_steps::format::read as read_scenario;
 use cuecard_browser_steps::model::{
     ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
@@ -391,9 +391,9 @@ async fn record(
                 .state
                 .elements()
                 .find(|(_, element)| ElementAddress::of(element) == address)
-                .and_then(|(id, _)| Aim::at(finder, id))
+                .and_then(|(id, _)| ActionTarget::at(finder, id))
         };
-        let deed = Deed {
+        let deed = StageAction {
             step: &intent,
             aim,
             limits: Limits {
@@ -401,7 +401,7 @@ async fn record(
                 assertion: PATIENCE,
             },
             wait_for: None,
-            settling: Settling::Whole,
+            settling: WaitPolicy::Whole,
         };
         if stage.perform(&deed, &mut NoTargets).await.is_err() {
             break;
@@ -435,7 +435,7 @@ const MOST_BESIDE: usize = 4;
 /// More sentences about what is clicked, each with the text beside it that it is named by, in words that have none of the
 /// forms.
 fn by_surroundings(
-    scene: &Scene,
+    scene: &PageState,
     step: &TestStep,
     address: &ElementAddress,
 ) -> Vec<(String, String)> {
@@ -488,9 +488,9 @@ fn by_surroundings(
 /// Words that name an order.
 const ORDERS: &[&str] = &["first", "second", "third", "last", "top "];
 
-async fn opened(stage: &mut LiveStage, site: &Site, page: &str) -> Arc<Scene> {
+async fn opened(stage: &mut LiveStage, site: &Site, page: &str) -> Arc<PageState> {
     let url = site.url(page);
-    let opened = stage.open(&url, Settling::Whole, Deadline::after(PATIENCE));
+    let opened = stage.open(&url, WaitPolicy::Whole, Deadline::after(PATIENCE));
     opened
         .await
         .unwrap_or_else(|failure| panic!("{page}: {failure}"));
@@ -500,7 +500,7 @@ async fn opened(stage: &mut LiveStage, site: &Site, page: &str) -> Arc<Scene> {
 /// The step that a sentence is on a page, and where its element is. None of what acts on no element, or of what names an
 /// order, which the changes don't keep.
 fn understood(
-    scene: &Scene,
+    scene: &PageState,
     action: &str,
     url: &str,
     place: usize,
@@ -712,13 +712,13 @@ impl Stage for Changing<'_> {
     async fn open(
         &mut self,
         url: &str,
-        settling: Settling,
+        settling: WaitPolicy,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
         self.stage.open(url, settling, deadline).await
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         self.change().await;
         if self.answer["ok"] == false {
             return Err(Failure {
@@ -730,13 +730,13 @@ impl Stage for Changing<'_> {
         self.stage.look().await
     }
 
-    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         self.stage.look_again(deadline).await
     }
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let performed = self.stage.perform(deed, targets).await;
@@ -745,7 +745,7 @@ impl Stage for Changing<'_> {
     }
 }
 
-impl Witness for Changing<'_> {
+impl PageInspector for Changing<'_> {
     async fn screenshot(&mut self) -> Option<Vec<u8>> {
         None
     }
@@ -756,8 +756,8 @@ impl Witness for Changing<'_> {
         Vec::new()
     }
 
-    fn complaints(&mut self) -> Complaints {
-        Complaints::default()
+    fn complaints(&mut self) -> PageErrors {
+        PageErrors::default()
     }
 }
 

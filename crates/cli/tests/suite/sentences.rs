@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cuecard_browser::{CaptureOptions, Navigation, Settling};
+use cuecard_browser::{CaptureOptions, Navigation, WaitPolicy};
 use cuecard_browser_steps::model::AssertKind;
 use cuecard_page::dom::{DomKind, DomProcessor, DomState, NodeId};
 use cuecard_page::identity::{Remembered, Verdict};
@@ -66,7 +66,7 @@ fn sentences_mean_what_people_mean() {
             let to = Navigation::To(format!("file://{}", page.display()));
             lab.bridge.navigate(&to, PATIENCE).await.expect("it opens");
             lab.bridge
-                .settle(Settling::Whole)
+                .settle(WaitPolicy::Whole)
                 .await
                 .expect("it settles");
             let options = CaptureOptions {

@@ -9,7 +9,7 @@ use cuecard_timeline::profiles::Profile;
 use super::super::options::{DEFAULT_BODY_LIMIT, DEFAULT_MAX_EXCHANGES};
 use super::upstream::Upstream;
 use cuecard_runtime::listener::DEFAULT_BIND;
-use cuecard_runtime::patience::Patience;
+use cuecard_runtime::timeouts::Timeouts;
 
 /// So long a provider may say nothing in the middle of an answer, if nothing else is said. Models that think are
 /// silent for minutes.
@@ -31,7 +31,7 @@ pub struct RecordOptions {
     /// The largest body of a request, in bytes.
     pub body_limit: usize,
     /// How long slow clients are waited for.
-    pub patience: Patience,
+    pub patience: Timeouts,
     /// How long the provider may say nothing in the middle of an answer.
     pub stall: Duration,
     /// What must not stand in anything that is written.
@@ -52,7 +52,7 @@ impl RecordOptions {
             bind: DEFAULT_BIND,
             token: None,
             body_limit: DEFAULT_BODY_LIMIT,
-            patience: Patience::default(),
+            patience: Timeouts::default(),
             stall: DEFAULT_STALL,
             secrets: Vec::new(),
             profiles: Vec::new(),

@@ -23,8 +23,8 @@ use super::writer::{Answered, Message, OwnAddress, Passed};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::connections;
 use cuecard_runtime::listener::Guard;
-use cuecard_runtime::patience::{Answering, Busy};
 use cuecard_runtime::provider::reason;
+use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::events::Framing;
@@ -96,7 +96,11 @@ impl Proxy {
 }
 
 /// Passes on every request.
-pub(super) async fn handle(proxy: Shared, request: connections::Request, busy: Busy) -> Response {
+pub(super) async fn handle(
+    proxy: Shared,
+    request: connections::Request,
+    busy: ActivityFlag,
+) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
     let query = Query::new(head.uri.query());

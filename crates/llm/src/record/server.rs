@@ -18,9 +18,9 @@ use super::options::RecordOptions;
 use super::proxy::{self, Proxy};
 use super::writer::{self, Message};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connections::{Acceptor, HandIn, Share, possible_connections};
+use cuecard_runtime::connection_limit::ConnectionLimit;
+use cuecard_runtime::connections::{Acceptor, Dispatcher, WorkerConnections, possible_connections};
 use cuecard_runtime::listener::Guard;
-use cuecard_runtime::places::Places;
 
 /// More clients than this are never recorded at once.
 const MOST_CONNECTIONS: usize = 1_000;
@@ -83,8 +83,8 @@ impl RecordLlm {
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
         let (queue, thread) =
             writer::start(clock, &options, trace, watcher).map_err(StartError::Io)?;
-        let (hand_in, share) = Share::new(options.patience);
-        let places = Places::new(possible_connections(MOST_CONNECTIONS));
+        let (hand_in, share) = WorkerConnections::new(options.patience);
+        let places = ConnectionLimit::new(possible_connections(MOST_CONNECTIONS));
         let acceptor = Acceptor::new(listener, places);
         let stop = CancellationToken::new();
         let proxy = Arc::new(Proxy::new(
@@ -110,7 +110,7 @@ impl RecordLlm {
 }
 
 /// Hands in every connection until all ends.
-async fn accept(acceptor: Acceptor, hand_in: HandIn, stop: CancellationToken) {
+async fn accept(acceptor: Acceptor, hand_in: Dispatcher, stop: CancellationToken) {
     loop {
         let (accepted, _) = tokio::select! {
             accepted = acceptor.accept() => accepted,

@@ -8,8 +8,8 @@ use futures::stream;
 
 use super::proxy::{Shared, broken};
 use super::writer::{Answered, Passed};
-use cuecard_runtime::patience::Answering;
 use cuecard_runtime::provider::reason;
+use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::decode::StreamDecoder;
 
 /// A body on its way. It ends with its client: when that goes away, it is dropped.

@@ -20,7 +20,7 @@ use cuecard_trace::{
 };
 use tokio::sync::mpsc;
 
-use super::super::ledger::Exchange;
+use super::super::exchange_recorder::Exchange;
 use super::super::service::{bounded, milliseconds};
 use super::super::telling::{Notice, TraceOutput, Watcher};
 use super::super::{answers, events};

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 use cuecard_runtime::clock::Stopwatch;
-use cuecard_runtime::patience::Patience;
+use cuecard_runtime::timeouts::Timeouts;
 
 const LATE: &str = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{assistant: [[120, \"Late\"]]}]
@@ -322,7 +322,7 @@ async fn sessions_are_bounded_and_an_old_one_begins_anew() {
 #[tokio::test]
 async fn clients_that_never_finish_are_let_go() {
     let played = Played::with(LATE, |options| {
-        options.patience = Patience {
+        options.patience = Timeouts {
             request: Duration::from_millis(50),
             idle: Duration::from_millis(200),
             answer: Duration::from_secs(5),
@@ -353,9 +353,9 @@ async fn a_client_that_never_reads_its_answers_is_let_go() {
         "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{{assistant: [[0, \"{long}\"]]}}]\n"
     );
     let played = Played::with(&timeline, |options| {
-        options.patience = Patience {
+        options.patience = Timeouts {
             answer: Duration::from_millis(100),
-            ..Patience::default()
+            ..Timeouts::default()
         };
     })
     .await;

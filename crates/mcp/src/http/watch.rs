@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 
-use super::super::link::{Link, Trouble};
+use super::super::link::{Link, UnexpectedMessage};
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -49,7 +49,7 @@ impl<C> Watched<C> {
                 match answered {
                     Some(id) if !same(id, &asked) => {
                         let reason = another(id);
-                        self.link.trouble(Trouble::Broken(reason.clone()));
+                        self.link.trouble(UnexpectedMessage::Broken(reason.clone()));
                         Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
                     }
                     _ => Ok(Response::Json(message, session)),
@@ -78,16 +78,16 @@ impl<C> Watched<C> {
                 Err(_) if is_answered => {}
                 // The SDK's bound comes as an error of its own type, which it does not show.
                 Err(SseError::Body(error)) if error.to_string().contains("maximum size") => {
-                    link.trouble(Trouble::TooLarge);
+                    link.trouble(UnexpectedMessage::TooLarge);
                 }
                 Err(SseError::Body(_)) => {
-                    link.trouble(Trouble::Broken(
+                    link.trouble(UnexpectedMessage::Broken(
                         "its event stream ended unexpectedly".to_owned(),
                     ));
                 }
                 Err(error) => {
                     let reason = format!("its event stream is invalid: {error}");
-                    link.trouble(Trouble::Broken(reason));
+                    link.trouble(UnexpectedMessage::Broken(reason));
                 }
             })
             .boxed()
@@ -246,7 +246,7 @@ mod tests {
 
     /// What is left of a stream in the answer to request 3: what may be why it has none, and how many messages were
     /// told of.
-    async fn watched(datas: &[&str]) -> (Option<Trouble>, usize) {
+    async fn watched(datas: &[&str]) -> (Option<UnexpectedMessage>, usize) {
         let link = Arc::new(Link::new(Mask::default()));
         let began = Stopwatch::start();
         let events: Vec<_> = datas

@@ -9,7 +9,7 @@ use crate::describe::is_frame;
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::{CONTAINERS, Finder};
 use crate::snapshot::single_spaces;
-use crate::words::{Likeness, SoughtName, fold_name};
+use crate::words::{NameMatch, NameQuery, fold_name};
 use cuecard_source::value::cut;
 
 /// A text in an element with more nodes than this says nothing about what it is.
@@ -98,7 +98,7 @@ impl Finder<'_> {
             true => self.name_or_text(id, element),
             false => cut(&element.name, LONGEST_TEXT),
         };
-        SoughtName::new(fingerprint.called()).fits(&name, Likeness::Folded)
+        NameQuery::new(fingerprint.called()).fits(&name, NameMatch::Folded)
     }
 
     /// Whether an element is visible, of the kind of another one and called as that is.

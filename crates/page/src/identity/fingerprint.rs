@@ -10,7 +10,7 @@ use crate::figures::is_figure;
 use crate::rules::{Phrase, Within};
 use crate::selector::{Finder, Pattern, Selector};
 use crate::snapshot::single_spaces;
-use crate::words::{Likeness, SoughtName, fold_name};
+use crate::words::{NameMatch, NameQuery, fold_name};
 use crate::{Container, Fingerprint};
 use cuecard_source::value::cut;
 
@@ -156,9 +156,9 @@ impl Finder<'_> {
 
     /// Whether words mean a cell by its column, and not by what it shows.
     pub fn is_cell_of(&self, id: NodeId, said: &Phrase) -> bool {
-        let shown = SoughtName::new(&said.name);
+        let shown = NameQuery::new(&said.name);
         self.state.element(id).is_some_and(|element| {
-            is_cell(&element.role) && !shown.fits(&element.name, Likeness::Folded)
+            is_cell(&element.role) && !shown.fits(&element.name, NameMatch::Folded)
         })
     }
 

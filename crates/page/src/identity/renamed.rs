@@ -7,7 +7,7 @@ use crate::Fingerprint;
 use crate::containers::{Place, is_field};
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::{Finder, Pattern, Selector, looks_generated};
-use crate::words::{Likeness, SoughtName, fold, fold_name, tokens};
+use crate::words::{NameMatch, NameQuery, fold, fold_name, tokens};
 use cuecard_source::value::cut;
 
 /// Roles of what is filled in or ticked.
@@ -361,8 +361,8 @@ impl Finder<'_> {
 
     /// Whether nothing of its role was called so in the place where it was.
     fn is_newcomer(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
-        let sought = SoughtName::new(&self.name_or_text(id, element));
-        !known_names(fingerprint).any(|name| sought.fits(name, Likeness::Folded))
+        let sought = NameQuery::new(&self.name_or_text(id, element));
+        !known_names(fingerprint).any(|name| sought.fits(name, NameMatch::Folded))
     }
 }
 

@@ -2,7 +2,7 @@
 //! is called, or in what it stands in. What fits as well in the same place makes it unclear, and then nothing is meant.
 
 use super::Pool;
-use super::loose::{Gist, gist, is_seen, pressed, state_said, texts_said};
+use super::loose::{LooseIntent, gist, is_seen, pressed, state_said, texts_said};
 use super::phrase::{Phrase, Within, is_position};
 use super::resolve::is_in;
 use super::sentence::{Sentence, Token, TokenKind};
@@ -55,7 +55,7 @@ type Claimed = (NodeId, BrowserAssertion, Option<Phrase>);
 
 /// What a sentence means by all of its words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Meant {
+pub struct Interpretation {
     /// The action, with its element in the words of the forms.
     pub step: IntermediateStep,
     /// Its element.
@@ -67,7 +67,7 @@ pub struct Meant {
 impl Finder<'_> {
     /// The one step that a sentence can mean by all of its words, with its element in the words of the forms. None if
     /// there is none, or more than one.
-    pub fn gist(&self, sentence: &str) -> Option<Meant> {
+    pub fn gist(&self, sentence: &str) -> Option<Interpretation> {
         let sentence = Sentence::read(sentence).ok()?;
         let is_reference = |token: &Token| matches!(token.kind, TokenKind::Reference(_));
         if sentence.tokens.iter().any(is_reference) {
@@ -75,19 +75,19 @@ impl Finder<'_> {
         }
         let step = |action| IntermediateStep::new(action, sentence.text.as_str());
         let (mut step, target, phrase) = match gist(&sentence)? {
-            Gist::Deed { action, verb, rest } => {
+            LooseIntent::Deed { action, verb, rest } => {
                 let (action, value, target) = self.deed_meant(action, verb, rest)?;
                 let mut step = step(action);
                 step.input_value = value;
                 (step, target, None)
             }
-            Gist::Claim { subject, said } => {
+            LooseIntent::Claim { subject, said } => {
                 let (target, assertion, phrase) = self.claim_meant(subject, said)?;
                 let mut step = step(ActionKind::Assert);
                 step.assertion = Some(assertion);
                 (step, target, phrase)
             }
-            Gist::Seen { subject } => {
+            LooseIntent::Seen { subject } => {
                 let mut step = step(ActionKind::Assert);
                 step.assertion = Some(BrowserAssertion::new(AssertKind::Visible));
                 (step, self.seen_meant(&parts(subject))?, None)
@@ -99,7 +99,7 @@ impl Finder<'_> {
             None => self.words_for(target),
         };
         step.meant = Some(words.unwrap_or_else(|| self.in_words(target)));
-        Some(Meant {
+        Some(Interpretation {
             step,
             target,
             phrase,

@@ -2,7 +2,7 @@
 
 use super::Translation;
 use super::gist::{Part, holds, parts};
-use super::loose::{Gist, gist};
+use super::loose::{LooseIntent, gist};
 use super::sentence::{Sentence, Token};
 use super::surroundings::{hints, is_any_part};
 use super::synonyms::{are_alike, noun_of, plain_words};
@@ -38,7 +38,7 @@ impl Finder<'_> {
         let words = self.page_words();
         let is_there = |token: &&Token| !is_missing(token, &words);
         match gist(&sentence) {
-            Some(Gist::Deed { action, verb, rest }) => {
+            Some(LooseIntent::Deed { action, verb, rest }) => {
                 let found: Vec<Token> = rest.iter().filter(is_there).cloned().collect();
                 let meant = match found.len() == rest.len() {
                     true => None,
@@ -51,14 +51,14 @@ impl Finder<'_> {
                         .and_then(|(_, _, target)| self.click_on(target)),
                 }
             }
-            Some(Gist::Claim { subject, said }) => {
+            Some(LooseIntent::Claim { subject, said }) => {
                 let all = [subject, said].concat();
                 Hint {
                     missing: missing(subject, &words),
                     say: self.nearest_claim(&all),
                 }
             }
-            Some(Gist::Seen { subject }) => Hint {
+            Some(LooseIntent::Seen { subject }) => Hint {
                 missing: missing(subject, &words),
                 say: self.nearest_claim(subject),
             },

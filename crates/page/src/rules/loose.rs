@@ -7,7 +7,7 @@ use super::verbs::{Verb, is_check_of_claim, take_value, take_verb, without_fille
 use crate::{ActionKind, AssertKind};
 
 /// What a sentence may ask that has none of the forms.
-pub(super) enum Gist<'t> {
+pub(super) enum LooseIntent<'t> {
     /// To do something: what, the word for it, and the rest. A verb that is not known may be the name of a button.
     Deed {
         action: Option<(ActionKind, Option<bool>, Pool)>,
@@ -34,24 +34,24 @@ const CHANGES: &[&str] = &[
 ];
 
 /// What a sentence may ask, by its verb alone. None if that can't be done with an element.
-pub(super) fn gist(sentence: &Sentence) -> Option<Gist<'_>> {
+pub(super) fn gist(sentence: &Sentence) -> Option<LooseIntent<'_>> {
     use ActionKind::{Click, DoubleClick, Hover, Input};
     let tokens = without_fillers(&sentence.tokens);
     let (first, rest) = tokens.split_first()?;
     let deed = |action| {
-        Some(Gist::Deed {
+        Some(LooseIntent::Deed {
             action,
             verb: first,
             rest,
         })
     };
     let claim = |tokens| match after(tokens, "there").or_else(|| after_see(tokens)) {
-        Some(rest) => Some(Gist::Seen {
+        Some(rest) => Some(LooseIntent::Seen {
             subject: there(rest)?,
         }),
         None => {
             let (subject, said) = split(tokens)?;
-            Some(Gist::Claim { subject, said })
+            Some(LooseIntent::Claim { subject, said })
         }
     };
     let Some((verb, rest)) = take_verb(tokens) else {
@@ -59,11 +59,11 @@ pub(super) fn gist(sentence: &Sentence) -> Option<Gist<'_>> {
             Some(claim) => Some(claim),
             None if tokens.len() > 1 && is_state(&tokens[tokens.len() - 1]) => {
                 let (subject, said) = tokens.split_at(tokens.len() - 1);
-                Some(Gist::Claim { subject, said })
+                Some(LooseIntent::Claim { subject, said })
             }
             // `Visitors: 24,812`
             None if first.word().is_some_and(|word| word.ends_with(':')) && tokens.len() > 1 => {
-                Some(Gist::Claim {
+                Some(LooseIntent::Claim {
                     subject: &tokens[..1],
                     said: tokens,
                 })
@@ -80,11 +80,11 @@ pub(super) fn gist(sentence: &Sentence) -> Option<Gist<'_>> {
             return claim(without_that(rest));
         }
         Verb::Assert => return claim(without_that(rest)),
-        Verb::See => return Some(Gist::Seen { subject: rest }),
+        Verb::See => return Some(LooseIntent::Seen { subject: rest }),
         Verb::Turn => {
             let (way, rest) = rest.split_last()?;
             let flag = way.is_any(&["on", "off"]).then(|| way.is("on"));
-            return Some(Gist::Deed {
+            return Some(LooseIntent::Deed {
                 action: Some(match flag {
                     Some(flag) => (Input, Some(flag), Pool::Checks),
                     None => (Input, None, Pool::FieldsAndSelects),
@@ -115,7 +115,7 @@ pub(super) fn gist(sentence: &Sentence) -> Option<Gist<'_>> {
         | Verb::Extract
         | Verb::Refused(_) => return None,
     };
-    Some(Gist::Deed {
+    Some(LooseIntent::Deed {
         action: Some(action),
         verb: first,
         rest,
@@ -175,7 +175,7 @@ pub(super) fn there(mut tokens: &[Token]) -> Option<&[Token]> {
 }
 
 /// A state that is said.
-pub(super) struct StateSaid {
+pub(super) struct StatePhrase {
     pub kind: AssertKind,
     pub negate: bool,
     /// What can be in it.
@@ -185,7 +185,7 @@ pub(super) struct StateSaid {
 }
 
 /// The state that is said, if it is one.
-pub(super) fn state_said(said: &[Token]) -> Option<StateSaid> {
+pub(super) fn state_said(said: &[Token]) -> Option<StatePhrase> {
     let said = expanded(said);
     let (at, key, negate) = (1..=said.len()).rev().find_map(|at| {
         let (key, negate) = saying(&said[..at])?;
@@ -203,7 +203,7 @@ pub(super) fn state_said(said: &[Token]) -> Option<StateSaid> {
         _ => Pool::Interactive,
     };
     let is_said = |token: &&Token| !token.is_any(&["default", "yet", "already"]);
-    Some(StateSaid {
+    Some(StatePhrase {
         kind: *kind,
         negate: negate != *is_opposite,
         pool,

@@ -20,7 +20,7 @@ mod tests;
 mod verbs;
 
 pub use forms::nearest_form;
-pub use gist::Meant;
+pub use gist::Interpretation;
 pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 

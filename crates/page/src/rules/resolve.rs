@@ -10,7 +10,7 @@ use crate::containers::{Place, is_cell};
 use crate::dom::{DomElement, NodeId, State};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
-use crate::words::{Likeness, SoughtName, tokens};
+use crate::words::{NameMatch, NameQuery, tokens};
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::Json;
 
@@ -76,7 +76,7 @@ impl Finder<'_> {
             all.sort_unstable();
             let (found, likeness) = self
                 .all_meant(&all, phrase, pool)
-                .unwrap_or((Vec::new(), Likeness::Exact));
+                .unwrap_or((Vec::new(), NameMatch::Exact));
             let place = match usize::try_from(position) {
                 Ok(position) => position.checked_sub(1),
                 Err(_) => found.len().checked_sub(position.unsigned_abs() as usize),
@@ -85,7 +85,7 @@ impl Finder<'_> {
                 return Ok(Found {
                     elements: vec![one],
                     are_covered: rest.contains(&one),
-                    is_part: likeness == Likeness::Words,
+                    is_part: likeness == NameMatch::Words,
                 });
             }
             count = Some(found.len()).filter(|count| *count > 0);
@@ -95,7 +95,7 @@ impl Finder<'_> {
                     return Ok(Found {
                         elements: found,
                         are_covered,
-                        is_part: likeness == Likeness::Words,
+                        is_part: likeness == NameMatch::Words,
                     });
                 }
             }
@@ -166,7 +166,7 @@ impl Finder<'_> {
         elements: &[NodeId],
         phrase: &Phrase,
         pool: Pool,
-    ) -> Option<(Vec<NodeId>, Likeness)> {
+    ) -> Option<(Vec<NodeId>, NameMatch)> {
         let found = match (&phrase.within, phrase.name.is_empty()) {
             (Some(within), true) if phrase.is_container() => {
                 self.containers_meant(elements, within, pool)
@@ -174,7 +174,7 @@ impl Finder<'_> {
             (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
             _ => return self.fitting_name(elements, phrase, pool),
         };
-        (!found.is_empty()).then_some((found, Likeness::Exact))
+        (!found.is_empty()).then_some((found, NameMatch::Exact))
     }
 
     /// The containers themselves; if they can't be used, what in them has their name: the button of a section that
@@ -198,7 +198,7 @@ impl Finder<'_> {
         };
         let (mut found, _) = self
             .fitting_name(elements, &phrase, pool)
-            .unwrap_or((Vec::new(), Likeness::Exact));
+            .unwrap_or((Vec::new(), NameMatch::Exact));
         if within.kind.is_item() {
             // A checkbox with the name of its row is not the row.
             found.retain(|id| {
@@ -337,12 +337,12 @@ impl Finder<'_> {
         let tried = phrases
             .iter()
             .find_map(|phrase| self.tried(intent, phrase, |_| true));
-        let sought = SoughtName::new(&phrase.name);
+        let sought = NameQuery::new(&phrase.name);
         let near = |id: &NodeId| {
             let element = self.state.element(*id);
             element.is_some_and(|element| {
                 sought.common_words(&element.name) == 0
-                    || sought.fits(&element.name, Likeness::Words)
+                    || sought.fits(&element.name, NameMatch::Words)
             })
         };
         tried.or_else(|| {
@@ -491,9 +491,9 @@ impl Finder<'_> {
         elements: &[NodeId],
         phrase: &Phrase,
         pool: Pool,
-    ) -> Option<(Vec<NodeId>, Likeness)> {
-        let sought = SoughtName::new(&phrase.name);
-        for &likeness in Likeness::of_sentence(phrase.is_quoted) {
+    ) -> Option<(Vec<NodeId>, NameMatch)> {
+        let sought = NameQuery::new(&phrase.name);
+        for &likeness in NameMatch::of_sentence(phrase.is_quoted) {
             let level = |text: &str| sought.fits(text, likeness);
             for source in [name, label, placeholder] {
                 let found: Vec<NodeId> = elements
@@ -586,14 +586,14 @@ impl Finder<'_> {
             return Vec::new();
         }
         let (reachable, rest) = self.pool(phrase, pool);
-        let sought = SoughtName::new(&phrase.name);
+        let sought = NameQuery::new(&phrase.name);
         let shows_it = |id: &NodeId| {
             let text = single_spaces(&self.state.visible_text(*id));
             let is_visible = self
                 .state
                 .element(*id)
                 .is_some_and(|element| element.is_visible);
-            is_visible && !text.is_empty() && sought.fits(&text, Likeness::Folded)
+            is_visible && !text.is_empty() && sought.fits(&text, NameMatch::Folded)
         };
         reachable.into_iter().chain(rest).filter(shows_it).collect()
     }
@@ -653,7 +653,7 @@ impl Finder<'_> {
         if near.is_empty() && !pool.is_anything() && !phrase.name.is_empty() {
             let (all, _) = self.pool(phrase, Pool::Anything);
             near = self.with_text(&all, &|text| {
-                SoughtName::new(&phrase.name).fits(text, Likeness::Folded)
+                NameQuery::new(&phrase.name).fits(text, NameMatch::Folded)
             });
         }
         near.into_iter()
@@ -678,7 +678,7 @@ impl Finder<'_> {
             "" => container.unwrap_or_default(),
             name => name,
         };
-        let sought = SoughtName::new(said);
+        let sought = NameQuery::new(said);
         let candidates: Vec<(NodeId, &str)> = self
             .state
             .elements()

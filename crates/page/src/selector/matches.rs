@@ -5,7 +5,7 @@ use super::{Pattern, Selector};
 use crate::containers::is_row;
 use crate::dom::{DomElement, DomKind, DomState, NodeId, ScopeHop};
 use crate::snapshot::single_spaces;
-use crate::words::{Likeness, SoughtName, fold_name};
+use crate::words::{NameMatch, NameQuery, fold_name};
 
 /// A text in an element with more nodes than this is not looked at.
 const MOST_INSIDE: usize = 400;
@@ -102,7 +102,7 @@ impl<'a> Finder<'a> {
                 let Some(name) = name else {
                     return called(&|_| true);
                 };
-                SoughtName::new(name).found_first(&Likeness::KEPT, called)
+                NameQuery::new(name).found_first(&NameMatch::KEPT, called)
             }
             Pattern::Label(label) => in_scope
                 .filter(|(_, element)| !element.label.is_empty() && element.label == *label)

@@ -1,6 +1,6 @@
 //! Why a target leads to no element, in words.
 
-use cuecard_page::NotOne;
+use cuecard_page::AmbiguousMatch;
 use cuecard_source::value::cut;
 use cuecard_tool_call::script::{ElementTarget, Failure, FailureKind};
 use serde_json::Value as Json;
@@ -50,7 +50,7 @@ pub(super) fn words(target: &ElementTarget) -> String {
 }
 
 /// Not exactly one element of a snapshot fits.
-pub(super) fn not_one(target: &ElementTarget, found: &NotOne) -> Failure {
+pub(super) fn not_one(target: &ElementTarget, found: &AmbiguousMatch) -> Failure {
     let mut failure = match (found.count, target.wanted.nth) {
         (0, _) => not_found(target),
         (count, Some(nth)) => too_few(count, nth, target),

@@ -6,9 +6,9 @@ mod tool_calls;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error};
 use cuecard_source::value::Redactor;
 
-pub use steps::{PreparedSteps, StepsAsked, partial, prepare_steps};
+pub use steps::{PreparedSteps, StepsRequest, partial, prepare_steps};
 pub use tool_calls::{
-    CallsAsked, CallsRun, GivenTo, PreparedCalls, environment_server, prepare_calls,
+    CallsContext, CallsRequest, GivenTo, PreparedCalls, environment_server, prepare_calls,
 };
 
 use super::Stop;

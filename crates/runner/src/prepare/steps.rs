@@ -20,7 +20,7 @@ use super::{Findings, redacted};
 use crate::Stop;
 
 /// What the user asked of a run.
-pub struct StepsAsked<'a> {
+pub struct StepsRequest<'a> {
     /// The folder that paths in the file begin in.
     pub folder: &'a Path,
     /// The values of variables, weakest first.
@@ -72,7 +72,7 @@ pub struct PreparedSteps {
 ///
 /// # Errors
 /// With all that is wrong.
-pub fn prepare_steps(source: SourceFile, asked: StepsAsked<'_>) -> Result<PreparedSteps, Stop> {
+pub fn prepare_steps(source: SourceFile, asked: StepsRequest<'_>) -> Result<PreparedSteps, Stop> {
     let reading = read_steps(&source);
     let mut options = reading.options;
     let mut findings = Findings::new(asked.strict, asked.found);

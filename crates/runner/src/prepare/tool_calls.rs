@@ -25,7 +25,7 @@ use crate::Stop;
 pub type GivenTo<'a> = dyn FnMut(&ToolCallScenario) -> (Vec<Given>, Vec<Diagnostic>) + 'a;
 
 /// What the user asked of a run.
-pub struct CallsAsked<'a> {
+pub struct CallsRequest<'a> {
     /// The values of variables, weakest first, and what is wrong with them; some are asked for once the scenario is known.
     pub given: &'a mut GivenTo<'a>,
     /// The names of which the user says that they are secrets.
@@ -63,7 +63,7 @@ pub struct PreparedCalls {
 ///
 /// # Errors
 /// With all that is wrong.
-pub fn prepare_calls(source: &SourceFile, asked: CallsAsked<'_>) -> Result<PreparedCalls, Stop> {
+pub fn prepare_calls(source: &SourceFile, asked: CallsRequest<'_>) -> Result<PreparedCalls, Stop> {
     let reading = read(source);
     let mut findings = Findings::new(asked.strict, asked.found);
     findings.take(reading.diagnostics);
@@ -116,7 +116,7 @@ pub fn prepare_calls(source: &SourceFile, asked: CallsAsked<'_>) -> Result<Prepa
 }
 
 /// What a run is made with.
-pub struct CallsRun<'a> {
+pub struct CallsContext<'a> {
     /// What children may inherit from.
     pub environment: &'a [(OsString, OsString)],
     /// Where relative paths start, and where commands run; absolute.
@@ -135,7 +135,7 @@ pub struct CallsRun<'a> {
 
 impl PreparedCalls {
     /// What is played, and with what; the toolbox is shut down by its owner.
-    pub fn into_play(self, run: CallsRun<'_>) -> (Play, Toolbox) {
+    pub fn into_play(self, run: CallsContext<'_>) -> (Play, Toolbox) {
         let toolbox = Toolbox::new(ToolboxOptions {
             pool: Pool::new(self.config, run.environment.to_vec(), run.timeout),
             policy: run.policy,

@@ -1,15 +1,15 @@
 //! Faults on purpose: what goes wrong between a server and its client, and when.
 //!
-//! A [`FaultPlan`] says which answers are hit. A [`Disturber`] is told what passes, message by message, and
+//! A [`FaultPlan`] says which answers are hit. A [`FaultInjector`] is told what passes, message by message, and
 //! says what is to arrive instead, as [`Act`]s; it does no I/O and knows no time, so the same fault hits the
 //! same answer every time. Whoever moves the bytes of a transport carries the acts out.
 
-mod disturber;
+mod injector;
 
 use std::fmt;
 use std::str::FromStr;
 
-pub use disturber::{Act, Disturber, NOBODYS_ID, STDERR_FLOOD, padded};
+pub use injector::{Act, FaultInjector, NOBODYS_ID, STDERR_FLOOD, padded};
 
 /// How many bytes an oversized answer has: one over the largest message accepted anywhere.
 pub const OVERSIZE: usize = 64 * 1024 * 1024 + 1;

@@ -33,7 +33,7 @@ impl Predicate<'_> {
     }
 
     /// Where it does not hold and why; empty if it does. At most [`MOST_MISFITS`].
-    pub fn misfits(&self, subject: &Json) -> Vec<Misfit> {
+    pub fn misfits(&self, subject: &Json) -> Vec<Mismatch> {
         match self {
             Self::Equals(wanted) => differences(wanted, subject),
             Self::Contains(part) => only((!contains(subject, part)).then(|| {
@@ -51,7 +51,7 @@ impl Predicate<'_> {
                 Ok(validator) => validator
                     .iter_errors(subject)
                     .take(MOST_MISFITS)
-                    .map(|error| Misfit {
+                    .map(|error| Mismatch {
                         place: place(subject, error.instance_path().as_str()),
                         reason: cut(&error.to_string(), 300).into_owned(),
                     })
@@ -84,7 +84,7 @@ pub fn schema_validator(
 
 /// One place where a value is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct Mismatch {
     /// The way from the value that was looked at, as a JSONPath without its `$`; empty for that value itself.
     pub place: String,
     /// What was expected and what was there.
@@ -94,8 +94,8 @@ pub struct Misfit {
 /// So many misfits of one predicate are told.
 pub const MOST_MISFITS: usize = 5;
 
-fn only(reason: Option<String>) -> Vec<Misfit> {
-    let at_root = |reason| Misfit {
+fn only(reason: Option<String>) -> Vec<Mismatch> {
+    let at_root = |reason| Mismatch {
         place: String::new(),
         reason,
     };
@@ -103,13 +103,13 @@ fn only(reason: Option<String>) -> Vec<Misfit> {
 }
 
 /// Where two values differ: the smallest parts that do, and the keys that only one has.
-fn differences(wanted: &Json, got: &Json) -> Vec<Misfit> {
+fn differences(wanted: &Json, got: &Json) -> Vec<Mismatch> {
     let mut found = Vec::new();
     compare_parts(wanted, got, &mut String::new(), &mut found);
     found
 }
 
-fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<Misfit>) {
+fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<Mismatch>) {
     if found.len() >= MOST_MISFITS || equal(got, wanted) {
         return;
     }
@@ -163,7 +163,7 @@ fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<
         _ => format!("expected {}, got {}", shown(wanted), shown(got)),
     };
     if found.len() < MOST_MISFITS {
-        found.push(Misfit {
+        found.push(Mismatch {
             place: place.clone(),
             reason,
         });

@@ -1,7 +1,7 @@
 //! YAML 1.2 with spans, read into the tree of the JSON reader, so that a format reads both with one code.
 //!
 //! [`parse`] accepts what has a form in JSON: one document, keys that are text, no tags. Plain scalars mean what the
-//! core schema says, so `yes` and `1_000` are text; those are listed as [`Doubt`]s. Anchors, aliases and merge keys
+//! core schema says, so `yes` and `1_000` are text; those are listed as [`AmbiguousScalar`]s. Anchors, aliases and merge keys
 //! are replaced by what they stand for, within a bound. After a mistake of meaning it goes on, so that a person sees
 //! all of them at once; a mistake of syntax ends the reading.
 
@@ -34,21 +34,21 @@ pub struct Parsed {
     /// All mistakes in the order of their places; empty means that the text is valid and `root` is there.
     pub errors: Vec<YamlError>,
     /// Texts without quotes that other readers of YAML take for something else, in the order of their places.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AmbiguousScalar>,
 }
 
 /// A text without quotes that older readers of YAML take for a boolean or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doubt {
+pub struct AmbiguousScalar {
     /// Where it stands.
     pub span: Span,
     /// What they take it for.
-    pub taken_for: TakenFor,
+    pub taken_for: Yaml11Type,
 }
 
-/// What a [`Doubt`] is elsewhere.
+/// What a [`AmbiguousScalar`] is elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TakenFor {
+pub enum Yaml11Type {
     /// `yes`, `no`, `on`, `off`.
     Boolean(bool),
     /// `012`, `1_000`, `0b1`.

@@ -8,7 +8,7 @@ use super::error::{YamlError, YamlErrorKind, excerpt};
 use super::scalar::{Plain, plain};
 use super::spans::{Offsets, after_properties, quoted_end};
 use super::syntax::SyntaxProblem;
-use super::{Doubt, Parsed};
+use super::{AmbiguousScalar, Parsed};
 use crate::json::{Limits, Member, Node, NodeKind};
 use crate::{Span, byte_order_mark};
 
@@ -34,7 +34,7 @@ pub(super) struct Reader<'text> {
     anchors: HashMap<usize, Anchored>,
     copies_left: usize,
     errors: Vec<YamlError>,
-    doubts: Vec<Doubt>,
+    doubts: Vec<AmbiguousScalar>,
     is_over: bool,
 }
 
@@ -236,7 +236,7 @@ impl<'text> Reader<'text> {
             None => string(),
             Some(Plain::Value(kind)) => kind,
             Some(Plain::Doubtful(taken_for)) => {
-                self.doubts.push(Doubt { span, taken_for });
+                self.doubts.push(AmbiguousScalar { span, taken_for });
                 string()
             }
             Some(Plain::NotFinite) => {

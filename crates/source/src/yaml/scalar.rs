@@ -1,6 +1,6 @@
 //! What plain scalars mean: the core schema of YAML 1.2, as far as JSON has it.
 
-use super::TakenFor;
+use super::Yaml11Type;
 use crate::json::{NodeKind, is_out_of_range};
 
 /// What a text without quotes is.
@@ -8,7 +8,7 @@ use crate::json::{NodeKind, is_out_of_range};
 pub(super) enum Plain {
     Value(NodeKind),
     /// Text that other readers take for something else.
-    Doubtful(TakenFor),
+    Doubtful(Yaml11Type),
     /// `.inf` or `.nan`, which no JSON has.
     NotFinite,
     OutOfRange,
@@ -20,10 +20,10 @@ pub(super) fn plain(text: &str) -> Plain {
         "true" | "True" | "TRUE" => return Plain::Value(NodeKind::Bool(true)),
         "false" | "False" | "FALSE" => return Plain::Value(NodeKind::Bool(false)),
         "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
-            return Plain::Doubtful(TakenFor::Boolean(true));
+            return Plain::Doubtful(Yaml11Type::Boolean(true));
         }
         "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
-            return Plain::Doubtful(TakenFor::Boolean(false));
+            return Plain::Doubtful(Yaml11Type::Boolean(false));
         }
         _ => {}
     }
@@ -57,7 +57,7 @@ fn number(text: &str) -> Plain {
         }
         // The core schema has no sign there, and no base 2.
         if radix == 2 || rest.len() != text.len() {
-            return Plain::Doubtful(TakenFor::Number);
+            return Plain::Doubtful(Yaml11Type::Number);
         }
         return match u64::from_str_radix(digits, radix) {
             Ok(number) => Plain::Value(NodeKind::Number(number.to_string())),
@@ -69,12 +69,12 @@ fn number(text: &str) -> Plain {
             && rest.contains('_')
             && parts(&rest.replace('_', "")).is_some();
         return match is_separated {
-            true => Plain::Doubtful(TakenFor::Number),
+            true => Plain::Doubtful(Yaml11Type::Number),
             false => string(text),
         };
     };
     if whole.len() > 1 && whole.starts_with('0') {
-        return Plain::Doubtful(TakenFor::Number);
+        return Plain::Doubtful(Yaml11Type::Number);
     }
     let whole = if whole.is_empty() { "0" } else { whole };
     let fraction = match fraction {
@@ -174,10 +174,10 @@ mod tests {
         for text in [
             "012", "00", "-007", "1_000", "0b101", "-0x10", "+0o7", "01.5", "1_0.5",
         ] {
-            assert_eq!(plain(text), Plain::Doubtful(TakenFor::Number), "{text}");
+            assert_eq!(plain(text), Plain::Doubtful(Yaml11Type::Number), "{text}");
         }
-        assert_eq!(plain("Yes"), Plain::Doubtful(TakenFor::Boolean(true)));
-        assert_eq!(plain("off"), Plain::Doubtful(TakenFor::Boolean(false)));
+        assert_eq!(plain("Yes"), Plain::Doubtful(Yaml11Type::Boolean(true)));
+        assert_eq!(plain("off"), Plain::Doubtful(Yaml11Type::Boolean(false)));
         assert_eq!(plain("y"), string("y"));
         for text in [".inf", "-.inf", "+.INF", ".NaN"] {
             assert_eq!(plain(text), Plain::NotFinite, "{text}");

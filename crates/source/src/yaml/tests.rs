@@ -256,9 +256,9 @@ fn doubts_are_listed_with_their_places() {
     assert_eq!(
         found,
         [
-            ("yes", TakenFor::Boolean(true)),
-            ("1_000", TakenFor::Number),
-            ("off", TakenFor::Boolean(false))
+            ("yes", Yaml11Type::Boolean(true)),
+            ("1_000", Yaml11Type::Number),
+            ("off", Yaml11Type::Boolean(false))
         ]
     );
 }

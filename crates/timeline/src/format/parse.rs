@@ -7,10 +7,10 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::document::first_place;
 use cuecard_source::json::{Limits, Node, NodeKind};
 use cuecard_source::reader::first_character;
-use cuecard_source::yaml::{self, Doubt, SyntaxProblem, YamlError, YamlErrorKind};
+use cuecard_source::yaml::{self, AmbiguousScalar, SyntaxProblem, YamlError, YamlErrorKind};
 
 /// The tree of a text, or what is wrong with it.
-pub(super) fn parse(source: &SourceFile) -> Result<(Node, Vec<Doubt>), Vec<Diagnostic>> {
+pub(super) fn parse(source: &SourceFile) -> Result<(Node, Vec<AmbiguousScalar>), Vec<Diagnostic>> {
     let parsed = yaml::parse(source.text(), &Limits::default());
     if !parsed.errors.is_empty() {
         return Err(parsed

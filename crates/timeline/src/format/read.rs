@@ -13,7 +13,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::place_of;
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Object, Reader};
-use cuecard_source::yaml::Doubt;
+use cuecard_source::yaml::AmbiguousScalar;
 use cuecard_source::{Edit, SourceFile, Span};
 
 /// The most branches of rules that are looked at without being taken.
@@ -172,7 +172,7 @@ fn converted_again(converted: SourceFile, symbols: &Symbols, n_left: u32) -> Sou
 struct File<'a> {
     source: &'a SourceFile,
     root: &'a Node,
-    doubts: &'a [Doubt],
+    doubts: &'a [AmbiguousScalar],
     symbols: &'a Symbols,
 }
 

@@ -122,7 +122,7 @@ pub fn read_terminal(
     }
 }
 
-type Tree = (Node, Vec<cuecard_source::yaml::Doubt>);
+type Tree = (Node, Vec<cuecard_source::yaml::AmbiguousScalar>);
 
 fn tree(source: &SourceFile) -> Result<Tree, Vec<Diagnostic>> {
     let bad = |message: String| Diagnostic::error(codes::TIMELINE_TERMINAL, message);

@@ -18,7 +18,7 @@ pub(super) enum Located<'r> {
     /// At this turn.
     At(Position<'r>),
     /// Nowhere: why.
-    Nowhere(Lost),
+    Nowhere(AlignmentError),
     /// Its history can't be followed: why, for each place where it may have begun.
     Unaligned(Vec<Rejection>),
 }
@@ -39,7 +39,7 @@ pub(super) struct Position<'r> {
 
 /// Why a request is at no turn.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lost {
+pub(super) struct AlignmentError {
     /// The turn that would be next; none at the end of the script.
     pub(super) expected: Option<usize>,
     /// The turn before it in the history.
@@ -48,7 +48,7 @@ pub(super) struct Lost {
     pub(super) rejected: Vec<Rejection>,
 }
 
-impl Lost {
+impl AlignmentError {
     /// A conversation that nobody played from its beginning on.
     pub(super) fn with_history_of_its_own(request: &Request, rejected: Vec<Rejection>) -> Self {
         let rounds = Rounds::of(request);
@@ -112,7 +112,7 @@ impl Rejection {
 }
 
 /// Which turns a session has done with, though its history doesn't show it.
-pub(super) trait Spent {
+pub(super) trait ConsumedTurns {
     /// Whether every error of the turn was served as often as it is to be, or its empty answer was given.
     fn is_spent(&self, turn_idx: usize) -> bool;
 
@@ -139,7 +139,7 @@ const MAX_REJECTIONS: usize = 5;
 pub(super) fn locate<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn Spent,
+    spent: &dyn ConsumedTurns,
 ) -> Located<'r> {
     let rounds = Rounds::of(request);
     let aligner = Aligner::new(script, &rounds, spent);
@@ -159,7 +159,7 @@ pub(super) fn locate<'r>(
 pub(super) fn locate_at<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn Spent,
+    spent: &dyn ConsumedTurns,
     next: usize,
 ) -> Option<Position<'r>> {
     let rounds = Rounds::of(request);
@@ -198,9 +198,9 @@ pub(super) fn locate_at<'r>(
 pub(super) fn locate_next<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn Spent,
+    spent: &dyn ConsumedTurns,
     next: usize,
-) -> Result<Position<'r>, Lost> {
+) -> Result<Position<'r>, AlignmentError> {
     let rounds = Rounds::of(request);
     let aligner = Aligner::new(script, &rounds, spent);
     let mut differences = Vec::new();
@@ -212,10 +212,10 @@ pub(super) fn locate_next<'r>(
             changed_text: None,
             said_more: None,
         }),
-        None => Err(Lost {
+        None => Err(AlignmentError {
             expected: aligner.first_unspent(next),
             differences,
-            ..Lost::default()
+            ..AlignmentError::default()
         }),
     }
 }
@@ -225,11 +225,11 @@ struct Aligner<'a, 'r> {
     turns: &'a [Turn],
     rounds: &'a Rounds<'r>,
     last_texts: NormalTexts,
-    spent: &'a dyn Spent,
+    spent: &'a dyn ConsumedTurns,
 }
 
 impl<'a, 'r> Aligner<'a, 'r> {
-    fn new(script: &'a LlmScript, rounds: &'a Rounds<'r>, spent: &'a dyn Spent) -> Self {
+    fn new(script: &'a LlmScript, rounds: &'a Rounds<'r>, spent: &'a dyn ConsumedTurns) -> Self {
         Self {
             script,
             turns: &script.turns.turns,
@@ -249,7 +249,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
     fn arrival(&self, place: Place, rejected: Vec<Rejection>) -> Located<'r> {
         match self.arrive(place) {
             Ok(position) => Located::At(position),
-            Err(lost) => Located::Nowhere(Lost { rejected, ..lost }),
+            Err(lost) => Located::Nowhere(AlignmentError { rejected, ..lost }),
         }
     }
 
@@ -259,11 +259,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
             let start = self.best_start(&texts);
             return match start.or_else(|| self.first_live()) {
                 Some(place) => self.arrival(place, Vec::new()),
-                None => Located::Nowhere(Lost::default()),
+                None => Located::Nowhere(AlignmentError::default()),
             };
         }
         let mut rejected: Vec<Rejection> = Vec::new();
-        let mut nearest: Option<Lost> = None;
+        let mut nearest: Option<AlignmentError> = None;
         for start in self.starts(&texts) {
             match self.walk(Place::start(start, self.takes_any_prompt(start))) {
                 Err(rejection) => {
@@ -278,14 +278,14 @@ impl<'a, 'r> Aligner<'a, 'r> {
             }
         }
         if let Some(lost) = nearest {
-            return Located::Nowhere(Lost { rejected, ..lost });
+            return Located::Nowhere(AlignmentError { rejected, ..lost });
         }
         // An answer that is left out is no history that was made shorter: what stood around it is still there.
         match rejected.iter().position(|rejection| rejection.is_gap) {
-            Some(idx) => Located::Nowhere(Lost {
+            Some(idx) => Located::Nowhere(AlignmentError {
                 expected: Some(rejected[idx].turn_idx),
                 rejected,
-                ..Lost::default()
+                ..AlignmentError::default()
             }),
             None => Located::Unaligned(rejected),
         }
@@ -464,7 +464,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
     }
 
     /// The turn that the last round asks for.
-    fn arrive(&self, place: Place) -> Result<Position<'r>, Lost> {
+    fn arrive(&self, place: Place) -> Result<Position<'r>, AlignmentError> {
         let results = self.results_since(place);
         let found = self.compare_results(place, &results);
         let mut differences: Vec<Difference> = found.map(Difference::Field).into_iter().collect();
@@ -488,7 +488,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 changed_text: self.changed_text(place),
                 said_more: self.said_more(place, turn_idx),
             }),
-            _ => Err(Lost {
+            _ => Err(AlignmentError {
                 expected: self.first_unspent(place.next),
                 after: place.after,
                 differences,

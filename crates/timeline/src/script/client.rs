@@ -1,11 +1,11 @@
 //! An honest client, for the tests of this folder: it sends its whole history, and keeps what it got.
 
+use super::auxiliary_requests::AuxiliaryRequests;
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, Part, Request, RequestedCall, RequestedResult, Role};
 use super::request_key::RequestKey;
 use super::selection::DEFAULT_MAX_DISTANCE;
 use super::session::{Decision, Served, Session};
-use super::side_lane::SideLane;
 use super::turns::TurnElement;
 use crate::profiles::AdvertisedTool;
 
@@ -89,7 +89,7 @@ impl<'s> Play<'s> {
     }
 
     pub(super) fn sends(&mut self) -> Decision {
-        let side = SideLane::new([&*self.script.timeline], DEFAULT_MAX_DISTANCE);
+        let side = AuxiliaryRequests::new([&*self.script.timeline], DEFAULT_MAX_DISTANCE);
         self.session
             .answer(self.script, &side, &self.client.request())
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::align::{Difference, FieldDifference, Lost, Rejection};
+use super::align::{AlignmentError, Difference, FieldDifference, Rejection};
 use super::distance::{Measured, distance};
 use super::llm_script::LlmScript;
 use super::request::Request;
@@ -29,7 +29,7 @@ pub struct Miss {
 }
 
 impl Miss {
-    pub(super) fn new(script: &LlmScript, request: &Request, lost: Lost) -> Self {
+    pub(super) fn new(script: &LlmScript, request: &Request, lost: AlignmentError) -> Self {
         let rounds = Rounds::of(request);
         let told = |found: Difference| found.describe(script, &rounds);
         let expected = match lost.expected.and_then(|turn_idx| script.turn(turn_idx)) {

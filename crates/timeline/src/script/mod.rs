@@ -5,13 +5,14 @@
 //! `profiles::native_call` what each of its calls is for the agent that asked.
 
 mod align;
+mod auxiliary_requests;
 mod block_text;
 mod distance;
 mod effects;
-mod faces;
 mod hashing;
 mod llm_script;
 mod miss;
+mod player_kinds;
 pub mod recording;
 mod request;
 mod request_key;
@@ -22,7 +23,6 @@ mod schedule_lanes;
 mod selection;
 mod session;
 mod sessions;
-mod side_lane;
 mod smallest;
 mod speed;
 mod text;
@@ -44,29 +44,33 @@ mod turns_tests;
 
 pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use align::{FieldDifference, Rejection};
+pub use auxiliary_requests::{AuxiliaryRequests, SideReply, SideText};
 pub use block_text::block_text;
 pub use effects::{command_line, timeline_effects};
-pub use faces::{Act, Cell, EDIT_COUNTS, EXPECT, FACES, Face, FaceRow, TOOL_EXECUTION};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
+pub use player_kinds::{
+    Act, Cell, EDIT_COUNTS, EXPECT, FACES, PlayerKind, PlayerRow, TOOL_EXECUTION,
+};
 pub use request::{
     Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
     ToolChoice,
 };
 pub use request_key::RequestKey;
 pub use result_check::ResultDifference;
-pub use schedule::{EventTimes, Lane, Points, Schedule, ScheduleReading, lane_of};
+pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule, lane_of};
 pub use selection::{
-    DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionReason, Selector, Unselected,
-    Wanted,
+    DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,
+    Selector, Wanted,
 };
 pub use session::{Decision, Served, Session};
-pub use sessions::{Address, Answered, DEFAULT_MAX_SESSIONS, Outside, SessionKey, Sessions};
-pub use side_lane::{SideLane, SideReply, SideText};
+pub use sessions::{
+    Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, Sessions, UnmatchedRequest,
+};
 pub use smallest::smallest_value;
 pub use speed::Speed;
 pub use text::{is_reminder, normalise};
 pub use turns::{
-    Attempt, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError, Turns,
-    TurnsReading,
+    Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError,
+    Turns,
 };

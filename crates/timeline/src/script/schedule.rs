@@ -68,7 +68,7 @@ pub enum Points {
 
 /// What compiling a schedule gives.
 #[derive(Debug)]
-pub struct ScheduleReading {
+pub struct CompiledSchedule {
     /// The schedule: complete, whatever was found.
     pub schedule: Schedule,
     /// T-TIME-01, 02, 03 and 05.
@@ -78,7 +78,7 @@ pub struct ScheduleReading {
 impl Schedule {
     /// Works out when each event of `timeline` is due. With `is_strict`, a timeline whose written times would
     /// decrease is an error.
-    pub fn compile(timeline: &Timeline, is_strict: bool) -> ScheduleReading {
+    pub fn compile(timeline: &Timeline, is_strict: bool) -> CompiledSchedule {
         let mut lanes = Lanes::new(timeline);
         let events = timeline
             .events
@@ -89,7 +89,7 @@ impl Schedule {
         if is_strict {
             diagnostics = diagnostics.into_iter().map(Diagnostic::strictly).collect();
         }
-        ScheduleReading {
+        CompiledSchedule {
             schedule: Self { events, end_ms },
             diagnostics,
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::Speed;
-use super::schedule::{Lane, Points, Schedule, ScheduleReading};
+use super::schedule::{CompiledSchedule, Lane, Points, Schedule};
 use super::testing::{
     answer, ask, call, check, delay, edit, execution, inputs, offset, progress, respond, say,
     session_start, think, with_call,
@@ -12,14 +12,14 @@ use super::testing::{
 use crate::model::{EventKind, UserTarget, When};
 use cuecard_source::diagnostic::{Severity, any_error};
 
-fn compile(events: Vec<EventKind>) -> ScheduleReading {
+fn compile(events: Vec<EventKind>) -> CompiledSchedule {
     Schedule::compile(&timeline(events), false)
 }
 
 use super::testing::timeline;
 
 /// Each code with the index of the event it is about.
-fn found(reading: &ScheduleReading) -> Vec<(&str, &str)> {
+fn found(reading: &CompiledSchedule) -> Vec<(&str, &str)> {
     let diagnostics = reading.diagnostics.iter();
     diagnostics
         .map(|found| {

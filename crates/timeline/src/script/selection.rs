@@ -96,7 +96,7 @@ pub struct PromptDistance {
 
 /// Why no scenario was chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Unselected {
+pub enum SelectionError {
     /// No scenario has this name or session id (T-SEL-01).
     Unknown {
         /// `name` or `session id`.
@@ -214,7 +214,7 @@ impl Selector {
     /// # Errors
     ///
     /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
-    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, Unselected> {
+    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
         if let Some(name) = wanted.name {
             return self.exactly("name", name, SelectionReason::Name, |entry| {
                 Some(&entry.name)
@@ -235,7 +235,7 @@ impl Selector {
         wanted: &str,
         reason: SelectionReason,
         field: impl Fn(&'a Candidate) -> Option<&'a str>,
-    ) -> Result<Selection, Unselected> {
+    ) -> Result<Selection, SelectionError> {
         let known = || self.entries.iter().filter_map(&field);
         let found = self
             .entries
@@ -247,7 +247,7 @@ impl Selector {
                 reason,
                 others: Vec::new(),
             }),
-            None => Err(Unselected::Unknown {
+            None => Err(SelectionError::Unknown {
                 what,
                 wanted: cuecard_source::value::cut(wanted, 100).into_owned(),
                 nearest: did_you_mean(wanted, known()).map(str::to_owned),
@@ -292,7 +292,7 @@ impl Selector {
         ranked
     }
 
-    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
+    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, SelectionError> {
         if let [Candidate { prompt: None, .. }] = &self.entries[..] {
             return Ok(Selection {
                 scenario_idx: 0,
@@ -326,7 +326,7 @@ impl Selector {
                     && near.distance.value <= self.max_distance
                     && has_twin(scenario_idx) =>
             {
-                Err(Unselected::Ambiguous {
+                Err(SelectionError::Ambiguous {
                     wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
                     nearest: others(0),
                 })
@@ -346,7 +346,7 @@ impl Selector {
                     reason: SelectionReason::Any,
                     others: others(0),
                 }),
-                None => Err(Unselected::Far {
+                None => Err(SelectionError::Far {
                     wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
                     max_distance: self.max_distance,
                     nearest: others(0),
@@ -448,7 +448,7 @@ impl Selection {
     }
 }
 
-impl Unselected {
+impl SelectionError {
     /// T-SEL-01 or T-SEL-02.
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
@@ -484,7 +484,7 @@ impl Unselected {
     }
 }
 
-impl fmt::Display for Unselected {
+impl fmt::Display for SelectionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, wanted, .. } => {

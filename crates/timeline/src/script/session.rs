@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::align::{Located, Lost, Position, Rejection, Spent, locate, locate_at, locate_next};
+use super::align::{
+    AlignmentError, ConsumedTurns, Located, Position, Rejection, locate, locate_at, locate_next,
+};
+use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
 use super::request::{Part, Request};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
-use super::side_lane::{SideLane, SideReply};
 use super::turns::{Attempt, Turn};
 
 /// Answers of a session that are remembered for requests that come again.
@@ -83,7 +85,12 @@ impl Session {
     }
 
     /// What `request` is answered with, which counts as served.
-    pub fn answer(&mut self, script: &LlmScript, side: &SideLane, request: &Request) -> Decision {
+    pub fn answer(
+        &mut self,
+        script: &LlmScript,
+        side: &AuxiliaryRequests,
+        request: &Request,
+    ) -> Decision {
         let before = self.remembered.get(&request.key);
         if let Some(served) = before
             && !script.timeline.server.repeats_go_on
@@ -117,17 +124,17 @@ impl Session {
                 return miss(
                     script,
                     request,
-                    Lost::with_history_of_its_own(request, rejected),
+                    AlignmentError::with_history_of_its_own(request, rejected),
                 );
             }
             Located::Unaligned(rejected) => {
                 match locate_at(script, request, &served_here, self.cursor) {
                     Some(position) => (position, Some(rejected)),
                     None => {
-                        let lost = Lost {
+                        let lost = AlignmentError {
                             expected: Some(self.cursor).filter(|&idx| script.turn(idx).is_some()),
                             rejected,
-                            ..Lost::default()
+                            ..AlignmentError::default()
                         };
                         return miss(script, request, lost);
                     }
@@ -177,10 +184,10 @@ impl Session {
             .turn(turn_idx)
             .and_then(|turn| next_attempt(turn, turn_idx, &self.servings));
         let Some(attempt_idx) = attempt_idx else {
-            let lost = Lost {
+            let lost = AlignmentError {
                 expected: Some(turn_idx),
                 after,
-                ..Lost::default()
+                ..AlignmentError::default()
             };
             return miss(script, request, lost);
         };
@@ -231,7 +238,7 @@ impl Session {
     }
 }
 
-fn miss(script: &LlmScript, request: &Request, lost: Lost) -> Decision {
+fn miss(script: &LlmScript, request: &Request, lost: AlignmentError) -> Decision {
     Decision::Miss(Box::new(Miss::new(script, request, lost)))
 }
 
@@ -263,7 +270,7 @@ struct ServedHere<'a> {
     servings: &'a HashMap<(usize, usize), u32>,
 }
 
-impl Spent for ServedHere<'_> {
+impl ConsumedTurns for ServedHere<'_> {
     fn is_played(&self, turn_idx: usize) -> bool {
         let n_attempts = self
             .script

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::auxiliary_requests::AuxiliaryRequests;
 use super::client::{Client, Play};
 use super::llm_script::LlmScript;
 use super::request::{Message, Part, PreviousAnswer, RequestedResult, Role};
 use super::selection::DEFAULT_MAX_DISTANCE;
 use super::session::{Decision, Session};
-use super::side_lane::SideLane;
 use super::testing::{
     answer, ask, call, error, respond, result, say, session_start, timeline, with_call,
 };
@@ -712,7 +712,7 @@ fn a_previous_answer_stands_for_the_history() {
         turn_idx: 0,
         session: 1,
     });
-    let side = SideLane::new([], DEFAULT_MAX_DISTANCE);
+    let side = AuxiliaryRequests::new([], DEFAULT_MAX_DISTANCE);
     let decision = Session::new().answer(&script, &side, &request);
     assert_eq!(turn_of(&decision), Some(1));
     request.history.clear();
@@ -830,7 +830,7 @@ proptest! {
             let request = play.client.request();
             prop_assert_eq!(play.gets(), turn_idx);
             // A request that was answered matches itself.
-            let side = SideLane::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
+            let side = AuxiliaryRequests::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
             let again = play.session.answer(&script, &side, &request);
             prop_assert!(matches!(again, Decision::Repeat(served) if served.turn_idx == turn_idx));
         }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::hashing::{Hasher, short_hash};
 use super::llm_script::LlmScript;
 use super::request::{Message, Part, Request, Role};
 use super::request_key::RequestKey;
-use super::selection::{Selection, SelectionReason, Selector, Unselected, Wanted};
+use super::selection::{Selection, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::{Decision, Session};
-use super::side_lane::{SideLane, SideReply};
 use cuecard_source::value::cut;
 
 /// How many sessions are kept, if nothing else is said.
@@ -47,10 +47,10 @@ pub struct Address<'a> {
 /// The sessions of a set of scenarios; the least recently used go when there are too many.
 #[derive(Debug)]
 pub struct Sessions {
-    repertoire: Repertoire,
+    repertoire: ScriptSet,
     selector: Selector,
     /// What is beside every conversation, before a scenario is chosen.
-    side: SideLane,
+    side: AuxiliaryRequests,
     entries: HashMap<SessionKey, Entry>,
     uses: Uses,
     max_sessions: usize,
@@ -58,10 +58,10 @@ pub struct Sessions {
 
 /// What sessions play. All lists have the same scenarios in the same order.
 #[derive(Debug)]
-struct Repertoire {
+struct ScriptSet {
     scripts: Vec<Arc<LlmScript>>,
     /// What is beside a conversation.
-    sides: Vec<SideLane>,
+    sides: Vec<AuxiliaryRequests>,
     /// For each turn, whether any session got it.
     played: Vec<Vec<bool>>,
 }
@@ -100,11 +100,11 @@ pub struct Answered {
 
 /// A request that got no turn and no session.
 #[derive(Debug, Clone)]
-pub enum Outside {
+pub enum UnmatchedRequest {
     /// It is beside any conversation, and answered so.
     Side(SideReply),
     /// No scenario is meant.
-    Unselected(Unselected),
+    SelectionError(SelectionError),
     /// It goes on from an answer that was none of ours.
     ForeignAnswer {
         /// The id it names.
@@ -115,7 +115,7 @@ pub enum Outside {
 impl Sessions {
     /// Sessions that play `scripts`, chosen by `selector`, which has the same scenarios in the same order.
     pub fn new(scripts: Vec<Arc<LlmScript>>, selector: Selector, max_sessions: usize) -> Self {
-        let side = SideLane::new(
+        let side = AuxiliaryRequests::new(
             scripts.iter().map(|script| &*script.timeline),
             selector.max_distance(),
         );
@@ -128,7 +128,7 @@ impl Sessions {
             .map(|script| vec![false; script.turns.turns.len()])
             .collect();
         Self {
-            repertoire: Repertoire {
+            repertoire: ScriptSet {
                 scripts,
                 sides,
                 played,
@@ -185,7 +185,7 @@ impl Sessions {
         address: Address<'_>,
         request: &Request,
         now_ms: u64,
-    ) -> Result<Answered, Outside> {
+    ) -> Result<Answered, UnmatchedRequest> {
         if let Some(entry) = self.entries.get_mut(&key)
             && entry.goes_on(&self.repertoire, request, now_ms)
         {
@@ -206,9 +206,9 @@ impl Sessions {
         address: Address<'_>,
         request: &Request,
         now_ms: u64,
-    ) -> Result<Entry, Outside> {
+    ) -> Result<Entry, UnmatchedRequest> {
         if let Some(reply) = self.side.reply(request, None) {
-            return Err(Outside::Side(reply));
+            return Err(UnmatchedRequest::Side(reply));
         }
         let selection = self.select(address, request)?;
         self.close(key);
@@ -229,7 +229,11 @@ impl Sessions {
         })
     }
 
-    fn select(&self, address: Address<'_>, request: &Request) -> Result<Selection, Outside> {
+    fn select(
+        &self,
+        address: Address<'_>,
+        request: &Request,
+    ) -> Result<Selection, UnmatchedRequest> {
         if let Some(previous) = &request.previous {
             let script = self
                 .repertoire
@@ -242,7 +246,7 @@ impl Sessions {
                     reason: SelectionReason::SessionId,
                     others: Vec::new(),
                 }),
-                None => Err(Outside::ForeignAnswer {
+                None => Err(UnmatchedRequest::ForeignAnswer {
                     id: cut(&previous.id, 200).into_owned(),
                 }),
             };
@@ -276,7 +280,9 @@ impl Sessions {
                 return Ok(selection);
             }
         }
-        self.selector.select(wanted).map_err(Outside::Unselected)
+        self.selector
+            .select(wanted)
+            .map_err(UnmatchedRequest::SelectionError)
     }
 
     fn close(&mut self, key: SessionKey) {
@@ -288,7 +294,7 @@ impl Sessions {
 
 impl Entry {
     /// Whether `request` doesn't begin the session anew.
-    fn goes_on(&self, repertoire: &Repertoire, request: &Request, now_ms: u64) -> bool {
+    fn goes_on(&self, repertoire: &ScriptSet, request: &Request, now_ms: u64) -> bool {
         let timeline = &repertoire.scripts[self.scenario_idx].timeline;
         let is_retry =
             self.has_only_first && now_ms.saturating_sub(self.began_ms) < RETRY_WINDOW_MS;
@@ -298,7 +304,7 @@ impl Entry {
     fn answer(
         &mut self,
         key: SessionKey,
-        repertoire: &mut Repertoire,
+        repertoire: &mut ScriptSet,
         request: &Request,
     ) -> Answered {
         // Written only when it changes, like all that follows: what is only read is at hand for every thread.

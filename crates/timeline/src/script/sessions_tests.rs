@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::client::Client;
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, PreviousAnswer, Request};
-use super::selection::{DEFAULT_MAX_DISTANCE, SelectionReason, Selector, Unselected, Wanted};
+use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::Decision;
-use super::sessions::{Address, Answered, Outside, SessionKey, Sessions};
+use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
 use super::testing::{answer, ask, session_start, timeline};
 use crate::model::{EventKind, SessionStart, Timeline};
 
@@ -30,7 +30,7 @@ fn reply(
     address: Address<'_>,
     request: &Request,
     now_ms: u64,
-) -> Result<Answered, Outside> {
+) -> Result<Answered, UnmatchedRequest> {
     let key = SessionKey::of(address, request);
     sessions.answer(key, address, request, now_ms)
 }
@@ -42,7 +42,7 @@ fn selector(timelines: &[Timeline]) -> Selector {
 fn by_prompt(
     selector: &Selector,
     prompts: &[&str],
-) -> Result<(usize, SelectionReason), Unselected> {
+) -> Result<(usize, SelectionReason), SelectionError> {
     let wanted = Wanted {
         prompts,
         ..Wanted::default()
@@ -82,7 +82,7 @@ fn the_nearest_prompt_is_chosen() {
         Ok(0)
     );
     match by_prompt(&selector, &["zzz"]) {
-        Err(Unselected::Far { nearest, .. }) => assert_eq!(nearest.len(), 3),
+        Err(SelectionError::Far { nearest, .. }) => assert_eq!(nearest.len(), 3),
         other => panic!("{other:?}"),
     }
 }
@@ -147,7 +147,7 @@ fn a_name_never_falls_through() {
 fn the_only_scenario_must_be_meant_too() {
     let mut only = [simple("a", "Fix the failing test")];
     match by_prompt(&selector(&only), &["zzz"]) {
-        Err(Unselected::Far { nearest, .. }) => {
+        Err(SelectionError::Far { nearest, .. }) => {
             let nearest: Vec<_> = nearest.iter().map(ToString::to_string).collect();
             let expected = r#"`a`: distance above 0.85 from "Fix the failing test" (test.yaml:1)"#;
             assert_eq!(nearest, [expected]);
@@ -295,7 +295,7 @@ fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
     assert!(matches!(by_prompt(&selector, &["Fix it"]), Ok((1, _))));
     assert!(matches!(
         by_prompt(&selector, &[""]),
-        Err(Unselected::Far { .. })
+        Err(SelectionError::Far { .. })
     ));
     let doubts = Selector::without_prompt(&timelines);
     assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
@@ -339,7 +339,7 @@ fn key_of<'a>(api_key: &'a str) -> Address<'a> {
     }
 }
 
-fn answered(outcome: Result<Answered, Outside>) -> Answered {
+fn answered(outcome: Result<Answered, UnmatchedRequest>) -> Answered {
     match outcome {
         Ok(answered) => answered,
         Err(outside) => panic!("{outside:?}"),
@@ -424,12 +424,12 @@ fn what_is_beside_every_conversation_opens_no_session() {
     };
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &title, 0),
-        Err(Outside::Side(_))
+        Err(UnmatchedRequest::Side(_))
     ));
     assert!(sessions.is_empty());
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &said("zzz"), 0),
-        Err(Outside::Unselected(_))
+        Err(UnmatchedRequest::SelectionError(_))
     ));
     assert!(sessions.is_empty());
 }
@@ -476,7 +476,7 @@ fn a_previous_answer_names_scenario_and_session() {
     }
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &foreign, 0),
-        Err(Outside::ForeignAnswer { .. })
+        Err(UnmatchedRequest::ForeignAnswer { .. })
     ));
 }
 

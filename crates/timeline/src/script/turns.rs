@@ -133,7 +133,7 @@ pub struct TurnCall {
 
 /// What compiling the turns gives.
 #[derive(Debug)]
-pub struct TurnsReading {
+pub struct CompiledTurns {
     /// The turns: complete, whatever was found.
     pub turns: Turns,
     /// T-LLM-04, 08 and 10.
@@ -142,7 +142,7 @@ pub struct TurnsReading {
 
 impl Turns {
     /// The turns of `timeline`, at the times of its `schedule`.
-    pub fn compile(timeline: &Timeline, schedule: &Schedule) -> TurnsReading {
+    pub fn compile(timeline: &Timeline, schedule: &Schedule) -> CompiledTurns {
         super::turns_build::build(timeline, schedule)
     }
 

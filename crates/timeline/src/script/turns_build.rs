@@ -7,8 +7,8 @@ use super::schedule::{EventTimes, Points, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::{normalise, squeeze};
 use super::turns::{
-    Attempt, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError, Turns,
-    TurnsReading,
+    Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError,
+    Turns,
 };
 use crate::model::{
     AgentEdits, Block, Entry, EventKind, Response, ResponseElement, StopReasons, Timeline,
@@ -19,7 +19,7 @@ use cuecard_source::Span;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Json;
 
-pub(super) fn build(timeline: &Timeline, schedule: &Schedule) -> TurnsReading {
+pub(super) fn build(timeline: &Timeline, schedule: &Schedule) -> CompiledTurns {
     let mut builder = Builder {
         timeline,
         schedule,
@@ -40,7 +40,7 @@ pub(super) fn build(timeline: &Timeline, schedule: &Schedule) -> TurnsReading {
     for turn in &mut builder.turns.turns {
         finish(turn, timeline.server.coalesce_thinking);
     }
-    TurnsReading {
+    CompiledTurns {
         turns: builder.turns,
         diagnostics: builder.diagnostics,
     }

@@ -8,7 +8,7 @@ use super::testing::{
     answer, ask, call, check, delay, edit, error, input, inputs, offset, respond, say,
     session_start, think, timeline, with_call,
 };
-use super::turns::{Turn, TurnElement, Turns, TurnsReading};
+use super::turns::{CompiledTurns, Turn, TurnElement, Turns};
 use crate::model::{
     AgentPlan, Block, BlockKind, Entry, EventKind, LogLine, ResponseElement, ServingCount,
     SessionStatus, Timeline, ToolStatus, UserTarget,
@@ -16,22 +16,22 @@ use crate::model::{
 use cuecard_source::Span;
 use cuecard_source::value::Json;
 
-fn compile_of(timeline: &Timeline) -> TurnsReading {
+fn compile_of(timeline: &Timeline) -> CompiledTurns {
     let scheduled = Schedule::compile(timeline, false);
     Turns::compile(timeline, &scheduled.schedule)
 }
 
-fn compile(events: Vec<EventKind>) -> TurnsReading {
+fn compile(events: Vec<EventKind>) -> CompiledTurns {
     compile_of(&timeline(events))
 }
 
-fn codes(reading: &TurnsReading) -> Vec<&str> {
+fn codes(reading: &CompiledTurns) -> Vec<&str> {
     let found = reading.diagnostics.iter();
     found.map(|found| found.code.name()).collect()
 }
 
 /// Each turn as `text|call,call`, thinking in brackets, errors with an exclamation mark.
-fn shown(reading: &TurnsReading) -> Vec<String> {
+fn shown(reading: &CompiledTurns) -> Vec<String> {
     reading.turns.turns.iter().map(show).collect()
 }
 

@@ -8,7 +8,7 @@ use super::{chat, messages};
 
 /// What a model is asked.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct ModelRequest<'a> {
     /// The model.
     pub model: &'a str,
     /// What it is told before everything else.
@@ -106,7 +106,7 @@ impl Accepted {
 
 /// The path and the body of a request. `base` is the path of the provider's address, without a slash at its end.
 /// Gemini and Responses are not asked: none.
-pub fn request(endpoint: Endpoint, base: &str, asked: &Asked<'_>) -> Option<(String, Json)> {
+pub fn request(endpoint: Endpoint, base: &str, asked: &ModelRequest<'_>) -> Option<(String, Json)> {
     match endpoint {
         Endpoint::Chat => {
             // Clients of this API have the version in their base URL.

@@ -41,19 +41,19 @@ pub(super) enum Line {
         url: String,
         /// What came of it.
         #[serde(flatten)]
-        came: Came,
+        came: StageResult,
     },
     /// The page was looked at.
     Look {
         /// What was seen.
         #[serde(flatten)]
-        came: Came,
+        came: StageResult,
     },
     /// The page was looked at a moment later; without an answer the time was over.
     LookAgain {
         /// What was seen.
         #[serde(flatten)]
-        came: Came,
+        came: StageResult,
     },
     /// A deed was performed.
     Perform {
@@ -61,7 +61,7 @@ pub(super) enum Line {
         deed: Json,
         /// What came of it.
         #[serde(flatten)]
-        came: Came,
+        came: StageResult,
     },
     /// A model replied.
     Reply(Box<ReplyLine>),
@@ -142,7 +142,7 @@ impl PromptLine {
 
 /// What came back from the page's side.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct Came {
+pub(super) struct StageResult {
     /// What came of a deed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Outcome>,

@@ -4,7 +4,7 @@ use cuecard_browser_steps::question::{Prompt, cassette_key};
 
 use super::Cassette;
 use super::line::{Decided, Line, PersonLine, masked};
-use crate::parse::{Audience, Choice, ParseEvent, Proposal};
+use crate::parse::{Choice, ParseEvent, ParseObserver, Proposal};
 
 /// Wraps who follows a parse: what was decided before is found in the cassette, and what is decided now is added.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl<A> RecordedAudience<A> {
     }
 }
 
-impl<A: Audience> Audience for RecordedAudience<A> {
+impl<A: ParseObserver> ParseObserver for RecordedAudience<A> {
     fn hear(&mut self, event: &ParseEvent<'_>) {
         self.audience.hear(event);
     }

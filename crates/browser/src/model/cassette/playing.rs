@@ -7,9 +7,9 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::value::cut;
 
 use super::Cassette;
-use super::tape::{Asked, Call, Seen};
-use crate::Settling;
-use crate::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
+use super::tape::{Call, RecordedCall, Seen};
+use crate::WaitPolicy;
+use crate::stage::{Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets};
 
 /// How much of a call is shown, in characters.
 const SHOWN: usize = 300;
@@ -37,7 +37,7 @@ impl RecordedStage {
     }
 
     /// What was answered to this question.
-    fn next(&mut self, asked: &Asked) -> Result<Seen, Failure> {
+    fn next(&mut self, asked: &RecordedCall) -> Result<Seen, Failure> {
         let name = &self.name;
         let now = asked.words();
         let now = cut(&now, SHOWN);
@@ -63,26 +63,26 @@ impl RecordedStage {
 }
 
 impl Stage for RecordedStage {
-    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
-        let seen = self.next(&Asked::Open(url.to_owned()))?;
+    async fn open(&mut self, url: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
+        let seen = self.next(&RecordedCall::Open(url.to_owned()))?;
         Ok(seen.outcome.unwrap_or_default())
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
-        let seen = self.next(&Asked::Look)?;
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
+        let seen = self.next(&RecordedCall::Look)?;
         seen.scene.ok_or_else(|| unread(&self.name))
     }
 
-    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
-        Ok(self.next(&Asked::LookAgain)?.scene)
+    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
+        Ok(self.next(&RecordedCall::LookAgain)?.scene)
     }
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
-        let seen = self.next(&Asked::Perform(deed.to_json()))?;
+        let seen = self.next(&RecordedCall::Perform(deed.to_json()))?;
         if let Some(scene) = &seen.scene {
             // As live: what was found on the state that counted is what the caller goes on with.
             targets.find(Finder::new(&scene.state, &self.test_id_attribute));

@@ -6,9 +6,9 @@ use cuecard_page::dom::DomState;
 use cuecard_source::value::Json;
 
 use super::Cassette;
-use super::line::{Came, Line, masked};
-use crate::Settling;
-use crate::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
+use super::line::{Line, StageResult, masked};
+use crate::WaitPolicy;
+use crate::stage::{Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets};
 
 /// Wraps a stage: passes on what it is asked, and writes the answers into a cassette.
 ///
@@ -18,7 +18,7 @@ pub struct RecordingStage<S> {
     stage: S,
     cassette: Cassette,
     /// The page that was seen last: as it is written, and as it is read.
-    last: Option<(Json, Arc<Scene>)>,
+    last: Option<(Json, Arc<PageState>)>,
 }
 
 impl<S> RecordingStage<S> {
@@ -37,14 +37,14 @@ impl<S> RecordingStage<S> {
     }
 
     /// What was seen, for the cassette and for who asked.
-    fn seen(&mut self, scene: &Arc<Scene>) -> (Came, Arc<Scene>) {
+    fn seen(&mut self, scene: &Arc<PageState>) -> (StageResult, Arc<PageState>) {
         let state = scene.state.to_recorded();
         if let Some((last, known)) = &self.last
             && *last == state
         {
-            let came = Came {
+            let came = StageResult {
                 is_same: true,
-                ..Came::default()
+                ..StageResult::default()
             };
             return (came, known.clone());
         }
@@ -53,16 +53,16 @@ impl<S> RecordingStage<S> {
             .map_err(|error| error.to_string())
             .and_then(|read| DomState::from_recorded(&read).map_err(|error| error.to_string()));
         let shown = match read {
-            Ok(state) => Arc::new(Scene { state }),
+            Ok(state) => Arc::new(PageState { state }),
             Err(reason) => {
                 self.cassette.give_up(&reason);
                 scene.clone()
             }
         };
         self.last = Some((state.clone(), shown.clone()));
-        let came = Came {
+        let came = StageResult {
             state: Some(state),
-            ..Came::default()
+            ..StageResult::default()
         };
         (came, shown)
     }
@@ -70,12 +70,12 @@ impl<S> RecordingStage<S> {
     /// The answer of a look; no answer if the time was over.
     fn looked(
         &mut self,
-        answer: Result<Option<Arc<Scene>>, Failure>,
-        line: impl FnOnce(Came) -> Line,
-    ) -> Result<Option<Arc<Scene>>, Failure> {
+        answer: Result<Option<Arc<PageState>>, Failure>,
+        line: impl FnOnce(StageResult) -> Line,
+    ) -> Result<Option<Arc<PageState>>, Failure> {
         match answer {
             Ok(None) => {
-                self.cassette.add_call(&line(Came::default()));
+                self.cassette.add_call(&line(StageResult::default()));
                 Ok(None)
             }
             Ok(Some(scene)) => {
@@ -90,17 +90,17 @@ impl<S> RecordingStage<S> {
         }
     }
 
-    fn failed(&self, failure: &Failure) -> Came {
-        Came {
+    fn failed(&self, failure: &Failure) -> StageResult {
+        StageResult {
             failure: Some(masked(failure.clone(), &self.cassette.secrets())),
-            ..Came::default()
+            ..StageResult::default()
         }
     }
 
-    fn came(&self, outcome: &Outcome) -> Came {
-        Came {
+    fn came(&self, outcome: &Outcome) -> StageResult {
+        StageResult {
             outcome: Some(masked(outcome.clone(), &self.cassette.secrets())),
-            ..Came::default()
+            ..StageResult::default()
         }
     }
 }
@@ -109,7 +109,7 @@ impl<S: Stage> Stage for RecordingStage<S> {
     async fn open(
         &mut self,
         url: &str,
-        settling: Settling,
+        settling: WaitPolicy,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
         let answer = self.stage.open(url, settling, deadline).await;
@@ -122,7 +122,7 @@ impl<S: Stage> Stage for RecordingStage<S> {
         answer
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         let answer = self.stage.look().await;
         match answer {
             Ok(scene) => {
@@ -138,14 +138,14 @@ impl<S: Stage> Stage for RecordingStage<S> {
         }
     }
 
-    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         let answer = self.stage.look_again(deadline).await;
         self.looked(answer, |came| Line::LookAgain { came })
     }
 
     async fn perform(
         &mut self,
-        deed: &Deed<'_>,
+        deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let told = masked(deed.to_json(), &self.cassette.secrets());

@@ -8,8 +8,8 @@ use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
 
-use super::line::{Came, Line, ModelIdentity, PersonLine, ReplyLine, VERSION};
-use crate::stage::{Failure, Outcome, Scene};
+use super::line::{Line, ModelIdentity, PersonLine, ReplyLine, StageResult, VERSION};
+use crate::stage::{Failure, Outcome, PageState};
 
 /// More findings are not told.
 const MOST_FINDINGS: usize = 50;
@@ -44,20 +44,20 @@ pub(super) struct Run {
 /// What the page's side was asked, and what it answered.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
-    pub(super) asked: Asked,
+    pub(super) asked: RecordedCall,
     pub(super) came: Result<Seen, Box<Failure>>,
 }
 
 /// What the page's side is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum RecordedCall {
     Open(String),
     Look,
     LookAgain,
     Perform(Json),
 }
 
-impl Asked {
+impl RecordedCall {
     /// In words.
     pub(super) fn words(&self) -> String {
         match self {
@@ -73,7 +73,7 @@ impl Asked {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     pub(super) outcome: Option<Outcome>,
-    pub(super) scene: Option<Arc<Scene>>,
+    pub(super) scene: Option<Arc<PageState>>,
 }
 
 impl Tape {
@@ -124,7 +124,7 @@ struct Reader<'a> {
     tape: Tape,
     run: Run,
     /// The page that was seen last in this run.
-    last: Option<Arc<Scene>>,
+    last: Option<Arc<PageState>>,
     findings: Vec<Diagnostic>,
     has_header: bool,
 }
@@ -210,14 +210,14 @@ impl Reader<'_> {
             Line::Person(person) => {
                 self.tape.decisions.insert(person.key.clone(), *person);
             }
-            Line::Open { url, came } => self.call(Asked::Open(url), came, place),
-            Line::Look { came } => self.call(Asked::Look, came, place),
-            Line::LookAgain { came } => self.call(Asked::LookAgain, came, place),
-            Line::Perform { deed, came } => self.call(Asked::Perform(deed), came, place),
+            Line::Open { url, came } => self.call(RecordedCall::Open(url), came, place),
+            Line::Look { came } => self.call(RecordedCall::Look, came, place),
+            Line::LookAgain { came } => self.call(RecordedCall::LookAgain, came, place),
+            Line::Perform { deed, came } => self.call(RecordedCall::Perform(deed), came, place),
         }
     }
 
-    fn call(&mut self, asked: Asked, came: Came, place: Span) {
+    fn call(&mut self, asked: RecordedCall, came: StageResult, place: Span) {
         if !self.run.is_there || self.run.has_ended {
             return self.wrong(place, "it is outside a run");
         }
@@ -227,10 +227,10 @@ impl Reader<'_> {
         let has_state = came.state.is_some() || came.is_same;
         let is_whole = match (&asked, came.failure.is_some()) {
             (_, true) => !has_state && came.outcome.is_none(),
-            (Asked::Open(_), false) => came.outcome.is_some() && !has_state,
-            (Asked::Look, false) => came.outcome.is_none() && has_state,
-            (Asked::LookAgain, false) => came.outcome.is_none(),
-            (Asked::Perform(_), false) => came.outcome.is_some(),
+            (RecordedCall::Open(_), false) => came.outcome.is_some() && !has_state,
+            (RecordedCall::Look, false) => came.outcome.is_none() && has_state,
+            (RecordedCall::LookAgain, false) => came.outcome.is_none(),
+            (RecordedCall::Perform(_), false) => came.outcome.is_some(),
         };
         if !is_whole || (came.state.is_some() && came.is_same) {
             return self.wrong(place, "its answer is not one that this line can have");
@@ -241,7 +241,7 @@ impl Reader<'_> {
         if let Some(state) = &came.state {
             match DomState::from_recorded(state) {
                 Ok(state) => {
-                    self.last = Some(Arc::new(Scene { state }));
+                    self.last = Some(Arc::new(PageState { state }));
                 }
                 Err(error) => return self.wrong(place, &error.to_string()),
             }

@@ -12,11 +12,11 @@ use serde_json::json;
 
 use super::compact::compact;
 use super::*;
-use crate::Settling;
+use crate::WaitPolicy;
 use crate::model::tests::login;
 use crate::stage::{
-    Aim, Deadline, Deed, Failure, Limits, NoTargets, Outcome, Performed, Scene, Sought, Stage,
-    Targets,
+    ActionTarget, Deadline, Failure, Limits, Lookup, NoTargets, Outcome, PageState, Performed,
+    Stage, StageAction, Targets,
 };
 
 /// A stage whose answers are given beforehand.
@@ -26,7 +26,7 @@ struct ScriptedStage(VecDeque<Answer>);
 #[derive(Debug, Clone)]
 enum Answer {
     Outcome(Outcome),
-    Scene(DomState),
+    PageState(DomState),
     Judged(Outcome, DomState),
     Over,
     Failure(Failure),
@@ -38,12 +38,12 @@ impl ScriptedStage {
     }
 }
 
-fn scene(state: DomState) -> Arc<Scene> {
-    Arc::new(Scene { state })
+fn scene(state: DomState) -> Arc<PageState> {
+    Arc::new(PageState { state })
 }
 
 impl Stage for ScriptedStage {
-    async fn open(&mut self, _: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
+    async fn open(&mut self, _: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
         match self.next() {
             Answer::Outcome(outcome) => Ok(outcome),
             Answer::Failure(failure) => Err(failure),
@@ -51,17 +51,17 @@ impl Stage for ScriptedStage {
         }
     }
 
-    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+    async fn look(&mut self) -> Result<Arc<PageState>, Failure> {
         match self.next() {
-            Answer::Scene(state) => Ok(scene(state)),
+            Answer::PageState(state) => Ok(scene(state)),
             Answer::Failure(failure) => Err(failure),
             other => panic!("{other:?}"),
         }
     }
 
-    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<PageState>>, Failure> {
         match self.next() {
-            Answer::Scene(state) => Ok(Some(scene(state))),
+            Answer::PageState(state) => Ok(Some(scene(state))),
             Answer::Over => Ok(None),
             Answer::Failure(failure) => Err(failure),
             other => panic!("{other:?}"),
@@ -70,7 +70,7 @@ impl Stage for ScriptedStage {
 
     async fn perform(
         &mut self,
-        _: &Deed<'_>,
+        _: &StageAction<'_>,
         _: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         match self.next() {
@@ -101,7 +101,7 @@ enum Question {
 #[derive(Debug, PartialEq)]
 enum Told {
     Outcome(Outcome, Option<DomState>),
-    Scene(Option<DomState>),
+    PageState(Option<DomState>),
     Failure(Failure),
 }
 
@@ -113,31 +113,31 @@ async fn ask(stage: &mut impl Stage, question: Question) -> Told {
     let told = match question {
         Question::Open => {
             let opened = stage
-                .open("https://shop.example/{{PATH}}", Settling::Whole, far())
+                .open("https://shop.example/{{PATH}}", WaitPolicy::Whole, far())
                 .await;
             opened.map(|outcome| Told::Outcome(outcome, None))
         }
         Question::Look => {
             let looked = stage.look().await;
-            looked.map(|scene| Told::Scene(Some(scene.state.clone())))
+            looked.map(|scene| Told::PageState(Some(scene.state.clone())))
         }
         Question::LookAgain => {
             let looked = stage.look_again(far()).await;
-            looked.map(|scene| Told::Scene(scene.map(|scene| scene.state.clone())))
+            looked.map(|scene| Told::PageState(scene.map(|scene| scene.state.clone())))
         }
         Question::Click(index) => {
             let step = IntermediateStep::new(ActionKind::Click, "");
             let state = login();
             let id = state.selector_map[index as usize];
-            let deed = Deed {
+            let deed = StageAction {
                 step: &step,
-                aim: Aim::at(Finder::new(&state, "data-testid"), id),
+                aim: ActionTarget::at(Finder::new(&state, "data-testid"), id),
                 limits: Limits {
                     action: Duration::from_secs(1),
                     assertion: Duration::from_secs(1),
                 },
                 wait_for: None,
-                settling: Settling::Whole,
+                settling: WaitPolicy::Whole,
             };
             let done = stage.perform(&deed, &mut NoTargets).await;
             done.map(|done| {
@@ -184,8 +184,8 @@ fn any_exchange() -> impl Strategy<Value = (Question, Answer)> {
     let failed = |question| Just((question, Answer::Failure(failure())));
     prop_oneof![
         (0..3_u8).prop_map(|title| (Question::Open, Answer::Outcome(outcome(title)))),
-        (0..3_u8).prop_map(|title| (Question::Look, Answer::Scene(page(title)))),
-        (0..3_u8).prop_map(|title| (Question::LookAgain, Answer::Scene(page(title)))),
+        (0..3_u8).prop_map(|title| (Question::Look, Answer::PageState(page(title)))),
+        (0..3_u8).prop_map(|title| (Question::LookAgain, Answer::PageState(page(title)))),
         Just((Question::LookAgain, Answer::Over)),
         (0..3_u32, 0..3_u8)
             .prop_map(|(index, title)| (Question::Click(index), Answer::Outcome(outcome(title)))),
@@ -285,9 +285,9 @@ async fn another_question_is_a_miss_that_shows_both() {
 async fn who_finds_targets_sees_the_page_that_counted() {
     struct Noted(Vec<String>);
     impl Targets for Noted {
-        fn find(&mut self, finder: Finder<'_>) -> Sought {
+        fn find(&mut self, finder: Finder<'_>) -> Lookup {
             self.0.push(finder.state.page.title.clone());
-            Sought::default()
+            Lookup::default()
         }
 
         fn is_like(&self, _: &str, _: &str) -> bool {
@@ -301,7 +301,7 @@ async fn who_finds_targets_sees_the_page_that_counted() {
     cassette.begin_run(None);
     let answers = VecDeque::from([Answer::Judged(outcome(2), page(2))]);
     let step = IntermediateStep::new(ActionKind::Assert, "");
-    let deed = Deed {
+    let deed = StageAction {
         step: &step,
         aim: None,
         limits: Limits {
@@ -309,7 +309,7 @@ async fn who_finds_targets_sees_the_page_that_counted() {
             assertion: Duration::ZERO,
         },
         wait_for: None,
-        settling: Settling::Whole,
+        settling: WaitPolicy::Whole,
     };
     RecordingStage::new(ScriptedStage(answers), cassette.clone())
         .perform(&deed, &mut NoTargets)

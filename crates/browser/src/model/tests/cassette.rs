@@ -8,7 +8,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::codes;
 
 use super::*;
-use crate::parse::{Audience, Choice, ParseEvent, Proposal};
+use crate::parse::{Choice, ParseEvent, ParseObserver, Proposal};
 
 const ACTION: &str = "do away with the first thing";
 
@@ -251,7 +251,7 @@ async fn lines_are_in_the_file_at_once() {
 #[tokio::test]
 async fn what_a_person_decided_is_not_asked_again() {
     struct Person(Option<Choice>);
-    impl Audience for Person {
+    impl ParseObserver for Person {
         fn hear(&mut self, _: &ParseEvent<'_>) {}
 
         async fn decide(&mut self, _: &Proposal) -> Choice {

@@ -27,7 +27,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use heal::Kept;
-pub(crate) use prepared::{Asked, Prepared, prepare};
+pub(crate) use prepared::{PlayRequest, Prepared, prepare};
 
 use super::play;
 use super::play_output::{self, Report, Reports, Subject};
@@ -47,7 +47,7 @@ pub(super) fn run(
     output: &Output,
 ) -> ExitCode {
     let prepared = options(args).and_then(|(timeout, reports)| {
-        let asked = Asked {
+        let asked = PlayRequest {
             file: &args.file,
             variables: &args.variables,
             heal: &args.heal,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cuecard_browser::session::Missing;
 use cuecard_browser::stage::LiveStage;
-use cuecard_runner::prepare::{PreparedSteps, StepsAsked, prepare_steps};
+use cuecard_runner::prepare::{PreparedSteps, StepsRequest, prepare_steps};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::text_file::folder_of;
 use cuecard_source::SourceFile;
@@ -24,7 +24,7 @@ use crate::inputs;
 use crate::output::Output;
 
 /// What the user asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PlayRequest<'a> {
     pub(crate) file: &'a Path,
     pub(crate) variables: &'a VariableArgs,
     pub(crate) heal: &'a HealArgs,
@@ -50,7 +50,7 @@ pub(crate) struct Prepared {
 
 /// Reads and checks everything. Warnings are shown.
 pub(crate) fn prepare(
-    asked: &Asked<'_>,
+    asked: &PlayRequest<'_>,
     source: SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
@@ -67,7 +67,7 @@ pub(crate) fn prepare(
     found.extend(policy.as_ref().err().cloned());
     // Whether there are secrets is known once the file is read.
     found.extend(browser_stage::check(asked.browser, false));
-    let steps = StepsAsked {
+    let steps = StepsRequest {
         folder: folder_of(asked.file),
         given: &variables.given,
         secrets: &asked.variables.secrets,

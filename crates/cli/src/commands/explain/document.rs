@@ -1,6 +1,6 @@
 //! An explanation for machines.
 
-use cuecard_timeline::script::{Act, Face};
+use cuecard_timeline::script::{Act, PlayerKind};
 use serde_json::{Map, Value as Json, json};
 
 use super::rows::{Row, rows};
@@ -51,8 +51,8 @@ pub(super) fn document(explained: &Explained, view: &View<'_>) -> Json {
     document
 }
 
-fn event(row: &Row, line: usize, column: usize, player: Option<Face>) -> Json {
-    let players: Map<String, Json> = Face::ALL
+fn event(row: &Row, line: usize, column: usize, player: Option<PlayerKind>) -> Json {
+    let players: Map<String, Json> = PlayerKind::ALL
         .into_iter()
         .filter(|face| player.is_none_or(|player| player == *face))
         .map(|face| {

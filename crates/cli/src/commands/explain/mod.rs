@@ -14,7 +14,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::format::{SymbolUse, Symbols, check_names};
 use cuecard_timeline::model::Timeline;
-use cuecard_timeline::script::{Face, LlmScript, Selector, Speed};
+use cuecard_timeline::script::{LlmScript, PlayerKind, Selector, Speed};
 use serde_json::json;
 
 use super::{plain, timelines};
@@ -36,7 +36,7 @@ struct Explained {
 struct View<'a> {
     symbols: &'a Symbols,
     speed: Speed,
-    player: Option<Face>,
+    player: Option<PlayerKind>,
 }
 
 pub(crate) fn run(
@@ -204,13 +204,13 @@ fn tell(view: &View<'_>, args: &ExplainArgs, all: &[Explained], output: &Output)
     stdout(&texts.join("\n"));
 }
 
-fn face(player: Player) -> Face {
+fn face(player: Player) -> PlayerKind {
     match player {
-        Player::Llm => Face::Llm,
-        Player::Acp => Face::Acp,
-        Player::Rest => Face::Rest,
-        Player::Agent => Face::Agent,
-        Player::Run => Face::Run,
+        Player::Llm => PlayerKind::Llm,
+        Player::Acp => PlayerKind::Acp,
+        Player::Rest => PlayerKind::Rest,
+        Player::Agent => PlayerKind::Agent,
+        Player::Run => PlayerKind::Run,
     }
 }
 

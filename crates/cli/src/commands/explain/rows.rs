@@ -1,7 +1,9 @@
 //! A timeline as the rows of a table: each event with its time, the points in it, and what the players do.
 
 use cuecard_source::Span;
-use cuecard_timeline::script::{Cell, EXPECT, EventTimes, FACES, Face, Lane, LlmScript, Speed};
+use cuecard_timeline::script::{
+    Cell, EXPECT, EventTimes, FACES, Lane, LlmScript, PlayerKind, Speed,
+};
 
 use super::describe::{describe, expectations, points};
 
@@ -23,7 +25,7 @@ pub(super) struct Row {
     pub lane: &'static str,
     /// The points in it: when, and what.
     pub points: Vec<(u64, String)>,
-    /// What the players do, in the order of [`Face::ALL`].
+    /// What the players do, in the order of [`PlayerKind::ALL`].
     pub cells: [Cell; 5],
 }
 
@@ -46,7 +48,7 @@ pub(super) fn rows(script: &LlmScript, speed: Speed) -> Vec<Row> {
                 .into_iter()
                 .map(|(at_ms, what)| (speed.at(at_ms), what))
                 .collect(),
-            cells: Face::ALL.map(|face| face.cell(&event.kind)),
+            cells: PlayerKind::ALL.map(|face| face.cell(&event.kind)),
         })
         .collect();
     let expected = expectations(&timeline.expectations);

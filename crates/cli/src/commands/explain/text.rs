@@ -5,7 +5,7 @@ use std::time::Duration;
 use cuecard_report::{Style, duration};
 use cuecard_source::value::printable;
 use cuecard_timeline::format::SymbolUse;
-use cuecard_timeline::script::{Act, Cell, Face, LlmScript};
+use cuecard_timeline::script::{Act, Cell, LlmScript, PlayerKind};
 
 use super::describe::{count, line, quoted};
 use super::rows::{Row, rows};
@@ -111,17 +111,17 @@ fn why(used: &SymbolUse, view: &View<'_>) -> String {
     }
 }
 
-fn table(rows: &[Row], player: Option<Face>, style: Style) -> String {
+fn table(rows: &[Row], player: Option<PlayerKind>, style: Style) -> String {
     let columns = match player {
         Some(_) => 36,
-        None => COLUMN * Face::ALL.len(),
+        None => COLUMN * PlayerKind::ALL.len(),
     };
     let width = style.width.saturating_sub(BEFORE + columns).max(20);
     let mut heads = format!("  {:>3} {:>8} {:<width$} ", "#", "ms", "event");
     match player {
         Some(face) => heads.push_str(face.word()),
         None => {
-            for face in Face::ALL {
+            for face in PlayerKind::ALL {
                 heads.push_str(&format!("{:<COLUMN$}", face.word()));
             }
         }
@@ -179,13 +179,13 @@ fn in_words(cell: Cell) -> String {
     }
 }
 
-fn legend(player: Option<Face>) -> &'static str {
+fn legend(player: Option<PlayerKind>) -> &'static str {
     match player {
-        Some(Face::Llm) => "llm: the stand-in for a model's API\n",
-        Some(Face::Acp) => "acp: the mock agent over ACP\n",
-        Some(Face::Rest) => "rest: the mock agent service\n",
-        Some(Face::Agent) => "agent: the mock agent in a terminal\n",
-        Some(Face::Run) => "run: the executor, everything around the agent\n",
+        Some(PlayerKind::Llm) => "llm: the stand-in for a model's API\n",
+        Some(PlayerKind::Acp) => "acp: the mock agent over ACP\n",
+        Some(PlayerKind::Rest) => "rest: the mock agent service\n",
+        Some(PlayerKind::Agent) => "agent: the mock agent in a terminal\n",
+        Some(PlayerKind::Run) => "run: the executor, everything around the agent\n",
         None => {
             "acts: the player does it; waits: its peer does; both: it acts and waits for the\nanswer; clock: time moves; start: the history ends; listed: named as not\nevaluated; -: skipped. `--player NAME` says how.\n"
         }

@@ -4,7 +4,7 @@ use std::io::BufRead as _;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
+use cuecard_browser::parse::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
 use cuecard_browser::stage::{Failure, Outcome};
 use cuecard_browser_steps::model::browser_notes;
 use cuecard_browser_steps::model::{
@@ -257,7 +257,7 @@ fn is_unclear(failure: &Failure) -> bool {
     .any(|&code| failure.is(code))
 }
 
-impl Audience for Terminal {
+impl ParseObserver for Terminal {
     fn hear(&mut self, event: &ParseEvent<'_>) {
         match event {
             ParseEvent::Opening { url } => self.print(&self.style.strong(&printable(url))),

@@ -17,7 +17,7 @@ use super::super::serve::llm::{RunFiles, refuse, variables};
 use super::telling::{self, Watching};
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
-use crate::commands::teller::Teller;
+use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, read_source, seconds, secret, text_environment};
 use crate::open_files::OpenFiles;
@@ -46,7 +46,7 @@ pub(crate) fn run(
         }
     };
     let open_files = OpenFiles::raise();
-    let teller = Teller::new(output, args.json, !args.command.is_empty());
+    let teller = OutputWriter::new(output, args.json, !args.command.is_empty());
     let log = ExchangeLog::new(files.exchanges);
     let mut watching = Watching::new(teller.clone(), log);
     let upstream = options.upstream.to_string();
@@ -65,7 +65,7 @@ pub(crate) fn run(
 }
 
 async fn record(
-    (args, teller, environment): (&RecordLlmArgs, &Teller, &[(OsString, OsString)]),
+    (args, teller, environment): (&RecordLlmArgs, &OutputWriter, &[(OsString, OsString)]),
     recording: RecordLlm,
     upstream: &str,
     open_files: &OpenFiles,
@@ -111,7 +111,7 @@ async fn record(
 }
 
 /// Whether everything could be written.
-fn is_whole(recording: &Recording, teller: &Teller) -> bool {
+fn is_whole(recording: &Recording, teller: &OutputWriter) -> bool {
     if let Some(reason) = &recording.trace_error {
         let message = format!("the trace is incomplete: {reason}");
         teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));

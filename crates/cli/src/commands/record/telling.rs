@@ -6,11 +6,11 @@ use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::super::serve::exchange_log::ExchangeLog;
-use crate::commands::teller::{Teller, environment};
+use crate::commands::teller::{OutputWriter, environment};
 
 /// It listens.
 pub(super) fn ready(
-    teller: &Teller,
+    teller: &OutputWriter,
     running: &RunningRecorder,
     upstream: &str,
     variables: &[(&str, String)],
@@ -32,7 +32,7 @@ pub(super) fn ready(
 }
 
 /// What was written, last.
-pub(super) fn recorded(teller: &Teller, recording: &Recording) {
+pub(super) fn recorded(teller: &OutputWriter, recording: &Recording) {
     if teller.is_json {
         teller.last_event(
             "recorded",
@@ -88,12 +88,12 @@ fn said(file: &RecordedFile) -> String {
 
 /// Told of everything that happens, on the thread of the writer.
 pub(super) struct Watching {
-    teller: Teller,
+    teller: OutputWriter,
     exchanges: ExchangeLog,
 }
 
 impl Watching {
-    pub(super) fn new(teller: Teller, exchanges: ExchangeLog) -> Self {
+    pub(super) fn new(teller: OutputWriter, exchanges: ExchangeLog) -> Self {
         Self { teller, exchanges }
     }
 

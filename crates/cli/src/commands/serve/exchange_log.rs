@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use cuecard_llm::Exchange;
 
-use crate::commands::teller::Teller;
+use crate::commands::teller::OutputWriter;
 use crate::inputs::io_reason;
 
 /// The log.
@@ -21,7 +21,7 @@ impl ExchangeLog {
     }
 
     /// Keeps an exchange.
-    pub(crate) fn keep(&mut self, exchange: &Exchange, teller: &Teller) {
+    pub(crate) fn keep(&mut self, exchange: &Exchange, teller: &OutputWriter) {
         if let Some(file) = &mut self.file
             && let Ok(mut line) = serde_json::to_vec(exchange)
         {

@@ -20,7 +20,7 @@ use super::telling::{self, Watching};
 use super::{child, llm_options};
 use crate::args::ServeLlmArgs;
 use crate::asynchronous::until_stopped;
-use crate::commands::teller::Teller;
+use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
@@ -45,9 +45,9 @@ pub(crate) fn run(
         }
     };
     let paths: Vec<_> = args.paths.iter().chain(&args.scenarios).cloned().collect();
-    let mut stand_in = MockLlm::from_files(paths).options(options);
+    let mut mock_server = MockLlm::from_files(paths).options(options);
     if args.dry_run {
-        return match stand_in.planned_faults() {
+        return match mock_server.planned_faults() {
             Ok(planned) => {
                 telling::planned_faults(&planned, args.json);
                 ExitCode::Passed
@@ -65,16 +65,16 @@ pub(crate) fn run(
         }
     };
     let open_files = OpenFiles::raise();
-    let teller = Teller::new(output, args.json, !args.command.is_empty());
+    let teller = OutputWriter::new(output, args.json, !args.command.is_empty());
     let mut watching = Watching::new(teller.clone(), files.exchanges, files.run_dir.clone());
-    stand_in = stand_in
+    mock_server = mock_server
         .trace(TraceOutput {
             out: Box::new(files.trace),
             run_id: files.run_dir.id().to_owned(),
         })
         .watch(Box::new(move |notice| watching.see(notice)));
     let code = until_stopped(async |stop| {
-        serve(args, stand_in, &teller, environment, &open_files, &stop).await
+        serve(args, mock_server, &teller, environment, &open_files, &stop).await
     });
     teller.drain();
     code.unwrap_or_else(|code| code)
@@ -82,14 +82,14 @@ pub(crate) fn run(
 
 async fn serve(
     args: &ServeLlmArgs,
-    stand_in: MockLlm,
-    teller: &Teller,
+    mock_server: MockLlm,
+    teller: &OutputWriter,
     environment: &[(OsString, OsString)],
     open_files: &OpenFiles,
     stop: &CancellationToken,
 ) -> ExitCode {
     let output = &teller.output;
-    let running = match stand_in.start().await {
+    let running = match mock_server.start().await {
         Ok(running) => running,
         Err(error) => return refuse(&error, args.json, output),
     };

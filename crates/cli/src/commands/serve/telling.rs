@@ -11,7 +11,7 @@ use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
-use crate::commands::teller::{Teller, environment};
+use crate::commands::teller::{OutputWriter, environment};
 use crate::output::stdout;
 
 /// More sessions are not numbered, so that the table stays small.
@@ -21,7 +21,7 @@ const MAX_NUMBERED: usize = 10_000;
 const MAX_SAVED: usize = 100;
 
 /// It listens.
-pub(super) fn ready(teller: &Teller, running: &RunningLlm, variables: &[(&str, String)]) {
+pub(super) fn ready(teller: &OutputWriter, running: &RunningLlm, variables: &[(&str, String)]) {
     let url = running.base_url();
     let n_scenarios = running.n_scenarios();
     if teller.is_json {
@@ -50,7 +50,7 @@ pub(super) fn ready(teller: &Teller, running: &RunningLlm, variables: &[(&str, S
 }
 
 /// The verdict, last.
-pub(super) fn verdict(teller: &Teller, verdict: &Verdict) {
+pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
     if teller.is_json {
         teller.last_event("verdict", verdict.to_json());
         return;
@@ -110,7 +110,7 @@ pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
 
 /// Told of everything that happens, on the thread of the trace.
 pub(super) struct Watching {
-    teller: Teller,
+    teller: OutputWriter,
     exchanges: ExchangeLog,
     run_dir: Arc<RunDir>,
     /// How many requests were saved by themselves.
@@ -121,7 +121,7 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    pub(super) fn new(teller: Teller, exchanges: File, run_dir: Arc<RunDir>) -> Self {
+    pub(super) fn new(teller: OutputWriter, exchanges: File, run_dir: Arc<RunDir>) -> Self {
         Self {
             teller,
             exchanges: ExchangeLog::new(exchanges),

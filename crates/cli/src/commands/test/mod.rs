@@ -18,7 +18,7 @@ use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use self::setup::Plan;
-use self::telling::Telling;
+use self::telling::TestReporter;
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
 use crate::commands::stop::Stop;
@@ -80,7 +80,7 @@ fn judge(
     output: &Output,
 ) -> ExitCode {
     let total = files.len();
-    let mut telling = match Telling::begin(args, &plan, total, output) {
+    let mut telling = match TestReporter::begin(args, &plan, total, output) {
         Ok(telling) => telling,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &Redactor::default());

@@ -21,7 +21,7 @@ use crate::output::{Output, stderr, stderr_line, stdout};
 const MOST_VACUOUS: usize = 50;
 
 /// Tells results in the order it is given them.
-pub(super) struct Telling<'a> {
+pub(super) struct TestReporter<'a> {
     args: &'a TestArgs,
     output: &'a Output,
     list: TestList,
@@ -38,7 +38,7 @@ pub(super) struct Telling<'a> {
     bar: Option<ProgressBar>,
 }
 
-impl<'a> Telling<'a> {
+impl<'a> TestReporter<'a> {
     pub(super) fn begin(
         args: &'a TestArgs,
         plan: &Plan,

@@ -11,7 +11,7 @@ use cuecard_judge::{TestResult, TestStatus, Totals};
 use cuecard_report::diagnostics::to_json;
 use cuecard_report::test_json::{result_document, status, summary};
 use cuecard_report::test_terminal::{TestList, counts};
-use cuecard_runner::watch::{Change, Scene, changed_on_disk};
+use cuecard_runner::watch::{Change, WatchedSuite, changed_on_disk};
 use cuecard_runner::{Judged, Problem, TestFile};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::value::{Json, Redactor, printable};
@@ -70,7 +70,7 @@ impl Watching<'_> {
     async fn go_on(&mut self, first: Plan, stop: &CancellationToken) -> ExitCode {
         let paths = &self.args.paths;
         let mut shared = self.named_files();
-        let mut scene = Scene::look(paths, &shared);
+        let mut scene = WatchedSuite::look(paths, &shared);
         let mut change = Change {
             files: Vec::new(),
             concerned: scene.files(),
@@ -127,7 +127,7 @@ impl Watching<'_> {
     async fn judge(
         &mut self,
         plan: Plan,
-        scene: &Scene,
+        scene: &WatchedSuite,
         change: &Change,
         shared: &mut Vec<PathBuf>,
         stop: &CancellationToken,
@@ -181,7 +181,7 @@ impl Watching<'_> {
     }
 
     /// Before a run: what changed, and what can't be read.
-    fn begin(&self, scene: &Scene, change: &Change) {
+    fn begin(&self, scene: &WatchedSuite, change: &Change) {
         let Self { args, output, .. } = self;
         if !args.json && std::io::stdout().is_terminal() {
             stdout(CLEAR);
@@ -202,7 +202,7 @@ impl Watching<'_> {
     /// After a run: how all tests are now.
     fn end(
         &mut self,
-        scene: &Scene,
+        scene: &WatchedSuite,
         change: &Change,
         judged: &[String],
         all: &[String],

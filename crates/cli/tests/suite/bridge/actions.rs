@@ -1,6 +1,8 @@
 //! What a person does on a page, and what comes of it.
 
-use cuecard_browser::{BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled, Settling};
+use cuecard_browser::{
+    BrowserErrorKind, ElementAddress, Navigation, OnDialog, WaitOutcome, WaitPolicy,
+};
 use cuecard_browser_steps::model::Direction;
 
 use super::{PATIENCE, SHORT, all, with_browser, with_options};
@@ -42,7 +44,7 @@ fn signing_in_is_refused_until_everything_is_right() {
             .await
             .expect("it is pressed");
         lab.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("it settles");
         assert!(lab.shows("You are signed in.").await);
@@ -178,7 +180,7 @@ fn an_element_under_a_sticky_header_is_scrolled_free_and_lazy_parts_come() {
                     .await
                     .expect("it scrolls");
                 lab.bridge
-                    .settle(Settling::Whole)
+                    .settle(WaitPolicy::Whole)
                     .await
                     .expect("it settles");
                 let after = lab.state().await;
@@ -198,8 +200,8 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
         let to = Navigation::To(lab.site.url("busy.html"));
         lab.bridge.navigate(&to, PATIENCE).await.expect("it loads");
         assert_eq!(
-            lab.bridge.settle(Settling::Whole).await,
-            Ok(Settled::Bounded)
+            lab.bridge.settle(WaitPolicy::Whole).await,
+            Ok(WaitOutcome::Bounded)
         );
         let refresh = lab.find("button", "Refresh").await;
         lab.bridge
@@ -207,8 +209,8 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
             .await
             .expect("it is clicked");
         assert_eq!(
-            lab.bridge.settle(Settling::Whole).await,
-            Ok(Settled::Bounded)
+            lab.bridge.settle(WaitPolicy::Whole).await,
+            Ok(WaitOutcome::Bounded)
         );
         assert!(lab.shows("Refreshed").await);
         lab.open("login.html").await;
@@ -218,8 +220,8 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
             .await
             .expect("the pointer gets there");
         assert_eq!(
-            lab.bridge.settle(Settling::Whole).await,
-            Ok(Settled::Instant)
+            lab.bridge.settle(WaitPolicy::Whole).await,
+            Ok(WaitOutcome::Instant)
         );
         lab.bridge
             .click(&link, false, PATIENCE)
@@ -227,8 +229,8 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
             .expect("it is clicked");
         // What was instant when it was recorded may load something today.
         assert_eq!(
-            lab.bridge.settle(Settling::IfBusy).await,
-            Ok(Settled::Loaded)
+            lab.bridge.settle(WaitPolicy::IfBusy).await,
+            Ok(WaitOutcome::Loaded)
         );
         assert!(!lab.bridge.url().ends_with("/login.html"));
     });
@@ -247,7 +249,10 @@ fn an_answer_that_no_script_reads_is_not_waited_for_and_one_that_is_read_is() {
             .click(&stay, false, PATIENCE)
             .await
             .expect("it is clicked");
-        assert_eq!(lab.bridge.settle(Settling::Whole).await, Ok(Settled::Quiet));
+        assert_eq!(
+            lab.bridge.settle(WaitPolicy::Whole).await,
+            Ok(WaitOutcome::Quiet)
+        );
     });
 }
 
@@ -331,7 +336,7 @@ fn tabs_open_and_close_and_files_go_up_and_come_down() {
                 .await
                 .expect("it takes files");
             lab.bridge
-                .settle(Settling::Whole)
+                .settle(WaitPolicy::Whole)
                 .await
                 .expect("it settles");
         }

@@ -1,6 +1,6 @@
 //! Frames, shadow roots, lists and large pages.
 
-use cuecard_browser::{BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling};
+use cuecard_browser::{BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, WaitPolicy};
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::{DomElement, HopKind};
 use cuecard_page::selector::Finder;
@@ -55,7 +55,7 @@ fn frames_of_every_kind_are_inline_and_each_is_its_own() {
             let clicked = lab.bridge.click(&target, false, PATIENCE).await;
             clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
             lab.bridge
-                .settle(Settling::Whole)
+                .settle(WaitPolicy::Whole)
                 .await
                 .expect("it settles");
             let state = lab.state().await;
@@ -97,7 +97,7 @@ fn open_and_closed_shadow_roots_are_read_and_used() {
                 let clicked = lab.bridge.click(&target, false, PATIENCE).await;
                 clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
                 lab.bridge
-                    .settle(Settling::Whole)
+                    .settle(WaitPolicy::Whole)
                     .await
                     .expect("it settles");
             }
@@ -141,7 +141,7 @@ fn a_list_that_renders_what_is_in_view_is_read_as_it_scrolls() {
         assert!(lab.shows("1 of 10000 picked").await);
         lab.fill("Filter", "Person 9999").await;
         lab.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("it settles");
         lab.click("option", "Person 9999").await;
@@ -169,7 +169,7 @@ fn twenty_look_alikes_are_twenty_addresses_and_states_say_what_is_new() {
             .await
             .expect("it is scrolled to and clicked");
         lab.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("it settles");
         assert!(lab.shows("White wool scarf was added.").await);
@@ -179,7 +179,7 @@ fn twenty_look_alikes_are_twenty_addresses_and_states_say_what_is_new() {
             .await
             .expect("there is such an option");
         lab.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("it settles");
         let state = lab.state().await;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_browser::{BrowserBridge, BrowserErrorKind, BrowserOptions, Navigation, Settling};
+use cuecard_browser::{BrowserBridge, BrowserErrorKind, BrowserOptions, Navigation, WaitPolicy};
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process};
@@ -66,7 +66,7 @@ fn a_crash_and_a_driver_that_ends_are_errors_and_not_hangs() {
             .expect_err("it crashes");
         let error = lab
             .bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect_err("it has crashed");
         assert_eq!(

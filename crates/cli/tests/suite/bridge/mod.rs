@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_browser::{
-    BrowserBridge, BrowserOptions, CaptureOptions, ElementAddress, Navigation, Settling,
+    BrowserBridge, BrowserOptions, CaptureOptions, ElementAddress, Navigation, WaitPolicy,
 };
 use cuecard_page::dom::{DomElement, DomProcessor, DomState};
 use cuecard_source::value::Redactor;
@@ -101,7 +101,7 @@ impl Lab {
             .await
             .expect("the page is there");
         self.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("the page settles");
     }
@@ -138,7 +138,7 @@ impl Lab {
         let clicked = self.bridge.click(&target, false, PATIENCE).await;
         clicked.unwrap_or_else(|error| panic!("{role} {name}: {error}"));
         self.bridge
-            .settle(Settling::Whole)
+            .settle(WaitPolicy::Whole)
             .await
             .expect("the page settles");
     }

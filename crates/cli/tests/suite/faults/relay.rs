@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use cuecard_mcp::demo;
-use cuecard_runtime::fault::{Act, Disturber, FaultPlan};
+use cuecard_runtime::fault::{Act, FaultInjector, FaultPlan};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
@@ -83,7 +83,7 @@ impl Relay {
             let server = Arc::new(Server {
                 transport,
                 twist,
-                disturber: Arc::new(Mutex::new(Disturber::new(plan))),
+                disturber: Arc::new(Mutex::new(FaultInjector::new(plan))),
                 backend: Mutex::new(None),
             });
             runtime.block_on(async {
@@ -205,7 +205,7 @@ impl Twist {
 struct Server {
     transport: Transport,
     twist: Twist,
-    disturber: Arc<Mutex<Disturber>>,
+    disturber: Arc<Mutex<FaultInjector>>,
     /// The server behind requests of HTTP, which follow each other on any connection.
     backend: Mutex<Option<Backend>>,
 }
@@ -458,7 +458,7 @@ impl Server {
         backend
     }
 
-    fn disturber(&self) -> MutexGuard<'_, Disturber> {
+    fn disturber(&self) -> MutexGuard<'_, FaultInjector> {
         lock(&self.disturber)
     }
 }

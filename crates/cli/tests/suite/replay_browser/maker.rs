@@ -1,7 +1,9 @@
 //! Makes steps as a parse would: each of the page as it is, and then done on it.
 
-use cuecard_browser::Settling;
-use cuecard_browser::stage::{Aim, Deadline, Deed, Limits, LiveStage, NoTargets, Stage};
+use cuecard_browser::WaitPolicy;
+use cuecard_browser::stage::{
+    ActionTarget, Deadline, Limits, LiveStage, NoTargets, Stage, StageAction,
+};
 use cuecard_browser_steps::model::{
     ActionKind, AssertKind, BrowserAssertion, IntermediateStep, Observed, ParseStatus, StepsFile,
     TestStep, step_id,
@@ -25,7 +27,7 @@ impl<'a> Maker<'a> {
     /// Opens the first page.
     pub(super) async fn open(stage: &'a mut LiveStage, url: &str) -> Self {
         stage
-            .open(url, Settling::Whole, Deadline::after(PATIENCE))
+            .open(url, WaitPolicy::Whole, Deadline::after(PATIENCE))
             .await
             .unwrap_or_else(|failure| panic!("{url}: {failure}"));
         Self {
@@ -50,7 +52,7 @@ impl<'a> Maker<'a> {
         step.value = value.map(Json::from);
         let mut intent = IntermediateStep::new(action, words);
         intent.input_value = step.input_value();
-        let aim = Aim::at(finder, id);
+        let aim = ActionTarget::at(finder, id);
         self.done(step, &intent, aim).await
     }
 
@@ -98,9 +100,9 @@ impl<'a> Maker<'a> {
         &mut self,
         mut step: TestStep,
         intent: &IntermediateStep,
-        aim: Option<Aim>,
+        aim: Option<ActionTarget>,
     ) -> &mut Self {
-        let deed = Deed {
+        let deed = StageAction {
             step: intent,
             aim,
             limits: Limits {
@@ -108,7 +110,7 @@ impl<'a> Maker<'a> {
                 assertion: SHORT,
             },
             wait_for: None,
-            settling: Settling::Whole,
+            settling: WaitPolicy::Whole,
         };
         let performed = self.stage.perform(&deed, &mut NoTargets).await;
         let performed =

@@ -1,6 +1,6 @@
 //! `cuecard play` and `cuecard verify` of steps on the test site, and test cases that play them.
 
-use cuecard_browser::replay::{Replay, Told, memories, play};
+use cuecard_browser::replay::{Replay, ReplayObserver, memories, play};
 use cuecard_browser::stage::Values;
 use cuecard_browser_steps::model::{AssertKind, StepsFile};
 use cuecard_runtime::clock::Clock;
@@ -217,7 +217,7 @@ fn a_browser_that_ends_under_way_blocks_the_run() {
                 kill_process(driver, Signal::KILL).expect("it is there");
             }
         };
-        let told: &mut dyn Told = &mut told;
+        let told: &mut dyn ReplayObserver = &mut told;
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         let stop = CancellationToken::new();
         played = Some(play(&replay, stage, &mut recorder, told, &stop).await);

@@ -20,7 +20,7 @@ pub(super) struct Known {
 }
 
 /// How an agent's tool is like an abstract one.
-pub(super) struct Alike {
+pub(super) struct ToolSimilarity {
     /// Abstract argument → the tool's.
     pub(super) arguments: Vec<(&'static str, String)>,
     /// Those of the tool's that are lists.
@@ -31,7 +31,7 @@ pub(super) struct Alike {
     pub(super) doubts: Vec<String>,
 }
 
-impl Alike {
+impl ToolSimilarity {
     pub(super) fn is_certain(&self) -> bool {
         self.doubts.is_empty()
     }
@@ -115,13 +115,13 @@ impl Known {
         &self,
         tool: &'static AbstractTool,
         native: &AdvertisedTool,
-    ) -> Option<Alike> {
+    ) -> Option<ToolSimilarity> {
         let is_named = self
             .tools
             .get(tool.name)
             .is_some_and(|names| names.contains(&normal(&native.name)));
         if native.input == ToolInput::Text {
-            return is_named.then(|| Alike {
+            return is_named.then(|| ToolSimilarity {
                 arguments: Vec::new(),
                 lists: Vec::new(),
                 fixed: Vec::new(),
@@ -193,7 +193,7 @@ impl Known {
             }
             doubts.push("its name is not known for this, only its arguments are alike".to_owned());
         }
-        Some(Alike {
+        Some(ToolSimilarity {
             arguments,
             lists,
             fixed,

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use super::advertised::{AdvertisedTool, ToolInput};
 use super::choice::Profiles;
 use crate::model::vocabulary;
-use likeness::{Alike, Known};
+use likeness::{Known, ToolSimilarity};
 use writing::{key, list, schema, text, value};
 
 /// So many names of tools give an agent away.
@@ -77,7 +77,7 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
     let (mut certain, mut doubtful) = (String::new(), String::new());
     let mut missing = Vec::new();
     for tool in vocabulary::TOOLS {
-        let mut alike: Vec<(&AdvertisedTool, Alike)> = own
+        let mut alike: Vec<(&AdvertisedTool, ToolSimilarity)> = own
             .iter()
             .filter_map(|native| Some((*native, known.compare(tool, native)?)))
             .collect();
@@ -157,7 +157,7 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
 }
 
 /// What every call of a form has.
-fn always(alike: &Alike) -> String {
+fn always(alike: &ToolSimilarity) -> String {
     let mut lines = String::new();
     if !alike.fixed.is_empty() {
         let pairs: Vec<String> = alike
@@ -176,7 +176,7 @@ fn always(alike: &Alike) -> String {
 
 /// The form for a command in another folder, where the agent's tool has no place for that: else the command would run
 /// where it was not meant to.
-fn in_folder(native: &AdvertisedTool, alike: &Alike) -> String {
+fn in_folder(native: &AdvertisedTool, alike: &ToolSimilarity) -> String {
     let place_of = |name: &str| {
         alike
             .arguments

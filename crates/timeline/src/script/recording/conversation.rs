@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::super::align::{Located, Spent, locate};
+use super::super::align::{ConsumedTurns, Located, locate};
+use super::super::auxiliary_requests::AuxiliaryRequests;
 use super::super::llm_script::LlmScript;
 use super::super::request::{Endpoint, Part, PreviousAnswer, Request, Role};
 use super::super::request_key::RequestKey;
@@ -13,7 +14,6 @@ use super::super::rounds::Rounds;
 use super::super::selection::DEFAULT_MAX_DISTANCE;
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
-use super::super::side_lane::SideLane;
 use super::super::text::{is_reminder, normalise};
 use super::super::turns::Piece;
 use super::calls::{self, WrittenCall};
@@ -121,7 +121,7 @@ pub(super) enum Place {
 /// Which turns leave no trace in a history.
 struct Traceless<'a>(&'a LlmScript);
 
-impl Spent for Traceless<'_> {
+impl ConsumedTurns for Traceless<'_> {
     fn is_spent(&self, turn_idx: usize) -> bool {
         self.0
             .turn(turn_idx)
@@ -542,7 +542,7 @@ impl Conversation {
     /// recorded turn, if it does.
     pub(super) fn check(&mut self, request: &Request) -> Option<String> {
         let script = self.script.clone()?;
-        let side = SideLane::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
+        let side = AuxiliaryRequests::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
         let wanted = script.turns.turns.len().saturating_sub(1);
         match self.session.answer(&script, &side, request) {
             Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served)

@@ -20,11 +20,11 @@ pub use exchange::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::auxiliary_requests::{AuxiliaryRequests, SideText};
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
 use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
-use super::side_lane::{SideLane, SideText};
 use crate::profiles::Profiles;
 use conversation::{Conversation, Place, SideCall};
 use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_keys};
@@ -391,7 +391,7 @@ impl Recorder {
             .conversations
             .iter()
             .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
-        SideLane::new(timelines, DEFAULT_MAX_DISTANCE)
+        AuxiliaryRequests::new(timelines, DEFAULT_MAX_DISTANCE)
             .recording()
             .reply(request, None)
             .map(|reply| reply.by)

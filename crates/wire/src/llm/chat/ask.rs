@@ -3,10 +3,10 @@
 use cuecard_source::value::Json;
 use serde_json::json;
 
-use super::super::ask::{Asked, Rejected};
+use super::super::ask::{ModelRequest, Rejected};
 
 /// The body of a request.
-pub(in super::super) fn request_body(asked: &Asked<'_>) -> Json {
+pub(in super::super) fn request_body(asked: &ModelRequest<'_>) -> Json {
     let blocks: Vec<Json> = asked
         .blocks
         .iter()

@@ -109,20 +109,20 @@ impl<'a> Body<'a> {
 
 /// What the request says, or else what the provider takes.
 enum Repeated<'a, T> {
-    Asked(&'a Json),
+    ModelRequest(&'a Json),
     Default(T),
 }
 
 impl<'a, T> Repeated<'a, T> {
     fn of(asked: Option<&'a Json>, default: T) -> Self {
-        asked.map_or(Self::Default(default), Self::Asked)
+        asked.map_or(Self::Default(default), Self::ModelRequest)
     }
 }
 
 impl<T: Serialize> Serialize for Repeated<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Asked(json) => json.serialize(serializer),
+            Self::ModelRequest(json) => json.serialize(serializer),
             Self::Default(default) => default.serialize(serializer),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use cuecard_trace::Glance;
+use cuecard_trace::EventSummary;
 
 /// Every call of a trace in a few bytes each. Ids are known by hashes of 64 bits, of which two are the same once in
 /// thousands of millions of traces.
@@ -28,7 +28,7 @@ struct Linked {
 
 impl Links {
     /// Takes note of a call with the names at `names`.
-    pub(super) fn called(&mut self, glance: &Glance<'_>, names: usize) {
+    pub(super) fn called(&mut self, glance: &EventSummary<'_>, names: usize) {
         let index = self.calls.len();
         let (event_id, call_id) = (
             hash(&glance.event_id),
@@ -49,7 +49,7 @@ impl Links {
     }
 
     /// The call that an event belongs to: the one that it names as its parent, else the latest with its call id.
-    pub(super) fn find(&mut self, glance: &Glance<'_>) -> Option<usize> {
+    pub(super) fn find(&mut self, glance: &EventSummary<'_>) -> Option<usize> {
         let call_id = glance.call_id.as_deref().map(hash);
         let parent = glance.parent_event_id.as_deref().map(hash);
         if call_id.is_none() && parent.is_some() {

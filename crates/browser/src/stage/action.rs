@@ -8,21 +8,21 @@ use cuecard_page::selector::Finder;
 use cuecard_source::value::Json;
 use serde_json::json;
 
-use crate::{ElementAddress, Guard, Settling};
+use crate::{ElementAddress, Guard, WaitPolicy};
 
 /// One thing to do. References in it are filled in when it is done; as long as it is a deed, it holds no secret.
 #[derive(Debug, Clone)]
-pub struct Deed<'a> {
+pub struct StageAction<'a> {
     /// What is to be done. Its `target` is not looked at.
     pub step: &'a IntermediateStep,
     /// The element that is acted on. None for assertions, whose elements are found on each state.
-    pub aim: Option<Aim>,
+    pub aim: Option<ActionTarget>,
     /// How long it may take.
     pub limits: Limits,
     /// What a navigation waits for; that it has loaded everything if absent.
     pub wait_for: Option<WaitFor>,
     /// How long the page is waited for afterwards, but for navigations.
-    pub settling: Settling,
+    pub settling: WaitPolicy,
 }
 
 /// How long a deed may take.
@@ -36,7 +36,7 @@ pub struct Limits {
 
 /// The element of a deed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Aim {
+pub struct ActionTarget {
     /// Where it is.
     pub address: ElementAddress,
     /// Where the label is that is clicked in its place, for a checkbox, radio or file input that can't be seen.
@@ -51,7 +51,7 @@ pub struct Aim {
     pub guard: Guard,
 }
 
-impl Aim {
+impl ActionTarget {
     /// An element of a state.
     pub fn at(finder: Finder<'_>, id: NodeId) -> Option<Self> {
         let element: &DomElement = finder.state.element(id)?;
@@ -77,7 +77,7 @@ impl Aim {
     }
 }
 
-impl Deed<'_> {
+impl StageAction<'_> {
     /// The deed in JSON, with references instead of values: what a recording knows it by.
     pub fn to_json(&self) -> Json {
         let step = self.step;

@@ -5,7 +5,7 @@ use crate::model::{EventKind, UserInput};
 
 /// A player of timelines, by what it stands in for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Face {
+pub enum PlayerKind {
     /// A model's API.
     Llm,
     /// An agent behind the Agent Client Protocol.
@@ -46,16 +46,16 @@ pub struct Cell {
     pub note: &'static str,
 }
 
-/// A row of the table: an event and its cell for each [`Face`], in the order of [`Face::ALL`].
+/// A row of the table: an event and its cell for each [`PlayerKind`], in the order of [`PlayerKind::ALL`].
 #[derive(Debug, Clone, Copy)]
-pub struct FaceRow {
+pub struct PlayerRow {
     /// The key of the event.
     pub event: &'static str,
     /// One cell for each face.
     pub cells: [Cell; 5],
 }
 
-impl Face {
+impl PlayerKind {
     /// All of them, in the order of the table's columns.
     pub const ALL: [Self; 5] = [Self::Llm, Self::Acp, Self::Rest, Self::Agent, Self::Run];
 
@@ -140,8 +140,8 @@ const fn both(note: &'static str) -> Cell {
     }
 }
 
-const fn row(event: &'static str, cells: [Cell; 5]) -> FaceRow {
-    FaceRow { event, cells }
+const fn row(event: &'static str, cells: [Cell; 5]) -> PlayerRow {
+    PlayerRow { event, cells }
 }
 
 const fn unless_acp(note: &'static str) -> Cell {
@@ -157,7 +157,7 @@ const AS_LOG: &str = "as a log event";
 
 /// The table.
 #[rustfmt::skip]
-pub const FACES: &[FaceRow] = &[
+pub const FACES: &[PlayerRow] = &[
     //                      llm                                acp                                      rest                                        agent                                           run
     row("llmResponse",     [acts("answers"),                   acts("sends updates"),                   acts("sends events"),                       acts("prints"),                                 AWAITS]),
     row("agentToolUse",    [both("calls; awaits the results"), acts("calls, terminals and updates"),    acts("streams `toolExecution`; runs nothing"), acts("executes and compares"),               AWAITS]),
@@ -219,16 +219,19 @@ mod tests {
 
     #[test]
     fn the_faces_read_their_columns() {
-        assert_eq!(Face::Llm.cell(&ask("a")).act, Act::Awaits);
-        assert_eq!(Face::Run.cell(&ask("a")).act, Act::Acts);
-        assert_eq!(Face::Run.cell(&answer("a")).act, Act::Awaits);
-        assert_eq!(Face::Agent.cell(&check()).act, Act::Skips);
-        assert_eq!(Face::Llm.cell(&edit("c", "p", None, None)).act, Act::Skips);
+        assert_eq!(PlayerKind::Llm.cell(&ask("a")).act, Act::Awaits);
+        assert_eq!(PlayerKind::Run.cell(&ask("a")).act, Act::Acts);
+        assert_eq!(PlayerKind::Run.cell(&answer("a")).act, Act::Awaits);
+        assert_eq!(PlayerKind::Agent.cell(&check()).act, Act::Skips);
         assert_eq!(
-            Face::Llm.cell(&edit("c", "p", None, Some("t"))).act,
+            PlayerKind::Llm.cell(&edit("c", "p", None, None)).act,
+            Act::Skips
+        );
+        assert_eq!(
+            PlayerKind::Llm.cell(&edit("c", "p", None, Some("t"))).act,
             Act::Acts
         );
-        assert_eq!(Face::Acp.cell(&session_start()).act, Act::Acts);
+        assert_eq!(PlayerKind::Acp.cell(&session_start()).act, Act::Acts);
         assert_eq!(Act::Acts.swapped(), Act::Awaits);
         assert_eq!(Act::Skips.swapped(), Act::Skips);
     }

@@ -13,7 +13,7 @@ use cuecard_source::value::Json;
 
 /// The words of an event that choose it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Glance<'l> {
+pub struct EventSummary<'l> {
     /// `seq`.
     pub seq: u64,
     /// `event_id`.
@@ -38,7 +38,7 @@ pub struct Glance<'l> {
     pub duration_ms: Option<f64>,
 }
 
-impl<'l> Glance<'l> {
+impl<'l> EventSummary<'l> {
     /// What `line` is about; `None` if it is no event, or one that only reading it as a whole can judge.
     pub(super) fn at(line: &'l str) -> Option<Self> {
         let Line {
@@ -132,7 +132,7 @@ fn is_usual_time(text: &str) -> bool {
 /// A line of the file as far as it is looked at.
 #[derive(Default)]
 struct Line<'l> {
-    glance: Glance<'l>,
+    glance: EventSummary<'l>,
     /// Whether it says itself what it is: the header and the end do.
     has_kind: bool,
     has_seq: bool,
@@ -187,7 +187,7 @@ impl<'l> Visitor<'l> for LineVisitor {
 }
 
 /// Reads `data` into a glance.
-struct Data<'g, 'l>(&'g mut Glance<'l>);
+struct Data<'g, 'l>(&'g mut EventSummary<'l>);
 
 impl<'l> de::DeserializeSeed<'l> for Data<'_, 'l> {
     type Value = ();
@@ -267,8 +267,8 @@ mod tests {
             let ts = jiff::Timestamp::from_millisecond(milliseconds).expect("in range");
             let event = Event::live(1, ts, data);
             let line = serde_json::to_string(&event).expect("memory");
-            if let Some(glance) = Glance::at(&line) {
-                prop_assert_eq!(glance, Glance::of(&event));
+            if let Some(glance) = EventSummary::at(&line) {
+                prop_assert_eq!(glance, EventSummary::of(&event));
             }
         }
 
@@ -287,7 +287,7 @@ mod tests {
                 r#"{{"event_id":"e","seq":1,"ts":"2026-01-01T00:00:00Z","type":"thought"{rest}}}"#
             )
         };
-        assert!(Glance::at(&line(r#","data":{"text":[[1,{"a":null}]]}"#)).is_some());
+        assert!(EventSummary::at(&line(r#","data":{"text":[[1,{"a":null}]]}"#)).is_some());
         for rest in [
             r#","kind":"end""#,
             r#","ts":"yesterday""#,
@@ -299,7 +299,7 @@ mod tests {
             r#","data":{"text":}"#,
             r#"} {"#,
         ] {
-            assert!(Glance::at(&line(rest)).is_none(), "{rest}");
+            assert!(EventSummary::at(&line(rest)).is_none(), "{rest}");
         }
     }
 }

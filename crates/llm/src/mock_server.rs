@@ -8,26 +8,26 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{EventKind, LocatedCheck};
 use cuecard_timeline::script::{
-    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, Selection, SelectionReason,
-    Served, SessionKey, Sessions, Speed,
+    Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
+    SessionKey, Sessions, Speed, UnmatchedRequest,
 };
 use cuecard_trace::{EventData, Log};
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
-use super::answers::{self, Calling};
+use super::answers::{self, ToolMapping};
+use super::body_cache::{CacheKey, CachedBody};
 use super::checks;
 use super::events;
+use super::exchange_recorder::{ExchangeRecorder, StartedExchange, UnplayedTurn};
 use super::faults::{Faults, Hit};
-use super::ledger::{Begun, Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
 use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
-use super::telling::{Notice, Teller};
+use super::telling::{Notice, TraceWriter};
 use super::threads::Threads;
-use super::whole::{Occasion, Whole};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::listener::Guard;
 use cuecard_wire::llm::answer::Element;
@@ -37,17 +37,17 @@ use cuecard_wire::llm::shows_thinking;
 use cuecard_wire::llm::stop::{self, StopReason};
 
 /// The stand-in while it runs; shared by all connections.
-pub(super) struct StandIn {
+pub(super) struct MockServer {
     pub(super) options: LlmOptions,
     pub(super) guard: Guard,
     /// Every request takes this and the ledger. Each is in a place of its own: what is only read would be taken away
     /// from other threads along with it.
     remembered: Box<Mutex<Remembered>>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
-    pub(super) calling: Calling,
+    pub(super) calling: ToolMapping,
     pub(super) faults: Arc<Faults>,
-    pub(super) ledger: Arc<Ledger>,
-    pub(super) teller: Teller,
+    pub(super) ledger: Arc<ExchangeRecorder>,
+    pub(super) teller: TraceWriter,
     pub(super) clock: Clock,
     /// The time that answers carry, in seconds since 1970.
     pub(super) created_at: u64,
@@ -66,7 +66,7 @@ pub(super) struct Reply {
     /// What it says.
     pub(super) content: Content,
     /// For the log.
-    pub(super) told: Told,
+    pub(super) told: ExchangeReport,
 }
 
 /// What a reply says.
@@ -75,7 +75,7 @@ pub(super) enum Content {
     /// An answer of the model.
     Answer(Box<ModelAnswer>),
     /// The same one again, in the same bytes.
-    Again(Whole),
+    Again(CachedBody),
     /// Only an error.
     Error {
         error: ApiError,
@@ -127,7 +127,7 @@ pub(super) struct ModelAnswer {
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
     /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
-    pub(super) occasion: Option<Occasion>,
+    pub(super) occasion: Option<CacheKey>,
 }
 
 impl ModelAnswer {
@@ -151,7 +151,7 @@ impl ModelAnswer {
 
 /// What the log says of a reply.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ExchangeReport {
     /// Whether the log is written; if not, nothing needs to be put together for it.
     pub(super) is_recorded: bool,
     pub(super) lane: &'static str,
@@ -182,12 +182,12 @@ pub(super) struct TurnAhead {
     scenario_idx: usize,
     session: SessionKey,
     served: Served,
-    told: Told,
+    told: ExchangeReport,
 }
 
 /// A request that gets a turn.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct TurnRequest<'a> {
     scenario_idx: usize,
     script: &'a LlmScript,
     request: &'a Request,
@@ -196,13 +196,13 @@ struct Asked<'a> {
     is_new: bool,
 }
 
-impl StandIn {
+impl MockServer {
     pub(super) fn new(
         options: LlmOptions,
         guard: Guard,
         sessions: Sessions,
-        calling: Calling,
-        teller: Teller,
+        calling: ToolMapping,
+        teller: TraceWriter,
         clock: Clock,
         ignored: GlobSet,
     ) -> Self {
@@ -217,7 +217,10 @@ impl StandIn {
             .fixed_time
             .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
         Self {
-            ledger: Arc::new(Ledger::new(options.max_exchanges, options.keeps_exchanges)),
+            ledger: Arc::new(ExchangeRecorder::new(
+                options.max_exchanges,
+                options.keeps_exchanges,
+            )),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
             faults: Arc::new(Faults::of(&scripts)),
@@ -242,7 +245,7 @@ impl StandIn {
     }
 
     /// Says that exchanges are no longer recorded, once.
-    pub(super) async fn tell_left_out(&self, begun: Begun) {
+    pub(super) async fn tell_left_out(&self, begun: StartedExchange) {
         if begun.is_first_left_out {
             let message = format!(
                 "more than {} exchanges: further ones are counted, not recorded",
@@ -273,7 +276,7 @@ impl StandIn {
         let session = SessionKey::of(address, request);
         let previous = request.previous.as_ref();
         if let Some(previous) = previous.filter(|previous| self.stored.is_deleted(&previous.id)) {
-            let outside = Outside::ForeignAnswer {
+            let outside = UnmatchedRequest::ForeignAnswer {
                 id: cut(&previous.id, 200).into_owned(),
             };
             return Decided::Reply(reply_outside(outside, request));
@@ -290,12 +293,12 @@ impl StandIn {
         if !is_recorded
             && refused.is_none()
             && let Decision::Repeat(served) = &answered.decision
-            && let Some(occasion) = Occasion::of(session, request, served)
+            && let Some(occasion) = CacheKey::of(session, request, served)
             && let Some(whole) = remembered.whole.get(&occasion)
         {
             return Decided::Reply(Reply {
                 content: Content::Again(whole.clone()),
-                told: Told::default(),
+                told: ExchangeReport::default(),
             });
         }
         let selection = match is_recorded || answered.reason == SelectionReason::Any {
@@ -321,13 +324,13 @@ impl StandIn {
             decision,
         } = answered;
         let script = &*self.scripts[scenario_idx];
-        let mut told = Told {
+        let mut told = ExchangeReport {
             is_recorded,
             lane: "main",
             session: Some(session),
             scenario_idx: Some(scenario_idx),
             selection: selection.as_deref().filter(|_| is_recorded).map(describe),
-            ..Told::default()
+            ..ExchangeReport::default()
         };
         if let (SelectionReason::Any, Some(selection)) = (reason, selection) {
             let doubt = selection.doubt(&script.timeline);
@@ -336,7 +339,7 @@ impl StandIn {
         if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
             told.found.push(self.strictly(found));
         }
-        let asked = |is_new| Asked {
+        let asked = |is_new| TurnRequest {
             scenario_idx,
             script,
             request,
@@ -387,7 +390,7 @@ impl StandIn {
     }
 
     /// Serves a turn, unless its calls keep it from that. Asserts come before it.
-    fn serve(&self, asked: Asked<'_>, served: Served, mut told: Told) -> Decided {
+    fn serve(&self, asked: TurnRequest<'_>, served: Served, mut told: ExchangeReport) -> Decided {
         told.turn_idx = Some(served.turn_idx);
         if asked.is_new {
             told.found
@@ -414,7 +417,7 @@ impl StandIn {
             mut told,
         } = ahead;
         self.find_all(&mut told.found).await;
-        let asked = Asked {
+        let asked = TurnRequest {
             scenario_idx,
             script: &self.scripts[scenario_idx],
             request,
@@ -430,8 +433,8 @@ impl StandIn {
     }
 
     /// Says what a turn does, unless its calls keep it from that.
-    fn say(&self, asked: Asked<'_>, served: &Served, mut told: Told) -> Reply {
-        let Asked {
+    fn say(&self, asked: TurnRequest<'_>, served: &Served, mut told: ExchangeReport) -> Reply {
+        let TurnRequest {
             scenario_idx,
             script,
             request,
@@ -514,7 +517,7 @@ impl StandIn {
                 stop: stop::scripted(turn.stop_reason, request.endpoint),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
-                occasion: Occasion::of(session, request, served)
+                occasion: CacheKey::of(session, request, served)
                     .filter(|_| !is_new && !told.is_recorded && settings.headers.is_empty()),
             })),
             told,
@@ -526,7 +529,7 @@ impl StandIn {
         &self,
         script: &LlmScript,
         served: &Served,
-        told: &mut Told,
+        told: &mut ExchangeReport,
     ) -> Result<(), ApiError> {
         let mut failures = Vec::new();
         let checks = served.turn(script).map(|turn| &turn.checks);
@@ -587,7 +590,7 @@ impl StandIn {
         session: SessionKey,
         served: &Served,
         error: ApiError,
-        told: Told,
+        told: ExchangeReport,
     ) -> Reply {
         self.remembered()
             .refuse(session, served.turn_idx, error.clone());
@@ -664,19 +667,21 @@ impl StandIn {
 }
 
 /// The reply to a request that has no session.
-fn reply_outside(outside: Outside, request: &Request) -> Reply {
+fn reply_outside(outside: UnmatchedRequest, request: &Request) -> Reply {
     match outside {
-        Outside::Side(side) => side_reply(&side.text, side.why, request, Told::default()),
-        Outside::Unselected(unselected) => {
+        UnmatchedRequest::Side(side) => {
+            side_reply(&side.text, side.why, request, ExchangeReport::default())
+        }
+        UnmatchedRequest::SelectionError(unselected) => {
             let diagnostic = unselected.diagnostic();
             let message = explain(&diagnostic);
-            let told = Told {
+            let told = ExchangeReport {
                 found: vec![diagnostic],
-                ..Told::default()
+                ..ExchangeReport::default()
             };
             refusal(404, message, "miss", told)
         }
-        Outside::ForeignAnswer { id } => {
+        UnmatchedRequest::ForeignAnswer { id } => {
             let message = format!("Previous response with id '{id}' not found.");
             let mut error = ApiError::new(404, message);
             error.param = Some("previous_response_id".to_owned());
@@ -685,9 +690,9 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
             let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
                 .with_note(error.message.as_str())
                 .with_help("response ids are valid only while their scenario is unchanged");
-            let told = Told {
+            let told = ExchangeReport {
                 found: vec![found],
-                ..Told::default()
+                ..ExchangeReport::default()
             };
             refuse(error, "refused", told)
         }
@@ -752,13 +757,13 @@ fn explain(diagnostic: &Diagnostic) -> String {
     text
 }
 
-fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
+fn side_reply(text: &str, why: String, request: &Request, told: ExchangeReport) -> Reply {
     Reply {
         content: Content::Answer(Box::new(ModelAnswer::beside(
             text,
             IdSeed::of(&["side", &format!("{:?}", request.key)]),
         ))),
-        told: Told {
+        told: ExchangeReport {
             lane: "side",
             outcome: "side",
             selection: Some(why),
@@ -767,13 +772,13 @@ fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
     }
 }
 
-fn refusal(status: u16, message: String, outcome: &'static str, told: Told) -> Reply {
+fn refusal(status: u16, message: String, outcome: &'static str, told: ExchangeReport) -> Reply {
     refuse(ApiError::new(status, message), outcome, told)
 }
 
-fn refuse(error: ApiError, outcome: &'static str, told: Told) -> Reply {
+fn refuse(error: ApiError, outcome: &'static str, told: ExchangeReport) -> Reply {
     Reply {
-        told: Told {
+        told: ExchangeReport {
             lane: "main",
             outcome,
             error: Some(error.message.clone()),

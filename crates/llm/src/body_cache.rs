@@ -13,7 +13,7 @@ const ENTRY: usize = 256;
 
 /// An answer that is no stream.
 #[derive(Debug, Clone)]
-pub(super) struct Whole {
+pub(super) struct CachedBody {
     pub(super) body: Bytes,
     /// When it is due, in milliseconds after the request.
     pub(super) due_ms: u64,
@@ -21,14 +21,14 @@ pub(super) struct Whole {
 
 /// What an answer follows from: a request in its session, and what it got there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Occasion {
+pub(super) struct CacheKey {
     session: SessionKey,
     request: RequestKey,
     turn_idx: usize,
     attempt_idx: usize,
 }
 
-impl Occasion {
+impl CacheKey {
     /// `None` where answers are not kept: a stream is made while it is sent, and Responses repeats of its request what
     /// the key leaves out.
     pub(super) fn of(session: SessionKey, request: &Request, served: &Served) -> Option<Self> {
@@ -45,17 +45,17 @@ impl Occasion {
 /// Answers to requests that came more than once.
 #[derive(Debug, Default)]
 pub(super) struct WholeAnswers {
-    answers: HashMap<Occasion, Whole>,
+    answers: HashMap<CacheKey, CachedBody>,
     n_bytes: usize,
 }
 
 impl WholeAnswers {
-    pub(super) fn get(&self, occasion: &Occasion) -> Option<&Whole> {
+    pub(super) fn get(&self, occasion: &CacheKey) -> Option<&CachedBody> {
         self.answers.get(occasion)
     }
 
     /// Keeps an answer; the same one again changes nothing.
-    pub(super) fn keep(&mut self, occasion: Occasion, answer: Whole) {
+    pub(super) fn keep(&mut self, occasion: CacheKey, answer: CachedBody) {
         let n_bytes = ENTRY + answer.body.len();
         if n_bytes > MAX_BYTES || self.answers.contains_key(&occasion) {
             return;
@@ -72,7 +72,7 @@ impl WholeAnswers {
 mod tests {
     use super::*;
 
-    fn occasion(session: u64, request: &Request) -> Option<Occasion> {
+    fn occasion(session: u64, request: &Request) -> Option<CacheKey> {
         let served = Served {
             turn_idx: 1,
             attempt_idx: 0,
@@ -83,11 +83,11 @@ mod tests {
             is_first: false,
             differing_results: Vec::new(),
         };
-        Occasion::of(SessionKey(session), request, &served)
+        CacheKey::of(SessionKey(session), request, &served)
     }
 
-    fn whole(n_bytes: usize) -> Whole {
-        Whole {
+    fn whole(n_bytes: usize) -> CachedBody {
+        CachedBody {
             body: vec![b'x'; n_bytes - ENTRY].into(),
             due_ms: 7,
         }

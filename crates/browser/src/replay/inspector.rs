@@ -8,7 +8,7 @@ use crate::stage::LiveStage;
 
 /// What a page complained of since somebody asked last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Complaints {
+pub struct PageErrors {
     /// Errors on its console, and those of its scripts.
     pub console: Vec<String>,
     /// Requests that failed.
@@ -16,7 +16,7 @@ pub struct Complaints {
 }
 
 /// Sees more of a page than is needed to perform steps.
-pub trait Witness {
+pub trait PageInspector {
     /// The page as it looks, as PNG; what secret fields hold is painted over. None if no picture can be taken.
     fn screenshot(&mut self) -> impl Future<Output = Option<Vec<u8>>> + Send;
 
@@ -31,10 +31,10 @@ pub trait Witness {
     fn console(&mut self) -> Vec<String>;
 
     /// What is new since this was asked last.
-    fn complaints(&mut self) -> Complaints;
+    fn complaints(&mut self) -> PageErrors;
 }
 
-impl Witness for LiveStage {
+impl PageInspector for LiveStage {
     async fn screenshot(&mut self) -> Option<Vec<u8>> {
         // A page that is gone has no picture; the step says so.
         self.picture().await.ok()
@@ -49,9 +49,9 @@ impl Witness for LiveStage {
         LiveStage::console(self)
     }
 
-    fn complaints(&mut self) -> Complaints {
+    fn complaints(&mut self) -> PageErrors {
         let (console, requests) = self.bridge().complaints();
-        Complaints { console, requests }
+        PageErrors { console, requests }
     }
 }
 

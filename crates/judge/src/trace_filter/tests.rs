@@ -186,8 +186,8 @@ fn run() -> Run {
     }
 }
 
-fn sifted(case: &TestCase, text: &str) -> Sifted {
-    let sieve = Sieve::new(case).expect("nothing needs the whole");
+fn sifted(case: &TestCase, text: &str) -> FilteredTrace {
+    let sieve = TraceFilter::new(case).expect("nothing needs the whole");
     sieve
         .read(TraceReader::new(text.as_bytes()))
         .expect("a trace")
@@ -209,7 +209,7 @@ proptest! {
         case.tools.forbidden = forbidden;
         case.tools.max_calls = max_calls;
         case.assertions = checks.into_iter().map(assertion).collect();
-        if let Ok(sieve) = Sieve::new(&case) {
+        if let Ok(sieve) = TraceFilter::new(&case) {
             let whole = Trace::read(text.as_bytes()).expect("a trace");
             let sifted = sieve.read(TraceReader::new(text.as_bytes())).expect("a trace");
             prop_assert_eq!(sifted.event_count(), whole.events.len());
@@ -307,19 +307,19 @@ fn what_needs_the_whole_is_named() {
         count: None,
     })];
     assert_eq!(
-        Sieve::new(&case).expect_err("needs all"),
+        TraceFilter::new(&case).expect_err("needs all"),
         "the assertion `a1` (json_path) needs all of it: its path may lead anywhere in the trace"
     );
     case.assertions.clear();
     case.redact_fields = vec!["token".into()];
-    assert!(Sieve::new(&case).is_err());
+    assert!(TraceFilter::new(&case).is_err());
 }
 
 #[test]
 fn lines_that_nobody_asks_for_must_be_json() {
     let case = case();
     let told = |text: String| {
-        let sieve = Sieve::new(&case).expect("nothing is asked");
+        let sieve = TraceFilter::new(&case).expect("nothing is asked");
         let read = sieve.read(TraceReader::new(text.as_bytes()));
         read.map(|sifted| sifted.event_count())
             .map_err(|error| error.to_string())

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::keeper::{Keeper, Kept, Look};
+use super::collector::{EventCollector, Kept, Look};
 use crate::MOST_REFS;
 use crate::model::{
     Assertion, AssertionCheck as Check, ExpectedCall, Selector, TestCase, ToolPattern,
@@ -65,9 +65,9 @@ fn asks_of_a_call(selector: &Selector) -> bool {
 
 /// What the assertions of a test case want to see.
 #[derive(Debug, Default)]
-pub(super) struct Wants<'c> {
+pub(super) struct EventDemand<'c> {
     /// Each with the place of its assertion, if it is of one.
-    keepers: Vec<(Option<usize>, Keeper<'c>)>,
+    keepers: Vec<(Option<usize>, EventCollector<'c>)>,
     /// Which keepers asked for the event at hand.
     asked: Vec<usize>,
     assertions: usize,
@@ -77,12 +77,12 @@ pub(super) struct Wants<'c> {
     pub is_first: bool,
 }
 
-impl<'c> Wants<'c> {
+impl<'c> EventDemand<'c> {
     /// What `case` wants of a trace with this header.
     pub(super) fn of(case: &'c TestCase, header: &Header) -> Self {
-        let mut keepers: Vec<(Option<usize>, Keeper<'c>)> = vec![
+        let mut keepers: Vec<(Option<usize>, EventCollector<'c>)> = vec![
             // The last answer.
-            (None, Keeper::last(|look| look.is("final_output"))),
+            (None, EventCollector::last(|look| look.is("final_output"))),
         ];
         keepers.extend(of_policy(case).into_iter().map(|keeper| (None, keeper)));
         let mut follows_calls = false;
@@ -124,7 +124,7 @@ impl<'c> Wants<'c> {
         }
     }
 
-    pub(super) fn keepers(&self) -> impl Iterator<Item = &Keeper<'c>> {
+    pub(super) fn keepers(&self) -> impl Iterator<Item = &EventCollector<'c>> {
         self.keepers.iter().map(|(_, keeper)| keeper)
     }
 
@@ -144,12 +144,12 @@ fn is_call(look: &Look<'_>) -> bool {
     look.is("tool_call")
 }
 
-fn first_calls_of(tool: &ToolPattern) -> Keeper<'_> {
-    Keeper::first(MOST_REFS, move |look| look.calls(tool))
+fn first_calls_of(tool: &ToolPattern) -> EventCollector<'_> {
+    EventCollector::first(MOST_REFS, move |look| look.calls(tool))
 }
 
 /// For what `tools` of the test case provides.
-fn of_policy(case: &TestCase) -> Vec<Keeper<'_>> {
+fn of_policy(case: &TestCase) -> Vec<EventCollector<'_>> {
     let tools = &case.tools;
     let mut keepers = Vec::new();
     if let Some(available) = &tools.available {
@@ -157,17 +157,17 @@ fn of_policy(case: &TestCase) -> Vec<Keeper<'_>> {
             .iter()
             .filter_map(|name| ToolPattern::new(name).ok())
             .collect();
-        keepers.push(Keeper::first(MOST_REFS, move |look| {
+        keepers.push(EventCollector::first(MOST_REFS, move |look| {
             is_call(look) && !patterns.iter().any(|tool| look.is_about(tool))
         }));
     }
     if !tools.forbidden.is_empty() {
-        keepers.push(Keeper::first(MOST_REFS, |look| {
+        keepers.push(EventCollector::first(MOST_REFS, |look| {
             tools.forbidden.iter().any(|tool| look.calls(tool))
         }));
     }
     if tools.max_calls.is_some() {
-        keepers.push(Keeper::first(MOST_REFS, is_call));
+        keepers.push(EventCollector::first(MOST_REFS, is_call));
     }
     keepers
 }
@@ -177,14 +177,14 @@ fn of_assertion<'c>(
     assertion: &'c Assertion,
     case: &'c TestCase,
     header: &Header,
-) -> Vec<Keeper<'c>> {
+) -> Vec<EventCollector<'c>> {
     match &assertion.check {
         Check::MustCallTool { tool, .. } | Check::MustNotCallTool { tool } => {
             vec![first_calls_of(tool)]
         }
         Check::MaxToolCalls { tool, max_total } => {
             let of_tool = tool.as_ref().map(|(tool, _)| first_calls_of(tool));
-            let of_all = max_total.map(|_| Keeper::first(MOST_REFS, is_call));
+            let of_all = max_total.map(|_| EventCollector::first(MOST_REFS, is_call));
             of_tool.into_iter().chain(of_all).collect()
         }
         Check::ToolArgsMatch {
@@ -197,22 +197,23 @@ fn of_assertion<'c>(
             match which {
                 Which::Any => vec![
                     first_calls_of(tool),
-                    Keeper::nearest(is_call, move |event| test.misfits_of(event)),
+                    EventCollector::nearest(is_call, move |event| test.misfits_of(event)),
                 ],
                 Which::All => vec![
                     first_calls_of(tool),
-                    Keeper::first(MOST_REFS, is_call)
+                    EventCollector::first(MOST_REFS, is_call)
                         .that(move |event| test.misfits_of(event).is_some_and(|count| count > 0.0))
                         .counting(),
                 ],
-                Which::Nth(n) => vec![Keeper::first(MOST_REFS.max(*n), is_call)],
+                Which::Nth(n) => vec![EventCollector::first(MOST_REFS.max(*n), is_call)],
             }
         }
         Check::ToolCallOrder { before, after, all } => {
             let mut keepers = vec![first_of(before), first_of(after)];
             if *all {
                 keepers.push(
-                    Keeper::last(may_select(before)).that(|event| selects_alone(before, event)),
+                    EventCollector::last(may_select(before))
+                        .that(|event| selects_alone(before, event)),
                 );
             }
             keepers
@@ -231,7 +232,7 @@ fn of_assertion<'c>(
                     .iter()
                     .any(|selector| may_select(selector)(look)),
             };
-            let violations = Keeper::first(MOST_REFS, may)
+            let violations = EventCollector::first(MOST_REFS, may)
                 .that(move |event| {
                     if is_over.get() {
                         return violates(forbid_following, allowed_following_tools, event);
@@ -250,13 +251,13 @@ fn of_assertion<'c>(
             let waits = has_asked.clone();
             let is_said = |look: &Look<'_>| look.is("message") || look.is("final_output");
             vec![
-                Keeper::first(1, is_said).that(move |event| {
+                EventCollector::first(1, is_said).that(move |event| {
                     let asks = asked_in(event, question_patterns).is_some();
                     has_asked.set(has_asked.get() || asks);
                     asks
                 }),
-                Keeper::first(1, move |look| waits.get() && look.is("message_received")),
-                Keeper::first(MOST_REFS, |look| {
+                EventCollector::first(1, move |look| waits.get() && look.is("message_received")),
+                EventCollector::first(MOST_REFS, |look| {
                     forbidden_tools.iter().any(|tool| look.calls(tool))
                 })
                 .counting_before("final_output"),
@@ -271,14 +272,14 @@ fn of_assertion<'c>(
             let test = ResultTest::new(json_path.as_ref(), test);
             vec![
                 first_calls_of(tool),
-                Keeper::first(MOST_REFS, is_result).counting(),
-                Keeper::nearest(is_result, move |event| test.misfits_of(event)),
+                EventCollector::first(MOST_REFS, is_result).counting(),
+                EventCollector::nearest(is_result, move |event| test.misfits_of(event)),
             ]
         }
         Check::Trajectory { mode, calls } => of_trajectory(*mode, calls),
         Check::MaxDurationMs { .. } => {
             let mut longest = f64::NEG_INFINITY;
-            vec![Keeper::last(move |look| {
+            vec![EventCollector::last(move |look| {
                 let took = look.glance.duration_ms.filter(|took| *took > longest);
                 let is_longest = look.is("tool_result") && took.is_some();
                 if let Some(took) = took.filter(|_| is_longest) {
@@ -287,18 +288,20 @@ fn of_assertion<'c>(
                 is_longest
             })]
         }
-        Check::MaxErrors { .. } => vec![Keeper::all(is_error)],
-        Check::GracefulFailureOutput { .. } => vec![Keeper::first(MOST_REFS, is_error).counting()],
-        Check::RetryPolicyRespected { tool, .. } => vec![Keeper::all(move |look| {
+        Check::MaxErrors { .. } => vec![EventCollector::all(is_error)],
+        Check::GracefulFailureOutput { .. } => {
+            vec![EventCollector::first(MOST_REFS, is_error).counting()]
+        }
+        Check::RetryPolicyRespected { tool, .. } => vec![EventCollector::all(move |look| {
             look.is("error") || look.calls(tool) || look.is_result_of(tool)
         })],
-        Check::SchedulerOutboundCount { tool, .. } => vec![Keeper::all(move |look| {
+        Check::SchedulerOutboundCount { tool, .. } => vec![EventCollector::all(move |look| {
             look.calls(tool) || look.is_result_of(tool)
         })],
         Check::SchedulerTaskRuns { task_id, .. } => {
             let wanted = wanted_task(case, header, task_id.as_deref()).map(str::to_owned);
             vec![
-                Keeper::first(1, move |look| {
+                EventCollector::first(1, move |look| {
                     wanted.is_some()
                         && look.glance.task_id.as_deref() == wanted.as_deref()
                         && !look.is("message_received")
@@ -308,7 +311,7 @@ fn of_assertion<'c>(
         }
         Check::ClaimsSupportedByFixtures {
             allowed_sources, ..
-        } => vec![Keeper::all(move |look| {
+        } => vec![EventCollector::all(move |look| {
             look.is("message_received")
                 || (look.is("tool_result")
                     && look.glance.success == Some(true)
@@ -316,14 +319,16 @@ fn of_assertion<'c>(
                         || allowed_sources.iter().any(|tool| look.is_about(tool))))
         })],
         // A source that isn't allowed may be what the answer cites.
-        Check::NoFabricatedSourceOrCitation { .. } => vec![Keeper::all(|look| {
+        Check::NoFabricatedSourceOrCitation { .. } => vec![EventCollector::all(|look| {
             look.is("tool_result") && look.glance.success == Some(true)
         })],
-        Check::MemoryRecallSameGroup { .. } => vec![Keeper::all(|look| look.is("memory_read"))],
-        Check::MemoryUpdateOnCorrection { .. } => vec![Keeper::all(|look| {
+        Check::MemoryRecallSameGroup { .. } => {
+            vec![EventCollector::all(|look| look.is("memory_read"))]
+        }
+        Check::MemoryUpdateOnCorrection { .. } => vec![EventCollector::all(|look| {
             look.is("memory_write") || look.is("message_received")
         })],
-        Check::NoCrossGroupMemoryUse { .. } => vec![Keeper::all(|look| {
+        Check::NoCrossGroupMemoryUse { .. } => vec![EventCollector::all(|look| {
             const SAID: &[&str] = &[
                 "memory_read",
                 "memory_write",
@@ -337,7 +342,7 @@ fn of_assertion<'c>(
         })],
         Check::File { .. } | Check::Git { .. } | Check::ExitCode { .. } | Check::Screen { .. } => {
             let (id, kind) = (assertion.id.as_str(), assertion.check.type_name());
-            vec![Keeper::all(|look| look.is("assertion")).that(move |event| {
+            vec![EventCollector::all(|look| look.is("assertion")).that(move |event| {
                 matches!(&event.data, EventData::Assertion(checked) if checked.id == id && checked.kind == kind)
             })]
         }
@@ -354,8 +359,8 @@ fn is_error(look: &Look<'_>) -> bool {
     look.is("error") || look.is("tool_result") && look.glance.success == Some(false)
 }
 
-fn first_of(selector: &Selector) -> Keeper<'_> {
-    Keeper::first(1, may_select(selector)).that(|event| selects_alone(selector, event))
+fn first_of(selector: &Selector) -> EventCollector<'_> {
+    EventCollector::first(1, may_select(selector)).that(|event| selects_alone(selector, event))
 }
 
 /// Whether a selector may mean an event, as far as a glance tells.
@@ -380,23 +385,23 @@ fn may_select(selector: &Selector) -> impl Fn(&Look<'_>) -> bool + '_ {
     }
 }
 
-fn of_trajectory(mode: TrajectoryMode, expected: &[ExpectedCall]) -> Vec<Keeper<'_>> {
+fn of_trajectory(mode: TrajectoryMode, expected: &[ExpectedCall]) -> Vec<EventCollector<'_>> {
     // Those that are named, one that is too many, and in place of each that is expected another.
     let shown = MOST_REFS + expected.len();
-    let mut keepers = vec![Keeper::first(shown, is_call)];
+    let mut keepers = vec![EventCollector::first(shown, is_call)];
     match mode {
         TrajectoryMode::Exact => {}
         TrajectoryMode::InOrder => {
             let mut rest = expected.iter().peekable();
             keepers.push(
-                Keeper::first(expected.len(), is_call)
+                EventCollector::first(expected.len(), is_call)
                     .that(move |event| rest.next_if(|wanted| is_met_by(wanted, event)).is_some()),
             );
         }
         // Of more calls than are expected at all, one is always free.
         TrajectoryMode::AnyOrder | TrajectoryMode::Superset | TrajectoryMode::Subset => {
             keepers.extend(expected.iter().map(|wanted| {
-                Keeper::first(expected.len(), |look| look.calls(&wanted.tool))
+                EventCollector::first(expected.len(), |look| look.calls(&wanted.tool))
                     .that(|event| is_met_by(wanted, event))
             }));
         }

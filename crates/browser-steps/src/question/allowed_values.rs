@@ -1,12 +1,12 @@
 //! What a sentence gives: values that a model may use, and no others.
 
-use super::answer::Breach;
+use super::answer::InvalidReply;
 use crate::model::InputValue;
 use cuecard_page::rules::given_texts;
 use cuecard_source::value::{as_text, cut};
 
 /// What a sentence gives.
-pub(super) struct Grounds<'a> {
+pub(super) struct AllowedValues<'a> {
     sentence: &'a str,
     /// What stands in quotes, and references.
     given: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) fn in_browser(url: &str) -> bool {
     matches!(url, "back" | "forward" | "reload")
 }
 
-impl<'a> Grounds<'a> {
+impl<'a> AllowedValues<'a> {
     pub(super) fn of(sentence: &'a str) -> Self {
         Self {
             sentence,
@@ -32,7 +32,7 @@ impl<'a> Grounds<'a> {
 
     /// Whether a value comes from the sentence, unchanged: one in quotes or a reference if there are any, else one
     /// of its words.
-    pub(super) fn value(&self, key: &str, value: &InputValue) -> Result<(), Breach> {
+    pub(super) fn value(&self, key: &str, value: &InputValue) -> Result<(), InvalidReply> {
         let text = match value {
             InputValue::Flag(_) => return Ok(()),
             other => as_text(&other.to_json()).into_owned(),
@@ -56,7 +56,7 @@ impl<'a> Grounds<'a> {
                 format!("the sentence gives {}", cut(&given.join(", "), 300))
             }
         };
-        Err(Breach(format!("`{key}` can't be `{shown}`: {what}")))
+        Err(InvalidReply(format!("`{key}` can't be `{shown}`: {what}")))
     }
 
     fn clears(&self) -> bool {

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use crate::model::ToolPattern;
 use crate::view::names;
-use cuecard_trace::{Event, Glance};
+use cuecard_trace::{Event, EventSummary};
 
 /// An event at a glance, and the names of the tool of the call that it answers.
 pub(super) struct Look<'l> {
-    pub glance: &'l Glance<'l>,
+    pub glance: &'l EventSummary<'l>,
     pub answered: Option<&'l CallNames>,
 }
 
@@ -73,7 +73,7 @@ const NONE_NEARER: f64 = 0.0;
 type Rank<'c> = Box<dyn FnMut(&Event) -> Option<f64> + 'c>;
 
 /// Keeps events of one kind, as many as an assertion may name or decide by, and counts the others.
-pub(super) struct Keeper<'c> {
+pub(super) struct EventCollector<'c> {
     may: May<'c>,
     /// How near an event comes to what is looked for, less being nearer; `None` if it is not meant.
     rank: Option<Rank<'c>>,
@@ -96,7 +96,7 @@ enum How {
     All,
 }
 
-impl fmt::Debug for Keeper<'_> {
+impl fmt::Debug for EventCollector<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Keeper")
@@ -105,7 +105,7 @@ impl fmt::Debug for Keeper<'_> {
     }
 }
 
-impl<'c> Keeper<'c> {
+impl<'c> EventCollector<'c> {
     /// Keeps the first `limit` events that may be meant.
     pub(super) fn first(limit: usize, may: impl FnMut(&Look<'_>) -> bool + 'c) -> Self {
         Self::new(How::First(limit), may)

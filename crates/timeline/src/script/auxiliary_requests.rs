@@ -53,7 +53,7 @@ const MAX_LOOKED_AT: usize = 20_000;
 
 /// What is beside the conversation, for one scenario or for a set of them.
 #[derive(Debug, Clone)]
-pub struct SideLane {
+pub struct AuxiliaryRequests {
     calls: Vec<SideCall>,
     /// The effective prompts: what is near to one of them belongs to the conversation.
     prompts: Arc<[Prompt]>,
@@ -96,7 +96,7 @@ pub enum SideText {
     User,
 }
 
-impl SideLane {
+impl AuxiliaryRequests {
     /// The side lane of a set of scenarios. What is not farther than `max_distance` from a prompt is no side call.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
         // Not while the first request waits.
@@ -299,12 +299,12 @@ mod tests {
     use cuecard_source::Span;
 
     /// That of a scenario with this prompt, in which the agent calls a tool.
-    fn lane(prompt: &str) -> SideLane {
+    fn lane(prompt: &str) -> AuxiliaryRequests {
         let events = vec![
             ask(prompt),
             call("call_1", "runCmd", json!({"cmd": "make"})),
         ];
-        SideLane::new([&timeline(events)], DEFAULT_MAX_DISTANCE)
+        AuxiliaryRequests::new([&timeline(events)], DEFAULT_MAX_DISTANCE)
     }
 
     fn request(system: &str, said: &str) -> Request {
@@ -321,7 +321,8 @@ mod tests {
         let title = request("You are a title generator.", "Fix the test");
         assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
         // Whatever else the script is: no application says so.
-        let talk = SideLane::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
+        let talk =
+            AuxiliaryRequests::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
         assert!(talk.reply(&title, None).is_some());
         let title = request("", "Generate a short title for: Fix the test");
         assert!(lane.reply(&title, None).is_some());
@@ -423,7 +424,8 @@ mod tests {
             ]),
         );
         for (timeline, is_beside) in [(&chat, false), (&agent, true)] {
-            let lane = SideLane::new([timeline], DEFAULT_MAX_DISTANCE).with_calls_of(timeline);
+            let lane =
+                AuxiliaryRequests::new([timeline], DEFAULT_MAX_DISTANCE).with_calls_of(timeline);
             assert_eq!(lane.reply(&summary(), None).is_some(), is_beside);
         }
     }
@@ -475,7 +477,7 @@ mod tests {
     fn an_application_may_be_told_to_write_summaries() {
         let system = "Write a summary of what the user says.";
         let events = vec![ask("The test fails since Monday")];
-        let lane = SideLane::new([&timeline(events)], DEFAULT_MAX_DISTANCE);
+        let lane = AuxiliaryRequests::new([&timeline(events)], DEFAULT_MAX_DISTANCE);
         let asked = request(system, "The test fails since Monday");
         assert!(lane.reply(&asked, None).is_none());
         assert!(lane.reply(&request(system, "Another text"), None).is_none());
@@ -489,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_probe_is_answered_and_a_schema_is_satisfied() {
-        let lane = SideLane::new([], DEFAULT_MAX_DISTANCE).recording();
+        let lane = AuxiliaryRequests::new([], DEFAULT_MAX_DISTANCE).recording();
         let probe = Request {
             max_tokens: Some(1),
             ..request("", "quota")
@@ -530,7 +532,7 @@ mod tests {
             reply: json!({"name": "it"}),
             span: Span::default(),
         });
-        let lane = SideLane::new([&scripted], DEFAULT_MAX_DISTANCE);
+        let lane = AuxiliaryRequests::new([&scripted], DEFAULT_MAX_DISTANCE);
         let named = Request {
             model: "small".into(),
             ..request("", "Name it now")

@@ -5,37 +5,37 @@
 //! trace with gaps. The others are looked at in passing, counted, and dropped. The same functions then judge the
 //! trace with gaps; where they count, they ask the [`View`](super::View), which knows what was left out.
 
-mod keeper;
+mod collector;
+mod demand;
 mod links;
 #[cfg(test)]
 mod tests;
-mod wants;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::rc::Rc;
 
-pub(super) use self::keeper::CallNames;
-use self::keeper::{Keeper, Kept, Look};
+pub(super) use self::collector::CallNames;
+use self::collector::{EventCollector, Kept, Look};
+use self::demand::{EventDemand, keeps_whole};
 use self::links::Links;
-use self::wants::{Wants, keeps_whole};
 use super::words::as_count;
 use crate::model::TestCase;
 use cuecard_trace::{
-    Event, EventData, Glance, Header, Line, MAX_IN_MEMORY, Trace, TraceError, TraceReader,
+    Event, EventData, EventSummary, Header, Line, MAX_IN_MEMORY, Trace, TraceError, TraceReader,
 };
 
 /// A trace that can be judged: the whole of it, or what its test case asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sifted {
+pub struct FilteredTrace {
     /// The events that are there, in order.
     pub trace: Trace,
     /// What is known of the others; absent if there are none.
     pub left_out: Option<LeftOut>,
 }
 
-impl From<Trace> for Sifted {
+impl From<Trace> for FilteredTrace {
     fn from(trace: Trace) -> Self {
         Self {
             trace,
@@ -44,7 +44,7 @@ impl From<Trace> for Sifted {
     }
 }
 
-impl Sifted {
+impl FilteredTrace {
     /// Tools that were called and how often, in order; one tool may come more than once.
     pub(super) fn calls(&self) -> impl Iterator<Item = (&str, u64)> {
         let of_events = self
@@ -94,9 +94,9 @@ pub(super) struct Answered {
 
 /// Reads a trace and keeps what a test case asks for.
 #[derive(Debug)]
-pub struct Sieve<'c> {
+pub struct TraceFilter<'c> {
     case: &'c TestCase,
-    wants: Wants<'c>,
+    wants: EventDemand<'c>,
     /// Events that are kept whoever asks: the first of each type, and the first call of each tool.
     firsts: Vec<Kept>,
     kinds: HashSet<String>,
@@ -110,7 +110,7 @@ pub struct Sieve<'c> {
     key: String,
 }
 
-impl<'c> Sieve<'c> {
+impl<'c> TraceFilter<'c> {
     /// A sieve for `case`.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl<'c> Sieve<'c> {
             Some(reason) => Err(reason),
             None => Ok(Self {
                 case,
-                wants: Wants::default(),
+                wants: EventDemand::default(),
                 firsts: Vec::new(),
                 kinds: HashSet::new(),
                 calls: Vec::new(),
@@ -138,7 +138,10 @@ impl<'c> Sieve<'c> {
     /// # Errors
     /// As [`Trace::read`]; besides if what the case asks for is too large to be held in memory. Of an event that is
     /// left out only the frame is looked at.
-    pub fn read(mut self, mut reader: TraceReader<impl BufRead>) -> Result<Sifted, TraceError> {
+    pub fn read(
+        mut self,
+        mut reader: TraceReader<impl BufRead>,
+    ) -> Result<FilteredTrace, TraceError> {
         let mut trace = Trace::default();
         while reader.advance()? {
             let glance = reader.glance();
@@ -157,7 +160,7 @@ impl<'c> Sieve<'c> {
                     trace.header = header;
                 }
                 Some(Line::Event(event)) => {
-                    if is_announced || self.wants(&Glance::of(&event)) {
+                    if is_announced || self.wants(&EventSummary::of(&event)) {
                         self.keep(*event, as_count(reader.length()));
                     }
                 }
@@ -173,12 +176,12 @@ impl<'c> Sieve<'c> {
     }
 
     fn begin(&mut self, header: &Header) {
-        self.wants = Wants::of(self.case, header);
+        self.wants = EventDemand::of(self.case, header);
         self.links = self.wants.follows_calls.then(Links::default);
     }
 
     /// Takes note of an event, and says whether it is to be seen.
-    fn wants(&mut self, glance: &Glance<'_>) -> bool {
+    fn wants(&mut self, glance: &EventSummary<'_>) -> bool {
         self.events += 1;
         let is_call = glance.kind == "tool_call";
         let mut is_first = false;
@@ -244,7 +247,7 @@ impl<'c> Sieve<'c> {
     /// Gives an event that is to be seen to those who asked for it.
     fn keep(&mut self, event: Event, bytes: u64) {
         let call = match (&mut self.links, &event.data) {
-            (Some(links), EventData::ToolResult(_)) => links.find(&Glance::of(&event)),
+            (Some(links), EventData::ToolResult(_)) => links.find(&EventSummary::of(&event)),
             _ => None,
         };
         let kept = Kept {
@@ -265,7 +268,7 @@ impl<'c> Sieve<'c> {
     fn all_kept(&self) -> impl Iterator<Item = &Kept> {
         self.firsts
             .iter()
-            .chain(self.wants.keepers().flat_map(Keeper::kept))
+            .chain(self.wants.keepers().flat_map(EventCollector::kept))
     }
 
     /// Bytes of what is kept now: much of it may have been dropped again.
@@ -283,7 +286,7 @@ impl<'c> Sieve<'c> {
         self.bytes
     }
 
-    fn end(self, mut trace: Trace) -> Sifted {
+    fn end(self, mut trace: Trace) -> FilteredTrace {
         let mut all: Vec<Kept> = self.all_kept().cloned().collect();
         all.sort_by_key(|kept| kept.position);
         all.dedup_by_key(|kept| kept.position);
@@ -307,7 +310,7 @@ impl<'c> Sieve<'c> {
             answers,
             counts,
         };
-        Sifted {
+        FilteredTrace {
             trace,
             left_out: Some(left_out),
         }

@@ -96,7 +96,7 @@ impl Connection {
 
 /// The places of a server.
 #[derive(Debug, Clone)]
-pub struct Places(Arc<Inner>);
+pub struct ConnectionLimit(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -120,7 +120,7 @@ struct Taken {
 #[derive(Debug)]
 pub struct Place(Arc<Connection>);
 
-impl Places {
+impl ConnectionLimit {
     /// So many places, one at least.
     pub fn new(most: usize) -> Self {
         Self::with(most, FIRST_REQUEST)
@@ -248,8 +248,8 @@ mod tests {
     use super::*;
 
     /// Places in which a new connection is like any other.
-    fn places(most: usize) -> Places {
-        Places::with(most, Duration::ZERO)
+    fn places(most: usize) -> ConnectionLimit {
+        ConnectionLimit::with(most, Duration::ZERO)
     }
 
     fn is_let_go(place: &Place) -> bool {
@@ -322,7 +322,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_new_connection_has_a_moment_for_its_first_request() {
-        let places = Places::with(2, Duration::from_secs(3600));
+        let places = ConnectionLimit::with(2, Duration::from_secs(3600));
         let (first, second) = (places.try_take(), places.try_take());
         let (first, second) = (first.expect("a place"), second.expect("a place"));
         let mut third = Box::pin(places.take());

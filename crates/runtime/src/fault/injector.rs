@@ -38,7 +38,7 @@ pub enum Act {
 
 /// Disturbs what one server says, as planned. The connections to the server may follow each other.
 #[derive(Debug)]
-pub struct Disturber {
+pub struct FaultInjector {
     plan: FaultPlan,
     /// The ids of calls that wait for their answers, as JSON.
     open: HashSet<String>,
@@ -47,7 +47,7 @@ pub struct Disturber {
     held: Option<Vec<u8>>,
 }
 
-impl Disturber {
+impl FaultInjector {
     /// Disturbs by this plan.
     pub fn new(plan: FaultPlan) -> Self {
         Self {
@@ -161,8 +161,8 @@ mod tests {
     }
 
     /// A disturber with `calls` calls open, whose ids count from 1.
-    fn disturber(plan: &str, calls: u64) -> Disturber {
-        let mut disturber = Disturber::new(plan.parse().expect("a plan"));
+    fn disturber(plan: &str, calls: u64) -> FaultInjector {
+        let mut disturber = FaultInjector::new(plan.parse().expect("a plan"));
         for id in 1..=calls {
             disturber.asked(&bytes(&json!({"id": id, "method": "tools/call"})));
         }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn only_answers_to_calls_count_and_only_those_of_the_plan_are_hit() {
         let mut disturber = disturber("stall@2", 0);
-        let passes = |disturber: &mut Disturber, message: Vec<u8>| {
+        let passes = |disturber: &mut FaultInjector, message: Vec<u8>| {
             assert_eq!(disturber.said(message.clone()), [Act::Send(message)]);
         };
         for (id, method) in ["initialize", "tools/list"].into_iter().enumerate() {
@@ -181,7 +181,7 @@ mod tests {
         }
         passes(&mut disturber, b"no JSON".to_vec());
         passes(&mut disturber, bytes(&json!({"id": 7, "method": "ping"})));
-        let call = |disturber: &mut Disturber, id: u64, params: Value| {
+        let call = |disturber: &mut FaultInjector, id: u64, params: Value| {
             let call = json!({"id": id, "method": "execute_tool", "params": params});
             disturber.asked(&bytes(&call));
             disturber.said(answer(id))

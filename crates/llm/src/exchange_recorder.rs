@@ -124,7 +124,7 @@ impl Verdict {
 
 /// Collects what happens.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct ExchangeRecorder {
     n_exchanges: AtomicU64,
     inner: Mutex<Inner>,
     max_exchanges: u64,
@@ -145,7 +145,7 @@ struct Inner {
 
 /// An exchange that has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Begun {
+pub(super) struct StartedExchange {
     /// Its number, from 1.
     pub(super) number: u64,
     pub(super) is_recorded: bool,
@@ -153,7 +153,7 @@ pub(super) struct Begun {
     pub(super) is_first_left_out: bool,
 }
 
-impl Ledger {
+impl ExchangeRecorder {
     pub(super) fn new(max_exchanges: usize, keeps_exchanges: bool) -> Self {
         Self {
             n_exchanges: AtomicU64::new(0),
@@ -167,9 +167,9 @@ impl Ledger {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self) -> Begun {
+    pub(super) fn begin(&self) -> StartedExchange {
         let number = self.n_exchanges.fetch_add(1, Ordering::Relaxed) + 1;
-        Begun {
+        StartedExchange {
             number,
             is_recorded: number <= self.max_exchanges,
             is_first_left_out: number == self.max_exchanges.saturating_add(1),
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn exchanges_are_recorded_up_to_the_bound_and_counted_behind_it() {
-        let ledger = Ledger::new(2, true);
-        let begun: Vec<Begun> = (0..4).map(|_| ledger.begin()).collect();
+        let ledger = ExchangeRecorder::new(2, true);
+        let begun: Vec<StartedExchange> = (0..4).map(|_| ledger.begin()).collect();
         let recorded: Vec<bool> = begun.iter().map(|begun| begun.is_recorded).collect();
         assert_eq!(recorded, [true, true, false, false]);
         let told: Vec<bool> = begun.iter().map(|begun| begun.is_first_left_out).collect();
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn requests_are_kept_up_to_so_many_bytes() {
-        let ledger = Ledger::new(10, true);
+        let ledger = ExchangeRecorder::new(10, true);
         ledger.keep(&exchange(1), MAX_KEPT_BYTES);
         ledger.keep(&exchange(2), 1);
         let kept = ledger.exchanges();
@@ -331,14 +331,14 @@ mod tests {
         let cut = &ledger.exchanges()[1];
         assert_eq!(cut.outcome, "cut");
         assert!(cut.request["cut"].is_string(), "its request stays away");
-        let without = Ledger::new(10, false);
+        let without = ExchangeRecorder::new(10, false);
         without.keep(&exchange(1), 1);
         assert_eq!(without.exchanges(), []);
     }
 
     #[test]
     fn findings_are_kept_up_to_the_bound_and_failures_counted_behind_it() {
-        let ledger = Ledger::new(10, true);
+        let ledger = ExchangeRecorder::new(10, true);
         for number in 0..MAX_FINDINGS + 5 {
             let found = Diagnostic::error(codes::MODEL_MISS, format!("miss {number}"));
             assert_eq!(ledger.find(&found), number < MAX_FINDINGS);

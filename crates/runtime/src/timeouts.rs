@@ -12,11 +12,11 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use super::clock::Stopwatch;
-use super::places::{Connection, Place};
+use super::connection_limit::{Connection, Place};
 
 /// How long each part of a conversation with a client may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// From the first byte of a request to its last.
     pub request: Duration,
     /// Between two requests on one connection, and before the first.
@@ -25,7 +25,7 @@ pub struct Patience {
     pub answer: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             request: Duration::from_secs(30),
@@ -37,9 +37,9 @@ impl Default for Patience {
 
 /// Whether a connection's request is being answered. While it is, nothing is expected from the client.
 #[derive(Debug, Clone)]
-pub struct Busy(Arc<Connection>);
+pub struct ActivityFlag(Arc<Connection>);
 
-impl Busy {
+impl ActivityFlag {
     /// The request is whole, and is being answered until what is returned is dropped.
     pub fn answering(&self) -> Answering {
         self.0.begin_answer();
@@ -66,11 +66,11 @@ impl Drop for Answering {
 
 /// A connection that ends when patience does, or when others need its place.
 #[derive(Debug)]
-pub struct PatientStream {
+pub struct TimeoutStream {
     // The order counts: the connection is closed before its place is free.
     stream: TcpStream,
     place: Place,
-    patience: Patience,
+    patience: Timeouts,
     /// Whether a part of a request has come.
     is_in_request: bool,
     /// Whether others need its place, and it was only looked once more for a request.
@@ -86,7 +86,7 @@ pub struct PatientStream {
     writing: Option<Pin<Box<Sleep>>>,
 }
 
-impl Drop for PatientStream {
+impl Drop for TimeoutStream {
     fn drop(&mut self) {
         if self.place.connection().is_reset() {
             // Without it the connection is closed, which its client can't use either.
@@ -95,8 +95,8 @@ impl Drop for PatientStream {
     }
 }
 
-impl PatientStream {
-    pub(super) fn new(stream: TcpStream, patience: Patience, place: Place) -> Self {
+impl TimeoutStream {
+    pub(super) fn new(stream: TcpStream, patience: Timeouts, place: Place) -> Self {
         Self {
             stream,
             place,
@@ -112,8 +112,8 @@ impl PatientStream {
     }
 
     /// Whether its request is being answered, to be told.
-    pub(super) fn busy(&self) -> Busy {
-        Busy(self.place.connection().clone())
+    pub(super) fn busy(&self) -> ActivityFlag {
+        ActivityFlag(self.place.connection().clone())
     }
 
     /// How long the client may still be waited for.
@@ -163,7 +163,7 @@ fn out_of_patience() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the client took too long")
 }
 
-impl AsyncRead for PatientStream {
+impl AsyncRead for TimeoutStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -220,7 +220,7 @@ impl AsyncRead for PatientStream {
     }
 }
 
-impl AsyncWrite for PatientStream {
+impl AsyncWrite for TimeoutStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

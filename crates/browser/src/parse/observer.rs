@@ -96,7 +96,7 @@ pub enum Choice {
 }
 
 /// Follows a parse.
-pub trait Audience: Send {
+pub trait ParseObserver: Send {
     /// Is told what happens.
     fn hear(&mut self, event: &ParseEvent<'_>);
 
@@ -113,6 +113,6 @@ pub trait Audience: Send {
 }
 
 /// Nobody follows.
-impl Audience for () {
+impl ParseObserver for () {
     fn hear(&mut self, _: &ParseEvent<'_>) {}
 }

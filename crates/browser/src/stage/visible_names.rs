@@ -9,11 +9,11 @@ const MOST: usize = 50_000;
 
 /// Role and name of every element that could be seen at some time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sightings {
+pub(super) struct VisibleNames {
     elements: HashSet<(String, String)>,
 }
 
-impl Sightings {
+impl VisibleNames {
     /// Remembers what can be seen in a state.
     pub(super) fn add(&mut self, state: &DomState) {
         for (_, element) in state.elements() {
