@@ -122,7 +122,7 @@ pub enum OutcomeStatus {
 
 impl OutcomeStatus {
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",

@@ -85,7 +85,7 @@ impl TestStatus {
     pub const ALL: [Self; 4] = [Self::Pass, Self::Fail, Self::Error, Self::Skipped];
 
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",

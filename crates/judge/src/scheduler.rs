@@ -53,7 +53,7 @@ pub(super) fn task_ran(
     if !is_triggered {
         let is_word = [Trigger::Scheduler, Trigger::UserMessage]
             .iter()
-            .any(|known| known.word() == trigger);
+            .any(|known| known.as_str() == trigger);
         let finding = match seen_trigger {
             Some(seen) => Finding::fails(format!(
                 "the run was triggered by `{seen}`, not by `{trigger}`"

@@ -58,7 +58,7 @@ pub(super) fn prepare(
         calling.profiles.choose(
             &request.tools,
             calling.agent.as_ref(),
-            request.endpoint.word(),
+            request.endpoint.as_str(),
         )
     });
     prepared

@@ -137,7 +137,7 @@ impl Faults {
             .filter_map(|(scripted, _)| {
                 let timeline = &scripts.get(scripted.scenario_idx)?.timeline;
                 let event = timeline.events.get(scripted.event_idx)?;
-                let message = format!("the fault `{}` was never triggered", scripted.fault.kind.word());
+                let message = format!("the fault `{}` was never triggered", scripted.fault.kind.as_str());
                 let why = match &scripted.aim {
                     Err(never) => *never,
                     Ok(_) => {
@@ -169,10 +169,10 @@ impl Faults {
                 place: format!("{}:{line}", timeline.source.name()),
                 path: event.path.clone(),
                 event: match &event.kind {
-                    EventKind::ToolUse(call) => format!("{} {}", event.kind.word(), call.tool),
-                    kind => kind.word().to_owned(),
+                    EventKind::ToolUse(call) => format!("{} {}", event.kind.as_str(), call.tool),
+                    kind => kind.as_str().to_owned(),
                 },
-                kind: scripted.fault.kind.word(),
+                kind: scripted.fault.kind.as_str(),
                 at_ms: scripted.fault.at_ms,
                 turn,
                 never,

@@ -728,7 +728,7 @@ pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
 /// A finding as the trace has it.
 pub(super) fn logged(diagnostic: &Diagnostic) -> EventData {
     EventData::Log(Log {
-        level: diagnostic.severity.word().to_owned(),
+        level: diagnostic.severity.as_str().to_owned(),
         message: format!("{}: {}", diagnostic.code.name(), explain(diagnostic)),
         stream: None,
     })

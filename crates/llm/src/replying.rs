@@ -110,7 +110,7 @@ impl<'a> Replying<'a> {
                     Content::Answer(answer) => Some(answers::describe(&answer.elements)),
                 },
                 is_stream,
-                faults: hits.iter().map(|hit| hit.kind.word()).collect(),
+                faults: hits.iter().map(|hit| hit.kind.as_str()).collect(),
             };
             let read = Read {
                 received: &self.received,

@@ -263,7 +263,7 @@ fn elements_again(
     let usual = mock_server.calling.profiles.choose(
         &[],
         mock_server.calling.agent.as_ref(),
-        request.endpoint.word(),
+        request.endpoint.as_str(),
     );
     request.tools = usual.profile.map(Profile::advertised).unwrap_or_default();
     request.tools.extend(

@@ -432,7 +432,7 @@ pub(super) async fn note(
             response["faults"] = serde_json::json!(noted.faults);
         }
         events.push(EventData::HttpExchange(HttpExchange {
-            dialect: endpoint.word().to_owned(),
+            dialect: endpoint.as_str().to_owned(),
             path: arrived.path.to_owned(),
             status: noted.status,
             lane: Some(told.lane.to_owned()),
@@ -449,7 +449,7 @@ pub(super) async fn note(
         number: noted.number,
         at_ms: milliseconds(arrived.at),
         due_ms: noted.due_ms,
-        dialect: endpoint.word(),
+        dialect: endpoint.as_str(),
         method: arrived.method.to_owned(),
         path: format!("{}{}", arrived.path, arrived.query.without_keys()),
         lane: told.lane,

@@ -10,10 +10,10 @@ pub(super) fn check_requests(timeline: &Timeline, endpoint: Endpoint) -> Option<
     let message = || {
         format!(
             "requests use the API `{}`, but the scenario specifies another one",
-            endpoint.word()
+            endpoint.as_str()
         )
     };
-    check(timeline, style_of(endpoint.word())?, message)
+    check(timeline, style_of(endpoint.as_str())?, message)
 }
 
 /// The agent that was named usually asks by another API.

@@ -263,7 +263,7 @@ pub struct ServerFacts {
     pub server: String,
     /// Its command line or URL, without secrets.
     pub started_as: String,
-    /// How it is reached, as [`super::TransportSpec::word`].
+    /// How it is reached, as [`super::TransportSpec::as_str`].
     pub transport: &'static str,
     /// Where its config came from.
     pub source: String,

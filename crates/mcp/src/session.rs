@@ -68,7 +68,7 @@ pub struct SessionInfo {
     pub protocol_version: String,
     /// The protocol era of that version.
     pub era: Era,
-    /// As [`super::TransportSpec::word`]: `stdio`, `http`, ….
+    /// As [`super::TransportSpec::as_str`]: `stdio`, `http`, ….
     pub transport: &'static str,
     /// How long the start took.
     pub started_in: Duration,

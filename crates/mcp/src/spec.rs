@@ -182,7 +182,7 @@ impl TransportSpec {
 
     /// The word for this transport in messages: `stdio`, `http`, `sse`, `ws`, `unix`, `http+unix`, `chrome`,
     /// `built in`.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Stdio { .. } => "stdio",
             Self::Http { .. } => "http",
@@ -201,7 +201,7 @@ impl fmt::Debug for ServerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerSpec")
             .field("name", &self.name)
-            .field("transport", &self.transport.word())
+            .field("transport", &self.transport.as_str())
             .field("started_as", &self.started_as())
             .field("protocol", &self.protocol)
             .field("start_timeout", &self.start_timeout)

@@ -208,7 +208,7 @@ impl Start<'_> {
             } else {
                 Era::Modern
             },
-            transport: self.spec.transport.word(),
+            transport: self.spec.transport.as_str(),
             started_in: self.began.elapsed(),
         }
     }
@@ -353,7 +353,7 @@ pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<Ser
     Box::new(ServerFacts {
         server: spec.name.clone(),
         started_as: spec.started_as(),
-        transport: spec.transport.word(),
+        transport: spec.transport.as_str(),
         source: spec.source.clone(),
         protocol: spec.protocol,
         elapsed: began.elapsed(),

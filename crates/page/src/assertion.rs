@@ -88,7 +88,7 @@ impl AssertKind {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         Self::ALL
             .iter()
             .find(|(_, kind)| *kind == self)
@@ -134,7 +134,7 @@ impl TextMatch {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Equals => "equals",
             Self::Contains => "contains",
@@ -163,7 +163,7 @@ impl Compare {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Equal => "=",
             Self::AtLeast => ">=",

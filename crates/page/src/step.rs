@@ -102,7 +102,7 @@ impl ActionKind {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         Self::ALL
             .iter()
             .find(|(_, kind)| *kind == self)
@@ -192,7 +192,7 @@ impl Direction {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         Self::ALL
             .iter()
             .find(|(_, direction)| *direction == self)
@@ -211,5 +211,5 @@ impl Direction {
 }
 /// The tool that does what a step does.
 pub fn browser_tool(action: ActionKind) -> Cow<'static, str> {
-    Cow::Owned(format!("browser.{}", action.word()))
+    Cow::Owned(format!("browser.{}", action.as_str()))
 }

@@ -138,7 +138,7 @@ impl Toolbox {
                         scope: "tool".to_owned(),
                         tool: Some(tool.clone()),
                         call_id: Some(request.call_id.clone()),
-                        error_type: failure.kind.word().to_owned(),
+                        error_type: failure.kind.as_str().to_owned(),
                         message: failure.message.clone(),
                         retryable: failure.kind.is_retryable(),
                     }),

@@ -60,8 +60,8 @@ fn difference(difference: &Difference) -> Json {
         })
         .collect();
     json!({
-        "what": difference.part.word(),
-        "how": difference.how.word(),
+        "what": difference.part.as_str(),
+        "how": difference.how.as_str(),
         "first": place(&difference.old),
         "second": place(&difference.new),
         "changes": changes,

@@ -32,7 +32,7 @@ pub fn traces(style: Style, first: &str, second: &str, comparison: &Comparison) 
     for one in all.iter().take(MAX_SHOWN) {
         difference(&mut text, style, one);
     }
-    let counted = all.iter().map(|one| (one.part.word(), one.how.word()));
+    let counted = all.iter().map(|one| (one.part.as_str(), one.how.as_str()));
     end(&mut text, style, all.len(), counted);
     text
 }
@@ -135,7 +135,10 @@ fn difference(text: &mut String, style: Style, one: &Difference) {
         How::Changed => style.doubtful("~"),
     };
     let place = one.new.as_ref().or(one.old.as_ref());
-    let mut head = format!("{:17}", format!("{} {}", one.part.word(), one.how.word()));
+    let mut head = format!(
+        "{:17}",
+        format!("{} {}", one.part.as_str(), one.how.as_str())
+    );
     if let Some(place) = place {
         let what = place.tool.as_ref().unwrap_or(&place.kind);
         let _ = write!(head, " {}   {}", printable(what), events(style, one));

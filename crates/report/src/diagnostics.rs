@@ -129,7 +129,7 @@ fn count_hidden(all: &[Diagnostic], hidden: &[usize]) -> Diagnostic {
     };
     let counts: Vec<String> = [Severity::Error, Severity::Warning, Severity::Note]
         .into_iter()
-        .filter_map(|severity| match (of(severity), severity.word()) {
+        .filter_map(|severity| match (of(severity), severity.as_str()) {
             (0, _) => None,
             (1, word) => Some(format!("1 {word}")),
             (more, word) => Some(format!("{more} {word}s")),
@@ -164,7 +164,7 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
         .as_ref()
         .map(|place| place.source.position(place.span.start));
     json!({
-        "severity": diagnostic.severity.word(),
+        "severity": diagnostic.severity.as_str(),
         "code": diagnostic.code.name(),
         "message": diagnostic.message,
         "file": diagnostic.place.as_ref().map(|place| place.source.name()),

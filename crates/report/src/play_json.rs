@@ -144,7 +144,7 @@ impl<W: Write> PlayJson<W> {
             step: step.step,
             id: step.id.as_deref(),
             tool: &step.tool,
-            status: step.status.word(),
+            status: step.status.as_str(),
             success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
             skipped: step.status == StepStatus::Skipped,
             started_at: Milliseconds(started),
@@ -206,7 +206,7 @@ impl<W: Write> PlayJson<W> {
         };
         let fields = [
             ("success", Json::from(totals.verdict == Verdict::Passed)),
-            ("status", Json::from(totals.verdict.word())),
+            ("status", Json::from(totals.verdict.as_str())),
             ("passed_steps", Json::from(summary.passed)),
             ("completed_steps", Json::from(self.completed)),
             ("not_run_steps", summary.not_run().into()),

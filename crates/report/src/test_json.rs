@@ -106,7 +106,7 @@ impl<W: Write> SummaryJson<W> {
         write!(
             self.out,
             ",\n  \"status\": \"{}\",\n  \"summary\": {summary},\n  \"duration_ms\": {}\n}}\n",
-            status.word(),
+            status.as_str(),
             Json::from(milliseconds(took)),
         )?;
         self.out.flush()?;
@@ -221,7 +221,7 @@ impl<'a> ResultDocument<'a> {
             file: &result.run.file,
             tags: &result.tags,
             adapter: &result.adapter,
-            status: result.status.word(),
+            status: result.status.as_str(),
             started_at: Milliseconds(result.run.started),
             finished_at: Milliseconds(result.run.finished),
             duration_ms: milliseconds(result.run.took),
@@ -255,8 +255,8 @@ impl<'a> AssertionEntry<'a> {
         Self {
             id: &outcome.id,
             kind: &outcome.kind,
-            severity: outcome.severity.word(),
-            status: outcome.status.word(),
+            severity: outcome.severity.as_str(),
+            status: outcome.status.as_str(),
             message: &outcome.message,
             help: outcome.help.as_deref(),
             line: assertion.line,

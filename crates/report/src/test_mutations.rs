@@ -104,7 +104,7 @@ impl MutationReport {
             .total
             .by_mutation
             .iter()
-            .map(|(mutation, tally)| (mutation.word(), *tally));
+            .map(|(mutation, tally)| (mutation.as_str(), *tally));
         table(&mut text, style, "mutation", by_mutation);
         let by_type = self.total.by_type.iter();
         let by_type = by_type.map(|(kind, tally)| (*kind, *tally));
@@ -230,7 +230,7 @@ impl MutationReport {
             .total
             .by_mutation
             .iter()
-            .map(|(mutation, tally)| (mutation.word().to_owned(), entry(tally)))
+            .map(|(mutation, tally)| (mutation.as_str().to_owned(), entry(tally)))
             .collect();
         let of_type = |kind: &str| {
             let unexercised = self.total.unexercised.iter();
@@ -272,7 +272,7 @@ impl MutationReport {
                 json!({
                     "test_case_id": test.id,
                     "file": test.file,
-                    "status": test.status.word(),
+                    "status": test.status.as_str(),
                     "reason": test.reason,
                 })
             })
@@ -316,7 +316,7 @@ fn unexercised_json(one: &Unexercised) -> Json {
 
 fn survivor_json(survivor: &Survivor) -> Json {
     json!({
-        "mutation": survivor.mutation.word(),
+        "mutation": survivor.mutation.as_str(),
         "change": survivor.change,
         "event": survivor.event,
         "assertions": survivor.watched_by.iter().map(watcher_json).collect::<Vec<_>>(),
@@ -327,7 +327,7 @@ fn survivor_json(survivor: &Survivor) -> Json {
 fn survivor_lines(text: &mut String, style: Style, survivor: &Survivor) {
     let event = survivor.event.as_deref().map(printable);
     let event = event.map_or(String::new(), |event| format!("   event {event}"));
-    let _ = writeln!(text, "  {}{event}", survivor.mutation.word());
+    let _ = writeln!(text, "  {}{event}", survivor.mutation.as_str());
     let change = printable(&survivor.change);
     let room = style.width.saturating_sub(6);
     let _ = writeln!(text, "      {}", cut(&change, room));

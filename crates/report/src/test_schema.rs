@@ -127,7 +127,7 @@ pub fn result_schema() -> Json {
             "file": text,
             "tags": texts,
             "adapter": text,
-            "status": words(&TestStatus::ALL.map(TestStatus::word)),
+            "status": words(&TestStatus::ALL.map(TestStatus::as_str)),
             "started_at": time,
             "finished_at": time,
             "duration_ms": milliseconds,

@@ -67,7 +67,7 @@ impl<W: Write> TapReport<W> {
         for outcome in bad() {
             writeln!(out, "    - id: {}", Json::from(outcome.id.as_str()))?;
             writeln!(out, "      type: {}", Json::from(outcome.kind.as_str()))?;
-            writeln!(out, "      status: {}", outcome.status.word())?;
+            writeln!(out, "      status: {}", outcome.status.as_str())?;
             writeln!(
                 out,
                 "      message: {}",

@@ -232,7 +232,7 @@ fn scenario(context: &TestContext) -> Json {
         "group_id": context.group_id,
         "session_id": context.session_id,
         "task_id": context.task_id,
-        "trigger": context.trigger.word(),
+        "trigger": context.trigger.as_str(),
         "scheduler_context": context.scheduler_context,
         "input_messages": context.input_messages,
     });

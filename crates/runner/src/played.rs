@@ -162,7 +162,7 @@ pub(super) fn case_header(mut header: Header, case: &TestCase, setup: &Setup) ->
         ("group_id", json!(context.group_id)),
         ("session_id", json!(context.session_id)),
         ("task_id", json!(context.task_id)),
-        ("trigger", json!(context.trigger.word())),
+        ("trigger", json!(context.trigger.as_str())),
         ("scheduler_context", context.scheduler_context.clone()),
     ] {
         header.scenario[name] = value;
@@ -370,7 +370,7 @@ pub(super) fn step_outcome(event: &Event) -> Option<Outcome> {
     let message = match (&step.error, &step.skipped_by) {
         (Some(error), _) => error.message.clone(),
         (None, Some(condition)) => format!("its condition is false: {condition}"),
-        (None, None) => step.status.word().to_owned(),
+        (None, None) => step.status.as_str().to_owned(),
     };
     let id = match &step.id {
         Some(id) => format!("step {} ({id})", step.step),

@@ -462,7 +462,7 @@ mod tests {
             .unwrap_or_default();
         format!(
             "{} {}:{}-{}:{} {}{label}",
-            diagnostic.severity.word(),
+            diagnostic.severity.as_str(),
             start.line,
             start.column,
             end.line,

@@ -92,8 +92,8 @@ impl Event {
             }
             EventData::StepStarted(step) => step.description.as_deref().unwrap_or_default().into(),
             EventData::StepFinished(step) => match &step.error {
-                Some(error) => format!("{}: {}", step.status.word(), error.message).into(),
-                None => step.status.word().into(),
+                Some(error) => format!("{}: {}", step.status.as_str(), error.message).into(),
+                None => step.status.as_str().into(),
             },
             EventData::Other(other) => as_text(&other.data),
         };

@@ -376,7 +376,7 @@ pub enum StepStatus {
 
 impl StepStatus {
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",

@@ -6,19 +6,19 @@ use serde_json::{Map, json};
 
 use super::{End, EventData, Header, SCHEMA_VERSION};
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{Field, TEXT, field, needed, object, schema_document};
+use cuecard_source::value::fields::{Field, TEXT, field, object, required, schema_document};
 
 const OPTIONAL_TEXT: &str = r#"{"type": ["string", "null"]}"#;
 
 /// The keys of every event.
 const EVENT: &[Field] = &[
-    needed("event_id", TEXT, "Its id, unique in the trace."),
-    needed(
+    required("event_id", TEXT, "Its id, unique in the trace."),
+    required(
         "seq",
         r#"{"type": "integer", "minimum": 0}"#,
         "Its place in the trace, from 1.",
     ),
-    needed(
+    required(
         "ts",
         r#"{"type": "string", "format": "date-time"}"#,
         "When it happened (RFC 3339).",
@@ -28,7 +28,7 @@ const EVENT: &[Field] = &[
         r#"{"type": "boolean"}"#,
         "Whether nobody measured `ts`, and it was made from its neighbours.",
     ),
-    needed(
+    required(
         "type",
         TEXT,
         "What happened; readers ignore types that they do not know.",

@@ -1,6 +1,6 @@
 //! The one table of keys: what the readers know, what the schemas say.
 
-use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, needed};
+use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, required};
 
 const FLAG: &str = r#"{"type": "boolean"}"#;
 const MILLISECONDS: &str = r#"{"type": "integer", "minimum": 1}"#;
@@ -9,12 +9,12 @@ const SCORE: &str = r#"{"type": "number", "minimum": 0, "maximum": 1}"#;
 const VALUE: &str = r#"{"type": ["string", "number", "boolean"]}"#;
 
 pub(super) const ROOT: &[Field] = &[
-    needed(
+    required(
         "url",
         TEXT,
         "Where it begins: http, https, file or about:blank. May hold {{references}}.",
     ),
-    needed(
+    required(
         "actions",
         "{\"type\": \"array\", \"minItems\": 1, \"maxItems\": 500, \"items\": {\"anyOf\": [{\"type\": \"string\", \"minLength\": 1, \"maxLength\": 2000}, {\"$ref\": \"#/$defs/action\"}]}}",
         "Sentences, one action each.",
@@ -37,7 +37,7 @@ pub(super) const ROOT: &[Field] = &[
 ];
 
 pub(super) const ACTION: &[Field] = &[
-    needed("action", TEXT, "The sentence."),
+    required("action", TEXT, "The sentence."),
     field(
         "timeoutMs",
         MILLISECONDS,
@@ -126,12 +126,12 @@ pub(super) const OPTIONS: &[Field] = &[
 ];
 
 pub(super) const VIEWPORT: &[Field] = &[
-    needed(
+    required(
         "width",
         r#"{"type": "integer", "minimum": 1, "maximum": 10000}"#,
         "Width in CSS pixels.",
     ),
-    needed(
+    required(
         "height",
         r#"{"type": "integer", "minimum": 1, "maximum": 10000}"#,
         "Height in CSS pixels.",
@@ -139,12 +139,12 @@ pub(super) const VIEWPORT: &[Field] = &[
 ];
 
 pub(super) const LLM: &[Field] = &[
-    needed(
+    required(
         "provider",
         r#"{"enum": ["openai", "anthropic"]}"#,
         "The API that it speaks.",
     ),
-    needed("model", TEXT, "Its name."),
+    required("model", TEXT, "Its name."),
     field("baseUrl", TEXT, "Where it is."),
     field("apiKeyEnv", TEXT, "The environment variable with the key."),
 ];
@@ -157,7 +157,7 @@ pub(super) const STEPS_ROOT: &[Field] = &[
         "How long it took.",
     ),
     field("extractedContent", TEXT, "The text that was read last."),
-    needed(
+    required(
         "testSteps",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/step\"}}",
         "The steps, in order.",
@@ -172,12 +172,12 @@ pub(super) const STEPS_ROOT: &[Field] = &[
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/error\"}}",
         "Why actions gave none.",
     ),
-    needed(
+    required(
         "version",
         r#"{"const": "cuecard-steps/1"}"#,
         "Version of the format.",
     ),
-    needed("url", TEXT, "Where it begins."),
+    required("url", TEXT, "Where it begins."),
     field("observed", OBJECT, "What was seen when that was opened."),
     field("options", OBJECT, "As in the scenario."),
     field("variables", OBJECT, "Values for references."),
@@ -189,9 +189,9 @@ pub(super) const STEPS_ROOT: &[Field] = &[
 ];
 
 pub(super) const STEP: &[Field] = &[
-    needed("id", TEXT, "Its id, unique in the file."),
-    needed("description", TEXT, "The sentence."),
-    needed(
+    required("id", TEXT, "Its id, unique in the file."),
+    required("description", TEXT, "The sentence."),
+    required(
         "action",
         "{\"enum\": [\"click\", \"doubleClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\"]}",
         "What it does.",
@@ -266,7 +266,7 @@ pub(super) const STEP: &[Field] = &[
 ];
 
 pub(super) const ASSERTION: &[Field] = &[
-    needed(
+    required(
         "kind",
         r#"{"enum": ["text", "visible", "hidden", "enabled", "disabled", "checked", "unchecked", "focused", "editable", "value", "url", "title", "count"]}"#,
         "What must hold.",
@@ -289,7 +289,7 @@ pub(super) const FINGERPRINT: &[Field] = &[
     field("role", TEXT, "Its role."),
     field("name", TEXT, "Its accessible name."),
     field("text", TEXT, "The text on it, if it has no name."),
-    needed("tag", TEXT, "Its tag."),
+    required("tag", TEXT, "Its tag."),
     field("inputType", TEXT, "The type of an input."),
     field("testId", TEXT, "Its test id."),
     field("path", TEXTS, "Named elements around it, innermost first."),
@@ -330,7 +330,7 @@ pub(super) const FINGERPRINT: &[Field] = &[
 ];
 
 pub(super) const CONTAINER: &[Field] = &[
-    needed(
+    required(
         "kind",
         r#"{"enum": ["section", "dialog", "row", "item", "card", "post", "list", "table", "form", "header", "footer", "navigation", "sidebar", "frame"]}"#,
         "What it is.",
@@ -353,7 +353,7 @@ pub(super) const CONTAINER: &[Field] = &[
 
 pub(super) const ERROR: &[Field] = &[
     field("stepId", TEXT, "The id that the step would have had."),
-    needed("message", TEXT, "What went wrong."),
+    required("message", TEXT, "What went wrong."),
     field("action", TEXT, "The sentence."),
     field("playwrightAction", TEXT, "The call that failed."),
     field("llmError", TEXT, "What the model's side said."),
@@ -390,12 +390,12 @@ pub(super) const OBSERVED: &[Field] = &[
 
 /// A patch that heals steps.
 pub(super) const HEAL: &[Field] = &[
-    needed(
+    required(
         "version",
         r#"{"const": "cuecard-heal/1"}"#,
         "Version of the format.",
     ),
-    needed(
+    required(
         "base",
         TEXT,
         "The SHA-256 of the text of the steps that it fits, in hexadecimal.",
@@ -405,7 +405,7 @@ pub(super) const HEAL: &[Field] = &[
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/change\"}}",
         "What is healed, for people.",
     ),
-    needed(
+    required(
         "patch",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
         "What is changed: a JSON Patch (RFC 6902).",
@@ -425,12 +425,12 @@ pub(super) const HEAL_CHANGE: &[Field] = &[
 ];
 
 pub(super) const HEAL_OPERATION: &[Field] = &[
-    needed(
+    required(
         "op",
         r#"{"enum": ["test", "add", "remove", "replace"]}"#,
         "What is done.",
     ),
-    needed(
+    required(
         "path",
         r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(selector|selectors|fingerprint|index)(/|$))"}"#,
         "Where: what a step's element is known by, and nothing else.",
@@ -439,7 +439,7 @@ pub(super) const HEAL_OPERATION: &[Field] = &[
 ];
 
 pub(super) const DIALOG: &[Field] = &[
-    needed("kind", TEXT, "alert, confirm, prompt or beforeunload."),
+    required("kind", TEXT, "alert, confirm, prompt or beforeunload."),
     field("message", TEXT, "What it said."),
     field("accepted", FLAG, "Whether it was answered with yes."),
     field(
@@ -450,7 +450,7 @@ pub(super) const DIALOG: &[Field] = &[
 ];
 
 pub(super) const DOWNLOAD: &[Field] = &[
-    needed("name", TEXT, "The name that the page gave it."),
+    required("name", TEXT, "The name that the page gave it."),
     field(
         "size",
         r#"{"type": "integer", "minimum": 0}"#,

@@ -93,7 +93,7 @@ fn file(
     };
     reader.unknown_keys(object, fields::STEPS_ROOT, &[], "the file");
     version(reader, object);
-    let url = needed(reader, object, "url", "the file");
+    let url = required(reader, object, "url", "the file");
     let steps = steps(reader, object);
     let errors: Vec<ErrorInfo> = items(reader, object, "errors")
         .into_iter()
@@ -149,7 +149,7 @@ fn invalid(reader: &mut Reader<'_>, node: &Node, pointer: String, message: Strin
     diagnostic.pointer = Some(pointer);
 }
 
-fn needed(reader: &mut Reader<'_>, object: Object<'_>, key: &str, whose: &str) -> Option<String> {
+fn required(reader: &mut Reader<'_>, object: Object<'_>, key: &str, whose: &str) -> Option<String> {
     reader.required(object, key, whose, &format!("\"{key}\": \"…\""))?;
     text(reader, object, key)
 }
@@ -266,8 +266,8 @@ fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<TestStep>
     }
     let object = Object { node, pointer };
     reader.unknown_keys(object, fields::STEP, &[], "the step");
-    let id = needed(reader, object, "id", "the step");
-    let description = needed(reader, object, "description", "the step");
+    let id = required(reader, object, "id", "the step");
+    let description = required(reader, object, "description", "the step");
     reader.required(object, "action", "the step", "\"action\": \"click\"");
     let action = reader.one_of(object, "action", "`action`", known_actions());
     let mut step = TestStep::new(id?, description?, action?);
@@ -364,7 +364,7 @@ fn complete(reader: &mut Reader<'_>, object: Object<'_>, step: &TestStep) {
         ("assertion", needs_assertion && step.assertion.is_none()),
     ] {
         if is_missing && reader.get(object, key).is_none() {
-            let whose = format!("a step that does `{}`", step.action.word());
+            let whose = format!("a step that does `{}`", step.action.as_str());
             reader.required(object, key, &whose, &format!("\"{key}\": …"));
         }
     }
@@ -411,7 +411,7 @@ fn assertion(
 fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fingerprint> {
     let object = Object { node, pointer };
     reader.unknown_keys(object, fields::FINGERPRINT, &[], "the fingerprint");
-    let tag = needed(reader, object, "tag", "the fingerprint");
+    let tag = required(reader, object, "tag", "the fingerprint");
     let mut count = |key| {
         whole(reader, object, key, 1, 1_000_000)
             .and_then(|count| usize::try_from(count).ok())
@@ -462,7 +462,7 @@ fn position(reader: &mut Reader<'_>, object: Object<'_>) -> Option<i32> {
 
 fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
     if object.get("kind").is_none() {
-        needed(reader, object, "kind", "the container");
+        required(reader, object, "kind", "the container");
     }
     Some(Container {
         kind: reader.one_of(object, "kind", "`kind`", ContainerKind::ALL)?,
@@ -501,7 +501,7 @@ fn observed(reader: &mut Reader<'_>, around: Object<'_>) -> Observed {
             fields::DIALOG,
             |reader, object| {
                 Some(ObservedDialog {
-                    kind: needed(reader, object, "kind", "the dialog")?,
+                    kind: required(reader, object, "kind", "the dialog")?,
                     message: text(reader, object, "message").unwrap_or_default(),
                     accepted: reader
                         .flag(object, "accepted", "`accepted`")
@@ -517,7 +517,7 @@ fn observed(reader: &mut Reader<'_>, around: Object<'_>) -> Observed {
             fields::DOWNLOAD,
             |reader, object| {
                 Some(ObservedDownload {
-                    name: needed(reader, object, "name", "the download")?,
+                    name: required(reader, object, "name", "the download")?,
                     size: whole(reader, object, "size", 0, u64::MAX).unwrap_or(0),
                     sha256: text(reader, object, "sha256").unwrap_or_default(),
                 })
@@ -563,7 +563,7 @@ fn error(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ErrorInf
     let severities = &[("error", false), ("warning", true)];
     Some(ErrorInfo {
         step_id: text(reader, object, "stepId"),
-        message: needed(reader, object, "message", "the error")?,
+        message: required(reader, object, "message", "the error")?,
         action: text(reader, object, "action"),
         playwright_action: text(reader, object, "playwrightAction"),
         llm_error: text(reader, object, "llmError"),

@@ -46,7 +46,7 @@ impl StepsFile {
         );
         let steps: Vec<Json> = self.test_steps.iter().map(step).collect();
         put(&mut members, "testSteps", steps);
-        put(&mut members, "status", self.status.word());
+        put(&mut members, "status", self.status.as_str());
         if !self.errors.is_empty() {
             let errors: Vec<Json> = self.errors.iter().map(error).collect();
             put(&mut members, "errors", errors);
@@ -74,7 +74,7 @@ fn step(step: &TestStep) -> Json {
     let mut members = Members::new();
     put(&mut members, "id", step.id.clone());
     put(&mut members, "description", step.description.clone());
-    put(&mut members, "action", step.action.word());
+    put(&mut members, "action", step.action.as_str());
     put_some(&mut members, "selector", step.selector.clone());
     put_some(&mut members, "value", step.value.clone());
     put_some(&mut members, "url", step.url.clone());
@@ -91,7 +91,7 @@ fn step(step: &TestStep) -> Json {
     );
     put(&mut members, "context", Json::Object(context));
     put_some(&mut members, "timeout", step.timeout_ms);
-    put_some(&mut members, "waitFor", step.wait_for.map(WaitFor::word));
+    put_some(&mut members, "waitFor", step.wait_for.map(WaitFor::as_str));
     put_some(&mut members, "maxRetries", step.max_retries);
     put_texts(&mut members, "selectors", &step.selectors);
     put_some(
@@ -102,7 +102,7 @@ fn step(step: &TestStep) -> Json {
     put_some(
         &mut members,
         "translator",
-        step.translator.map(Translator::word),
+        step.translator.map(Translator::as_str),
     );
     put_some(&mut members, "index", step.index);
     put_some(
@@ -114,7 +114,7 @@ fn step(step: &TestStep) -> Json {
     put_some(
         &mut members,
         "direction",
-        step.direction.map(Direction::word),
+        step.direction.map(Direction::as_str),
     );
     put_some(&mut members, "durationMs", step.duration_ms);
     put_some(&mut members, "tab", step.tab);
@@ -128,15 +128,15 @@ fn step(step: &TestStep) -> Json {
 /// What is expected stands in the step's `value`.
 fn assertion(assertion: &BrowserAssertion) -> Json {
     let mut members = Members::new();
-    put(&mut members, "kind", assertion.kind.word());
+    put(&mut members, "kind", assertion.kind.as_str());
     if assertion.negate {
         put(&mut members, "negate", true);
     }
     if assertion.kind.needs_expected() {
-        put(&mut members, "match", assertion.matching.word());
+        put(&mut members, "match", assertion.matching.as_str());
     }
     if assertion.compare != Compare::Equal {
-        put(&mut members, "compare", assertion.compare.word());
+        put(&mut members, "compare", assertion.compare.as_str());
     }
     if assertion.case_sensitive {
         put(&mut members, "caseSensitive", true);

@@ -149,10 +149,10 @@ fn arguments(step: &TestStep, target: Option<&str>) -> Json {
     put("value", step.value.clone());
     put("url", step.url.clone().map(Json::from));
     put("key", step.key.clone().map(Json::from));
-    put("direction", step.direction.map(|way| way.word().into()));
+    put("direction", step.direction.map(|way| way.as_str().into()));
     put("durationMs", step.duration_ms.map(Json::from));
     if let Some(assertion) = &step.assertion {
-        put("assertion", Some(assertion.kind.word().into()));
+        put("assertion", Some(assertion.kind.as_str().into()));
         put("negate", assertion.negate.then_some(Json::Bool(true)));
     }
     Json::Object(arguments)
@@ -189,7 +189,7 @@ fn ended(
     if let Some((id, assertion)) = check {
         events.push(EventData::Assertion(Assertion {
             id: id.to_owned(),
-            kind: assertion.kind.word().to_owned(),
+            kind: assertion.kind.as_str().to_owned(),
             status: if error.is_none() { "pass" } else { "fail" }.to_owned(),
             observed: json!(result.observed.extracted_content),
             evidence: error.map(|error| error.message.clone()),

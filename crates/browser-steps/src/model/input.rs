@@ -162,7 +162,7 @@ pub enum ProviderKind {
 
 impl ProviderKind {
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",

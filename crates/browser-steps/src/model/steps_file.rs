@@ -53,7 +53,7 @@ impl ParseStatus {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
             Self::Partial => "partial",
@@ -167,7 +167,7 @@ impl Translator {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
             Self::Words => "words",
@@ -199,7 +199,7 @@ impl WaitFor {
     ];
 
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Visible => "visible",
             Self::NetworkIdle => "networkidle",

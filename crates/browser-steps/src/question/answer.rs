@@ -167,7 +167,7 @@ impl Question<'_> {
     /// Whether everything is there that the action needs, and nothing is invented.
     fn check(&self, step: &IntermediateStep, target: Option<NodeId>) -> Result<(), InvalidReply> {
         let action = step.action_type;
-        let kind = action.word();
+        let kind = action.as_str();
         let grounds = AllowedValues::of(self.action);
         if action.needs_target() && target.is_none() {
             return breach(format!("`{kind}` needs `targetSelector`"));
@@ -214,7 +214,7 @@ impl Question<'_> {
         target: Option<NodeId>,
         grounds: &AllowedValues<'_>,
     ) -> Result<(), InvalidReply> {
-        let kind = assertion.kind.word();
+        let kind = assertion.kind.as_str();
         // What must not be there has no index; of what is counted one has.
         let needs_index = assertion.kind == AssertKind::Count || !assertion.may_lack_element();
         if assertion.kind.needs_target() && target.is_none() && needs_index {

@@ -41,7 +41,7 @@ fn calls(action: &str, calls: &[Call]) -> String {
             let target = target.map_or(String::new(), |id| {
                 format!(" {}", question.finder.in_words(id))
             });
-            format!("{}{target}", step.action_type.word())
+            format!("{}{target}", step.action_type.as_str())
         }
         Ok(Answer::Unclear { reason, candidates }) => {
             format!("unclear {} {reason}", candidates.len())

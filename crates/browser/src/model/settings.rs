@@ -62,7 +62,7 @@ impl ModelSettings {
     /// The model and its API.
     pub fn identity(&self) -> ModelIdentity {
         ModelIdentity {
-            dialect: self.kind.word().to_owned(),
+            dialect: self.kind.as_str().to_owned(),
             model: self.model.clone(),
         }
     }

@@ -752,8 +752,8 @@ fn told(understood: &Understood, finder: Finder<'_>) -> String {
         (ActionKind::Navigate, Some(url), _) => url.clone(),
         (ActionKind::Press, _, Some(key)) => key.clone(),
         _ => match &step.assertion {
-            Some(assertion) => assertion.kind.word().to_owned(),
-            None => step.action_type.word().to_owned(),
+            Some(assertion) => assertion.kind.as_str().to_owned(),
+            None => step.action_type.as_str().to_owned(),
         },
     }
 }

@@ -161,7 +161,7 @@ impl Memory {
         let first = first.unwrap_or_default();
         let words = &self.words;
         let mut told = BrowserVerdict {
-            word: verdict.word().to_owned(),
+            word: verdict.as_str().to_owned(),
             ..BrowserVerdict::default()
         };
         let mut candidates = Vec::new();

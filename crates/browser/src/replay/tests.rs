@@ -553,6 +553,6 @@ fn looking_says_what_is_gone_and_goes_on_where_it_can() {
     assert_eq!(verified.replayed.verdict, Verdict::Failed);
     assert_eq!(word(&verified.steps[0].told), "gone");
     assert_eq!(word(&verified.steps[1].told), "same");
-    let entry: Json = json!(verified.steps[2].told.status.map(StepStatus::word));
+    let entry: Json = json!(verified.steps[2].told.status.map(StepStatus::as_str));
     assert_eq!(entry, Json::Null, "what can't be told is not told");
 }

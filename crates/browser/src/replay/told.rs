@@ -16,7 +16,7 @@ pub(super) fn shown(step: &TestStep, number: u64) -> BrowserStep {
         number,
         id: step.id.clone(),
         words: step.description.clone(),
-        action: step.action.word().to_owned(),
+        action: step.action.as_str().to_owned(),
         selector: step.selectors.first().cloned(),
         value: step
             .value

@@ -90,7 +90,7 @@ impl LiveStage {
             | ActionKind::Extract
             | ActionKind::Assert
             | ActionKind::Unknown => {
-                let word = step.action_type.word();
+                let word = step.action_type.as_str();
                 let message = format!("unknown action `{word}`");
                 return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message));
             }
@@ -409,7 +409,7 @@ impl LiveStage {
 
 fn aim<'d>(deed: &'d StageAction<'_>) -> Result<&'d ActionTarget, Failure> {
     deed.aim.as_ref().ok_or_else(|| {
-        let message = format!("`{}` needs an element", deed.step.action_type.word());
+        let message = format!("`{}` needs an element", deed.step.action_type.as_str());
         Failure::new(codes::BROWSER_NOT_FOUND, message)
     })
 }

@@ -81,7 +81,7 @@ impl StageAction<'_> {
     /// The deed in JSON, with references instead of values: what a recording knows it by.
     pub fn to_json(&self) -> Json {
         let step = self.step;
-        let mut told = json!({"action": step.action_type.word()});
+        let mut told = json!({"action": step.action_type.as_str()});
         let mut put = |key: &str, value: Option<Json>| {
             if let Some(value) = value {
                 told[key] = value;
@@ -94,17 +94,17 @@ impl StageAction<'_> {
         put("value", step.input_value.as_ref().map(InputValue::to_json));
         put("url", step.url.as_ref().map(|url| json!(url)));
         put("key", step.key.as_ref().map(|key| json!(key)));
-        put("direction", step.direction.map(|way| json!(way.word())));
+        put("direction", step.direction.map(|way| json!(way.as_str())));
         put("durationMs", step.duration_ms.map(|time| json!(time)));
         put(
             "assertion",
             step.assertion.as_ref().map(|assertion| {
                 json!({
-                    "kind": assertion.kind.word(),
+                    "kind": assertion.kind.as_str(),
                     "expected": assertion.expected,
                     "negate": assertion.negate,
-                    "match": assertion.matching.word(),
-                    "compare": assertion.compare.word(),
+                    "match": assertion.matching.as_str(),
+                    "compare": assertion.compare.as_str(),
                 })
             }),
         );

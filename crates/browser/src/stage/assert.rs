@@ -126,7 +126,7 @@ fn failed(
     let not = if assertion.negate { "not " } else { "" };
     let mut message = format!(
         "expected {not}{}{expected} within {} s, but {observed}",
-        assertion.kind.word(),
+        assertion.kind.as_str(),
         limit.as_secs_f64(),
     );
     if let Some(nearest) = seen.and_then(|seen| seen.nearest.as_ref()) {

@@ -160,7 +160,7 @@ impl BrowserPlan {
         let model = match &self.model {
             Model::Unasked | Model::Unnamed => Json::Null,
             Model::Named(model) => json!({
-                "provider": model.kind.word(),
+                "provider": model.kind.as_str(),
                 "model": model.name,
                 "url": model.provider.to_string(),
                 "from": match model.place {
@@ -193,7 +193,7 @@ fn told(model: &NamedModel) -> [String; 2] {
         None => "no key, because `options.llm.apiKeyEnv` is not set".to_owned(),
     };
     let name = printable(&model.name);
-    let (api, url) = (model.kind.word(), &model.provider);
+    let (api, url) = (model.kind.as_str(), &model.provider);
     [
         format!("{name} over {api} at {url}"),
         format!("{place}, {key}"),

@@ -110,7 +110,7 @@ pub(super) fn named(
 fn typed(text: &str, of_file: Option<&Provider>) -> Result<(ProviderKind, String), Diagnostic> {
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let name = text
-            .strip_prefix(kind.word())
+            .strip_prefix(kind.as_str())
             .and_then(|rest| rest.strip_prefix('/'));
         if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
             return Ok((kind, name.to_owned()));

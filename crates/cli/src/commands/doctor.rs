@@ -223,7 +223,7 @@ fn finding_of(name: &str, pool: &Pool) -> Option<ServerFinding> {
             name: name.to_owned(),
             from: PathBuf::from(&spec.source),
             project_local: false,
-            transport: Some(spec.transport.word()),
+            transport: Some(spec.transport.as_str()),
             state: State::NotTried,
         });
     };
@@ -236,7 +236,11 @@ fn finding_of(name: &str, pool: &Pool) -> Option<ServerFinding> {
         name: name.to_owned(),
         from: server.from.clone(),
         project_local: server.project_local,
-        transport: server.spec.as_ref().ok().map(|spec| spec.transport.word()),
+        transport: server
+            .spec
+            .as_ref()
+            .ok()
+            .map(|spec| spec.transport.as_str()),
         state,
     })
 }

@@ -436,7 +436,7 @@ pub(super) fn description(
     started: impl std::fmt::Display,
     played: Option<&Played>,
 ) -> serde_json::Value {
-    let status = played.map_or("running", |played| played.verdict.word());
+    let status = played.map_or("running", |played| played.verdict.as_str());
     json!({
         "id": id,
         "kind": "play",

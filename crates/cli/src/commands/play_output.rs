@@ -61,7 +61,7 @@ pub(super) fn header(
         .iter()
         .map(
             |name| match config.server(name).map(|server| &server.spec) {
-                Some(Ok(spec)) => format!("{name} ({})", spec.transport.word()),
+                Some(Ok(spec)) => format!("{name} ({})", spec.transport.as_str()),
                 Some(Err(_)) => name.clone(),
                 None if is_built_in(name) => format!("{name} (built in)"),
                 None => name.clone(),

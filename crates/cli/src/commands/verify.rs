@@ -221,7 +221,7 @@ fn document(
     let seconds = |time: Duration| time.as_micros() as f64 / 1_000_000.0;
     json!({
         "success": replayed.verdict == Verdict::Passed,
-        "status": replayed.verdict.word(),
+        "status": replayed.verdict.as_str(),
         "steps": browser_verdicts::entries(steps),
         "healed_steps": replayed.healed.len(),
         "heal_file": kept.file(),

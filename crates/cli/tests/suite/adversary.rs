@@ -664,7 +664,7 @@ fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
         .address
         .scope
         .iter()
-        .map(|hop| json!({"kind": hop.kind.word(), "xpath": hop.xpath}))
+        .map(|hop| json!({"kind": hop.kind.as_str(), "xpath": hop.xpath}))
         .collect();
     let mut draw = || -> Value {
         let n_changes = if chance.below(5) < 3 { 1 } else { 2 };

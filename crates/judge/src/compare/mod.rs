@@ -124,7 +124,7 @@ impl Part {
     }
 
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
             Self::Result => "result",
@@ -140,7 +140,7 @@ impl Part {
 
 impl How {
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",
             Self::Removed => "removed",

@@ -25,8 +25,8 @@ fn told(old: &Trace, new: &Trace) -> Vec<String> {
         let changes: Vec<String> = difference.changes.iter().map(Change::told).collect();
         let tool = place.and_then(|place| place.tool.clone());
         let words = [
-            difference.part.word(),
-            difference.how.word(),
+            difference.part.as_str(),
+            difference.how.as_str(),
             tool.as_deref().unwrap_or_default(),
             &changes.join("; "),
         ];

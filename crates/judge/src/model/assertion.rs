@@ -36,7 +36,7 @@ pub enum Severity {
 
 impl Severity {
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Critical => "critical",
             Self::Warning => "warning",

@@ -118,7 +118,7 @@ pub enum Trigger {
 
 impl Trigger {
     /// As it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::UserMessage => "user_message",
             Self::Scheduler => "scheduler",

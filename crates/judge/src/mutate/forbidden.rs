@@ -129,17 +129,17 @@ fn forbidden_calls(assertion: &Assertion, trace: &Trace) -> Vec<(String, Json, u
                 calls.filter(|call| is_meant(call)).count()
             };
             // As many as it takes to be one too many.
-            let needed = |max: u64, count: usize| {
+            let required = |max: u64, count: usize| {
                 let max = usize::try_from(max).unwrap_or(usize::MAX);
-                let needed = max.saturating_sub(count).saturating_add(1);
-                (needed <= MOST_CALLS).then_some(needed)
+                let required = max.saturating_sub(count).saturating_add(1);
+                (required <= MOST_CALLS).then_some(required)
             };
             let of_tool = tool.as_ref().and_then(|(tool, max)| {
-                let times = needed(*max, called(&|call| tool.matches(&call.tool)))?;
+                let times = required(*max, called(&|call| tool.matches(&call.tool)))?;
                 Some((name_for(tool)?, nothing(), times))
             });
             let of_all = max_total.and_then(|max| {
-                let times = needed(max, called(&|_| true))?;
+                let times = required(max, called(&|_| true))?;
                 Some((SOME_TOOL.to_owned(), nothing(), times))
             });
             of_tool.into_iter().chain(of_all).collect()

@@ -101,7 +101,7 @@ impl Mutation {
     ];
 
     /// The word in results.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::DropCall => "drop_call",
             Self::DuplicateCall => "duplicate_call",

@@ -1,6 +1,6 @@
 //! The one table of keys: what the reader knows, what the schema says.
 
-use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, needed};
+use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, required};
 
 pub(super) const TEXTS: &str = r#"{"type": ["array", "string"], "items": {"type": "string"}}"#;
 pub(super) const FLAG: &str = r#"{"type": "boolean"}"#;
@@ -12,16 +12,16 @@ const MESSAGES: &str =
     "{\"type\": [\"array\", \"null\"], \"items\": {\"$ref\": \"#/$defs/message\"}}";
 
 pub(super) const ROOT: &[Field] = &[
-    needed(
+    required(
         "schema_version",
         r#"{"enum": ["0.1", 0.1]}"#,
         "Version of the format: \"0.1\".",
     ),
-    needed("id", TEXT, "Name of the test case, unique in its suite."),
+    required("id", TEXT, "Name of the test case, unique in its suite."),
     field("title", OPTIONAL_TEXT, "A human-readable title."),
     field("description", OPTIONAL_TEXT, "A description."),
     field("tags", TEXTS, "Tags for selecting test cases."),
-    needed(
+    required(
         "adapter",
         r#"{"enum": ["nanoclaw", "cuecard"]}"#,
         "The source of the trace: a NanoClaw agent or its replay bundle, or Cuecard.",
@@ -31,7 +31,7 @@ pub(super) const ROOT: &[Field] = &[
         r#"{"enum": ["replay", "live", null]}"#,
         "Whether NanoClaw's bundle is read or made (default: replay).",
     ),
-    needed(
+    required(
         "adapter_input",
         "{\"$ref\": \"#/$defs/adapter_input\"}",
         "Where the trace comes from.",
@@ -46,7 +46,7 @@ pub(super) const ROOT: &[Field] = &[
         "{\"$ref\": \"#/$defs/tools\"}",
         "What the agent could call.",
     ),
-    needed(
+    required(
         "assertions",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/assertion\"}}",
         "The assertions on the trace.",
@@ -128,8 +128,8 @@ pub(super) const SCHEDULER: &[Field] = &[
 ];
 
 pub(super) const MESSAGE: &[Field] = &[
-    needed("role", TEXT, "Who said it: user, assistant or system."),
-    needed("content", TEXT, "What was said."),
+    required("role", TEXT, "Who said it: user, assistant or system."),
+    required("content", TEXT, "What was said."),
 ];
 
 pub(super) const TOOLS: &[Field] = &[
@@ -151,8 +151,8 @@ pub(super) const TOOLS: &[Field] = &[
 ];
 
 pub(super) const FIXTURE: &[Field] = &[
-    needed("id", TEXT, "The name that tool results refer to."),
-    needed("tool", TEXT, "The tool that answers so."),
+    required("id", TEXT, "The name that tool results refer to."),
+    required("tool", TEXT, "The tool that answers so."),
     field("description", OPTIONAL_TEXT, "What it stands for."),
     field("result", ANY, "What the tool answers."),
     field("error", ANY, "How the tool fails."),
@@ -194,12 +194,12 @@ pub(super) const REPORTING: &[Field] = &[
 ];
 
 pub(super) const ASSERTION: &[Field] = &[
-    needed(
+    required(
         "id",
         TEXT,
         "Name of the assertion, unique in its test case.",
     ),
-    needed("type", TEXT, "What is asserted."),
+    required("type", TEXT, "What is asserted."),
     field(
         "severity",
         r#"{"enum": ["critical", "warning", null]}"#,
@@ -246,6 +246,6 @@ pub(super) const ARGS_MATCH: &[Field] = &[
 ];
 
 pub(super) const CALL: &[Field] = &[
-    needed("tool", TEXT, "The tool; a glob is allowed."),
+    required("tool", TEXT, "The tool; a glob is allowed."),
     field("args", OBJECT, "Dotted keys and their values."),
 ];

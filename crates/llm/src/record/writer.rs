@@ -275,9 +275,9 @@ impl Writer {
         let recorded = self.record(&passed);
         self.learn();
         let mut outcome = match (&recorded, &passed.answered) {
-            (Some(recorded), _) => recorded.outcome.word(),
+            (Some(recorded), _) => recorded.outcome.as_str(),
             (None, Answered::Other) => "other",
-            (None, _) => RecordedOutcome::LeftOut.word(),
+            (None, _) => RecordedOutcome::LeftOut.as_str(),
         };
         let mut problem = match &passed.answered {
             Answered::LeftOut(why) => Some(why.clone()),
@@ -292,7 +292,7 @@ impl Writer {
         let changed = recorded.iter().flat_map(|recorded| &recorded.changed);
         for conversation in changed.copied().collect::<Vec<_>>() {
             if let Err(error) = self.write(conversation) {
-                outcome = RecordedOutcome::LeftOut.word();
+                outcome = RecordedOutcome::LeftOut.as_str();
                 problem = Some(error);
             }
         }
@@ -432,7 +432,7 @@ impl Writer {
             told.push(events::failed_with(error.status, kind, &error.message));
         }
         told.push(EventData::HttpExchange(HttpExchange {
-            dialect: passed.endpoint.word().to_owned(),
+            dialect: passed.endpoint.as_str().to_owned(),
             path: passed.path.clone(),
             status: passed.status,
             lane: Some(lane(outcome).to_owned()),
@@ -453,7 +453,7 @@ impl Writer {
     fn find(&mut self, mut found: Diagnostic) {
         found.message = self.recorder.redactor().text(&found.message).into_owned();
         self.tap.record(EventData::Log(Log {
-            level: found.severity.word().to_owned(),
+            level: found.severity.as_str().to_owned(),
             message: format!("{}: {}", found.code.name(), found.message),
             stream: None,
         }));
@@ -490,7 +490,7 @@ impl Writer {
             number: passed.number,
             at_ms: milliseconds(passed.at),
             due_ms: passed.took_ms,
-            dialect: passed.endpoint.word(),
+            dialect: passed.endpoint.as_str(),
             method: passed.method.clone(),
             path: passed.path.clone(),
             lane: lane(outcome),

@@ -294,7 +294,7 @@ impl fmt::Debug for ConfiguredServer {
             .field("name", &self.name)
             .field(
                 "spec",
-                &self.spec.as_ref().map(|spec| spec.transport.word()),
+                &self.spec.as_ref().map(|spec| spec.transport.as_str()),
             )
             .field("from", &self.from)
             .field("project_local", &self.project_local)

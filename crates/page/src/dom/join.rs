@@ -35,7 +35,7 @@ pub fn join(documents: &[CapturedDocument], tabs: &[TabInfo], warnings: &[String
             Some(owner) => json!({
                 "document": owner.document,
                 "path": owner.path,
-                "kind": owner.kind.word(),
+                "kind": owner.kind.as_str(),
             }),
         })
         .collect();

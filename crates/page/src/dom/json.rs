@@ -73,7 +73,7 @@ fn members(element: &DomElement) -> Map<String, Json> {
         let hops: Vec<Json> = element
             .scope
             .iter()
-            .map(|hop| json!({"kind": hop.kind.word(), "xpath": hop.xpath}))
+            .map(|hop| json!({"kind": hop.kind.as_str(), "xpath": hop.xpath}))
             .collect();
         put("scope", Json::Array(hops));
     }

@@ -189,7 +189,7 @@ pub enum HopKind {
 
 impl HopKind {
     /// The word for it in captures and selectors.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Frame => "frame",
             Self::Shadow => "shadow",

@@ -487,6 +487,6 @@ pub(super) fn scope_words(element: &DomElement) -> Vec<String> {
     element
         .scope
         .iter()
-        .map(|hop| format!("{}={}", hop.kind.word(), hop.xpath))
+        .map(|hop| format!("{}={}", hop.kind.as_str(), hop.xpath))
         .collect()
 }

@@ -47,7 +47,7 @@ fn word(before: &str, name: &str, after: &str) -> String {
     let (verdict, _) = between(before, name, 0, after);
     match &verdict {
         Verdict::Healed(healing) => format!("healed: {}", healing.reason),
-        other => other.word().to_owned(),
+        other => other.as_str().to_owned(),
     }
 }
 
@@ -151,7 +151,7 @@ fn what_still_shows_its_name_is_healed_under_another_accessible_name() {
         .expect("a button");
     let named = page("form \"Account\"\n  button \"Enter\"");
     let verdict = verdict(&named, &remember(&nameless, button));
-    assert_eq!(verdict.word(), "wrong target");
+    assert_eq!(verdict.as_str(), "wrong target");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn on_nth(before: &str, role: &str, nth: usize, after: &str) -> (String, Option<
     let place = found
         .target()
         .and_then(|id| ids(&new).iter().position(|one| *one == id));
-    (found.word().to_owned(), place)
+    (found.as_str().to_owned(), place)
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn what_has_no_name_stays_in_its_column() {
             .elements()
             .filter(|(_, element)| element.role == "checkbox");
         let place = boxes.position(|(id, _)| found.target() == Some(id));
-        (found.word(), place)
+        (found.as_str(), place)
     };
     // Named by row and column it is known, although four look alike.
     assert_eq!(found("Write", &before), ("same", Some(1)));
@@ -386,7 +386,7 @@ fn what_leads_to_something_else_is_a_wrong_target() {
 fn found_word(new: &DomState, selector: &str, old: &DomState, name: &str) -> &'static str {
     let mut memory = remember(old, id_of(old, name, 0));
     memory.selectors = vec![selector.parse().expect("a selector")];
-    verdict(new, &memory).word()
+    verdict(new, &memory).as_str()
 }
 
 #[test]
@@ -530,7 +530,7 @@ fn twins_in_one_place_are_told_apart_by_what_is_near() {
         0,
         &form(&[("First", false), ("Last", true)]),
     );
-    assert_eq!(first.word(), "wrong target");
+    assert_eq!(first.as_str(), "wrong target");
     let (last, _) = between(
         &before,
         "Edit",
@@ -670,7 +670,7 @@ fn a_badge_in_one_row_is_no_other_name_there() {
         "{verdict:?}"
     );
     let (verdict, _) = between(ROWS, "Delete", 0, &rows(badge));
-    assert_eq!(verdict.word(), "same");
+    assert_eq!(verdict.as_str(), "same");
     let both = format!("{badge}\n      button \"Delete\"");
     let (verdict, new) = between(ROWS, "Delete", 1, &rows(&both));
     assert_ne!(verdict.target(), Some(id_of(&new, "Delete 2", 0)));
@@ -696,7 +696,7 @@ fn a_text_in_another_column_is_another_cell() {
         ("1%", "57%", false),
     ] {
         let changed = page(&table(first, second));
-        let is_found = verdict(&changed, &memory).word();
+        let is_found = verdict(&changed, &memory).as_str();
         assert_eq!(is_found == "same", is_same, "{first} {second}");
     }
 }

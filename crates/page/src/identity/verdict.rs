@@ -74,7 +74,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Same(_) => "same",
             Self::Healed(_) => "healed",
@@ -699,7 +699,7 @@ impl Finder<'_> {
 /// one is another one's. Shadow roots are how a page is made: nobody sees them.
 pub(super) fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
     let hops = element.scope.iter();
-    let n_frames = hops.filter(|hop| hop.kind.word() == "frame").count();
+    let n_frames = hops.filter(|hop| hop.kind.as_str() == "frame").count();
     let remembered = fingerprint.scope.iter();
     element.role == fingerprint.role
         && (!element.role.is_empty() || element.tag_name == fingerprint.tag)

@@ -239,7 +239,7 @@ pub(super) fn expanded(tokens: &[Token]) -> Vec<Token> {
     let mut all = Vec::new();
     for token in tokens {
         let word = token
-            .word()
+            .as_str()
             .map(|word| word.to_lowercase().replace('’', "'"));
         let long = NEGATIONS
             .iter()
@@ -378,7 +378,7 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
         return Ok(claim);
     }
     let value = tail.split_last().and_then(|(last, words)| {
-        let is_word = last.word().is_some() && take_value(std::slice::from_ref(last)).is_none();
+        let is_word = last.as_str().is_some() && take_value(std::slice::from_ref(last)).is_none();
         let text = match take_value(std::slice::from_ref(last)) {
             Some((value, _)) => as_text(&value.to_json()).into_owned(),
             None => last
@@ -449,7 +449,7 @@ fn cell(subject: &[Token]) -> Option<Words> {
     let of = subject.iter().position(|token| token.is("of"));
     let owner = subject.iter().position(|token| {
         token
-            .word()
+            .as_str()
             .is_some_and(|word| word.ends_with("'s") || word.ends_with("’s"))
     });
     let (column, row) = match (of, owner) {
@@ -490,7 +490,7 @@ pub(super) fn saying(tokens: &[Token]) -> Option<(String, bool)> {
     let mut words = Vec::new();
     let all: Option<Vec<String>> = tokens
         .iter()
-        .map(|token| Some(token.word()?.to_lowercase()))
+        .map(|token| Some(token.as_str()?.to_lowercase()))
         .collect();
     let all = all?;
     for (at, word) in all.iter().enumerate() {
@@ -636,11 +636,11 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
     match rest {
         // A text that is nowhere.
         [no, rest @ ..]
-            if no.is("no") && matches!(text_words(rest), [text] if text.word().is_none()) =>
+            if no.is("no") && matches!(text_words(rest), [text] if text.as_str().is_none()) =>
         {
             visible(rest, !negate)
         }
-        [first, ..] if first.is_any(&["a", "an", "the", "any"]) || first.word().is_none() => {
+        [first, ..] if first.is_any(&["a", "an", "the", "any"]) || first.as_str().is_none() => {
             visible(after(rest, "any").unwrap_or(rest), negate)
         }
         [first, ..] if after(rest, "text").is_some() || first.is("text") => visible(rest, negate),
@@ -673,7 +673,7 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
     .find_map(|(words, compare, shift)| Some((compare, shift, after(rest, words)?)))
     .unwrap_or((Compare::Equal, 0, rest));
     let (number, rest) = rest.split_first().ok_or_else(form)?;
-    let word = number.word().ok_or_else(form)?.to_lowercase();
+    let word = number.as_str().ok_or_else(form)?.to_lowercase();
     let number = figure(&word)
         .or_else(|| word.parse::<u32>().ok().map(i64::from))
         .map(|number| number + shift)

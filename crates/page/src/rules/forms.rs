@@ -49,7 +49,7 @@ pub fn nearest_form(sentence: &str) -> Option<&'static str> {
     let mut words = sentence
         .tokens
         .iter()
-        .filter_map(|token| token.word())
+        .filter_map(|token| token.as_str())
         .skip_while(|word| {
             super::sentence::IGNORED
                 .iter()

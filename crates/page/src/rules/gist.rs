@@ -135,12 +135,12 @@ impl Finder<'_> {
         // `choose Table from the Insert menu` names the Table, and not something on any table.
         let named = rest
             .iter()
-            .find(|token| !is_silent(&token.word().unwrap_or_default().to_lowercase()))
-            .and_then(Token::word)
+            .find(|token| !is_silent(&token.as_str().unwrap_or_default().to_lowercase()))
+            .and_then(Token::as_str)
             .filter(|word| word.starts_with(char::is_uppercase) && is_any_part(word));
         let search = Search {
             parts: &parts,
-            verb: &verb.word().map(plain_words).unwrap_or_default(),
+            verb: &verb.as_str().map(plain_words).unwrap_or_default(),
             is_verb_name: action.is_none(),
             may_lack_name: needs_text,
         };
@@ -544,12 +544,12 @@ pub(super) fn parts(tokens: &[Token]) -> Vec<Part> {
         let bare = word.trim_end_matches("'s").trim_end_matches("’s");
         let words = plain_words(bare);
         let is_noun = |one: &str| !word.contains(char::is_uppercase) && is_item_noun(one);
-        let next = tokens.get(at + 1).and_then(Token::word).map(plain_words);
+        let next = tokens.get(at + 1).and_then(Token::as_str).map(plain_words);
         let is_order = is_position(token)
             && next.is_some_and(|next| matches!(next.as_slice(), [one] if is_item_noun(one)));
         match (words.as_slice(), order.take()) {
             ([noun], Some(order)) => parts.push(Part::Nth {
-                order: order.word().unwrap_or_default().to_lowercase(),
+                order: order.as_str().unwrap_or_default().to_lowercase(),
                 noun: noun.clone(),
             }),
             _ if is_order => order = Some(token),
@@ -572,7 +572,7 @@ pub(super) fn parts(tokens: &[Token]) -> Vec<Part> {
 /// set behind the last `to`.
 fn take_text(tokens: &mut Vec<Token>, pool: Pool) -> Option<String> {
     let is_no_word = |token: &Token| {
-        token.word().is_some_and(|word| {
+        token.as_str().is_some_and(|word| {
             let is_code = word.len() > 1 && !word.contains(char::is_lowercase);
             let is_figure = word.contains(|sign: char| sign.is_ascii_digit());
             is_code || is_figure || word.contains('@') || word.contains("://")
@@ -670,14 +670,14 @@ ul "Posts"
         let Some(meant) = finder.gist(sentence) else {
             return "-".to_owned();
         };
-        let mut words = vec![meant.step.action_type.word().to_owned()];
+        let mut words = vec![meant.step.action_type.as_str().to_owned()];
         let value = meant.step.input_value.as_ref();
         words.extend(value.map(|value| value.to_json().to_string()));
         if let Some(assertion) = &meant.step.assertion {
             words.extend(assertion.negate.then(|| "not".to_owned()));
-            words.push(assertion.kind.word().to_owned());
+            words.push(assertion.kind.as_str().to_owned());
             let expected = assertion.expected.as_ref();
-            words.extend(expected.map(|text| format!("{} {text}", assertion.matching.word())));
+            words.extend(expected.map(|text| format!("{} {text}", assertion.matching.as_str())));
         }
         let place = meant.phrase.map(|phrase| phrase.to_string());
         words.push(place.unwrap_or_else(|| finder.in_words(meant.target)));

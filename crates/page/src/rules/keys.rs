@@ -45,7 +45,7 @@ const LONGEST_WAIT: f64 = 600_000.0;
 
 /// The key that words name: `Enter`, `Control+A`, `the Enter key`, `arrow down`.
 pub(super) fn key(tokens: &[Token]) -> Option<String> {
-    let words: Option<Vec<&str>> = tokens.iter().map(Token::word).collect();
+    let words: Option<Vec<&str>> = tokens.iter().map(Token::as_str).collect();
     let mut words = words?;
     if words.len() > 1 && words.last()?.eq_ignore_ascii_case("key") {
         words.pop();

@@ -62,7 +62,7 @@ pub(super) fn gist(sentence: &Sentence) -> Option<LooseIntent<'_>> {
                 Some(LooseIntent::Claim { subject, said })
             }
             // `Visitors: 24,812`
-            None if first.word().is_some_and(|word| word.ends_with(':')) && tokens.len() > 1 => {
+            None if first.as_str().is_some_and(|word| word.ends_with(':')) && tokens.len() > 1 => {
                 Some(LooseIntent::Claim {
                     subject: &tokens[..1],
                     said: tokens,
@@ -316,7 +316,7 @@ pub(super) fn texts_said(said: &[Token]) -> Vec<(String, Vec<Token>)> {
         // `has 128 likes`
         let is_figure = |token: &Token| {
             token
-                .word()
+                .as_str()
                 .is_some_and(|word| word.starts_with(|sign: char| sign.is_ascii_digit()))
         };
         if is_figure(&said[start]) {

@@ -259,7 +259,7 @@ impl RoleWord {
     }
 
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Button => "button",
             Self::Link => "link",
@@ -292,7 +292,7 @@ impl fmt::Display for Phrase {
         let words = [
             self.position.map(ordinal),
             name.map(|name| in_quotes(name)),
-            self.role.map(|role| role.word().to_owned()),
+            self.role.map(|role| role.as_str().to_owned()),
         ];
         let words: Vec<String> = words.into_iter().flatten().collect();
         formatter.write_str(&words.join(" "))?;
@@ -439,7 +439,9 @@ impl Phrase {
         };
         let is_definite = rest.len() < outside.len() || within.is_some();
         // `Link` alone may be a name.
-        let is_lower = rest.iter().all(|token| token.word().is_some_and(is_lower));
+        let is_lower = rest
+            .iter()
+            .all(|token| token.as_str().is_some_and(is_lower));
         // `the email from Tom Becker`: no control is called so.
         let is_from = starts_with(rest, CONTAINER_WORDS).is_some();
         let is_only = is_lower && (is_definite || is_plural);
@@ -518,7 +520,7 @@ pub(super) fn take_place(tokens: &[Token]) -> Option<(&[Token], Within)> {
             };
             let (name, is_quoted) = name(inner).ok()?;
             // `Search for Rooms` is a name, `the checkbox for Lease.pdf` is none.
-            let is_short = outside.iter().any(|token| token.word().is_none())
+            let is_short = outside.iter().any(|token| token.as_str().is_none())
                 || ends_with(without_ignored(outside), ROLE_WORDS, false).is_some();
             let is_name = !name.starts_with(char::is_lowercase);
             (is_quoted || (is_name && (is_short || !preposition.is("for")))).then_some(Within {
@@ -607,14 +609,14 @@ fn take_ordinal(tokens: &[Token]) -> (&[Token], Option<i32>) {
         return (tokens, None);
     };
     let is_number = first
-        .word()
+        .as_str()
         .is_some_and(|word| word.starts_with(|sign: char| sign.is_ascii_digit()));
-    let is_lower = first.word().is_some_and(is_lower);
+    let is_lower = first.as_str().is_some_and(is_lower);
     let is_role = ends_with(rest, ROLE_WORDS, false).is_some_and(|(_, rest)| rest.is_empty());
-    let is_named = rest.iter().any(|token| token.word().is_none());
+    let is_named = rest.iter().any(|token| token.as_str().is_none());
     let is_capital = rest
         .first()
-        .and_then(Token::word)
+        .and_then(Token::as_str)
         .is_some_and(|word| word.starts_with(char::is_uppercase));
     match !rest.is_empty() && (is_named || is_number || (is_lower && (is_role || is_capital))) {
         true => (rest, Some(position)),
@@ -647,7 +649,7 @@ fn take_role(tokens: &[Token], is_plural: bool) -> (&[Token], Option<RoleWord>) 
             .find_map(|join| after(rest, join))
             .unwrap_or(rest);
         if let [one] = rest
-            && one.word().is_none()
+            && one.as_str().is_none()
         {
             return (rest, Some(role));
         }

@@ -44,7 +44,7 @@ impl Token {
         words.iter().any(|word| self.is(word))
     }
 
-    pub(super) fn word(&self) -> Option<&str> {
+    pub(super) fn as_str(&self) -> Option<&str> {
         match &self.kind {
             TokenKind::Word(word) => Some(word),
             _ => None,
@@ -78,7 +78,7 @@ pub(super) fn after<'t>(tokens: &'t [Token], words: &str) -> Option<&'t [Token]>
 
 /// Tokens as a text, if they are words alone.
 pub(super) fn plain_text(tokens: &[Token]) -> Option<String> {
-    let words: Option<Vec<&str>> = tokens.iter().map(Token::word).collect();
+    let words: Option<Vec<&str>> = tokens.iter().map(Token::as_str).collect();
     words
         .map(|words| words.join(" "))
         .filter(|text| !text.is_empty())
@@ -193,7 +193,7 @@ fn in_order(tokens: Vec<Token>) -> Vec<Token> {
     }
     let colon = tokens.iter().position(|token| {
         token
-            .word()
+            .as_str()
             .is_some_and(|word| word.len() > 1 && word.ends_with(':'))
     });
     match colon {

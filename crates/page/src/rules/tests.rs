@@ -10,10 +10,13 @@ fn said(sentence: &str) -> String {
         Understanding::Compound { parts } => return format!("compound {}", parts.join(" | ")),
     };
     let step = &intent.step;
-    let mut words = vec![step.action_type.word().to_owned()];
+    let mut words = vec![step.action_type.as_str().to_owned()];
     words.extend(step.url.clone());
     words.extend(step.key.clone());
-    words.extend(step.direction.map(|direction| direction.word().to_owned()));
+    words.extend(
+        step.direction
+            .map(|direction| direction.as_str().to_owned()),
+    );
     words.extend(step.duration_ms.map(|duration| duration.to_string()));
     words.extend(
         step.input_value
@@ -24,11 +27,11 @@ fn said(sentence: &str) -> String {
         if assertion.negate {
             words.push("not".to_owned());
         }
-        words.push(assertion.kind.word().to_owned());
+        words.push(assertion.kind.as_str().to_owned());
         if let Some(expected) = &assertion.expected {
             let how = match assertion.kind {
-                AssertKind::Count => assertion.compare.word(),
-                _ => assertion.matching.word(),
+                AssertKind::Count => assertion.compare.as_str(),
+                _ => assertion.matching.as_str(),
             };
             words.push(format!("{how} {expected}"));
         }

@@ -146,7 +146,7 @@ pub(super) fn intent(sentence: &Sentence) -> Understanding {
 
 /// Takes the verb from the beginning, also in the third person.
 pub(super) fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
-    let first = tokens.first()?.word()?.to_lowercase();
+    let first = tokens.first()?.as_str()?.to_lowercase();
     let stems = [
         Some(first.as_str()),
         first.strip_suffix('s'),
@@ -245,7 +245,7 @@ impl Reader<'_> {
     fn read(&self, tokens: &[Token]) -> Read {
         let tokens = without_fillers(tokens);
         let Some((verb, rest)) = take_verb(tokens) else {
-            return match (is_claim(tokens), tokens.first().and_then(Token::word)) {
+            return match (is_claim(tokens), tokens.first().and_then(Token::as_str)) {
                 (true, _) => self.assertion(tokens),
                 (false, Some(verb)) if tokens[0].is_any(ITEM_VERBS) => {
                     self.on_item(verb, &tokens[1..])
@@ -409,8 +409,8 @@ impl Reader<'_> {
         let is_like_address = |token: &Token| {
             token.text().is_some_and(|text| {
                 text.contains("://")
-                    || (token.word().is_some() && text.contains(['/', ':']))
-                    || (token.word().is_some() && named.len() == 1 && text.contains('.'))
+                    || (token.as_str().is_some() && text.contains(['/', ':']))
+                    || (token.as_str().is_some() && named.len() == 1 && text.contains('.'))
             })
         };
         if !rest.is_empty() && !rest.iter().any(is_like_address) {
@@ -540,7 +540,7 @@ impl Reader<'_> {
             .iter()
             .position(|token| token.is("for"))
             .map_or(0, |at| at + 1);
-        if rest[..at].iter().any(|token| token.word().is_none()) {
+        if rest[..at].iter().any(|token| token.as_str().is_none()) {
             return Err(form());
         }
         let (value, rest) = take_value(&rest[at..])
@@ -568,7 +568,7 @@ impl Reader<'_> {
         let from = rest.iter().rposition(|token| token.is("from"));
         let value = match (from, take_value(rest)) {
             // `select Red from X`: what stands before "from" is an option.
-            (Some(from), None) if rest[..from].iter().all(|token| token.word().is_some()) => {
+            (Some(from), None) if rest[..from].iter().all(|token| token.as_str().is_some()) => {
                 let value = InputValue::Text(written(&rest[..from]));
                 Some((value, &rest[from..])).filter(|_| from > 0)
             }
@@ -671,24 +671,27 @@ impl Reader<'_> {
         }
         let rest = after(rest, "for").unwrap_or(rest);
         let duration = match rest {
-            [one] => one.word().and_then(|word| {
+            [one] => one.as_str().and_then(|word| {
                 let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
                 milliseconds(&word[..at], &word[at..])
             }),
             [half, a, unit] if half.is("half") && a.is("a") => {
-                unit.word().and_then(|unit| milliseconds("0.5", unit))
+                unit.as_str().and_then(|unit| milliseconds("0.5", unit))
             }
-            [number, unit] => number.word().zip(unit.word()).and_then(|(number, unit)| {
-                let figure = super::assertion::figure(number);
-                milliseconds(
-                    &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
-                    unit,
-                )
-            }),
+            [number, unit] => number
+                .as_str()
+                .zip(unit.as_str())
+                .and_then(|(number, unit)| {
+                    let figure = super::assertion::figure(number);
+                    milliseconds(
+                        &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
+                        unit,
+                    )
+                }),
             _ => None,
         };
         let Some(duration) = duration else {
-            let is_named = rest.iter().any(|token| token.word().is_none());
+            let is_named = rest.iter().any(|token| token.as_str().is_none());
             let has_infinitive = rest.iter().any(|token| token.is("to"));
             return match is_named || has_infinitive {
                 true => self.wait_until(rest).map_err(|_| form()),

@@ -151,7 +151,7 @@ impl Selector {
 impl fmt::Display for Selector {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for hop in &self.hops {
-            write!(formatter, "{}={} >> ", hop.kind.word(), hop.pattern)?;
+            write!(formatter, "{}={} >> ", hop.kind.as_str(), hop.pattern)?;
         }
         if let Some(within) = &self.within {
             write!(formatter, "within={}", within.pattern)?;

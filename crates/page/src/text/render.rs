@@ -15,34 +15,34 @@ const LONGEST_URL: usize = 2_000;
 pub(super) fn render(state: &DomState, lines: &[Line], cut: Option<&Cut>) -> String {
     let mut text = head(state);
     // Lines with something in them that is printed, for each zone.
-    let mut needed: Vec<[bool; 4]> = vec![[false; 4]; lines.len()];
+    let mut required: Vec<[bool; 4]> = vec![[false; 4]; lines.len()];
     for (place, line) in lines.iter().enumerate().rev() {
         let zone = line.zone as usize;
         let is_own = !line.is_out && line.kind != Kind::Region;
-        needed[place][zone] |= is_own || line.more.is_some();
+        required[place][zone] |= is_own || line.more.is_some();
         if let Some(parent) = line.parent {
-            let inner = needed[place];
-            for (outer, inner) in needed[parent].iter_mut().zip(inner) {
+            let inner = required[place];
+            for (outer, inner) in required[parent].iter_mut().zip(inner) {
                 *outer |= inner;
             }
         }
     }
-    let any = |zone: Zone| needed.iter().any(|needed| needed[zone as usize]);
+    let any = |zone: Zone| required.iter().any(|required| required[zone as usize]);
     let page = &state.page;
     let above = page.scroll.1;
     if above > 0.0 || any(Zone::Above) {
         text.push_str(&format!("above pixels={above:.0}\n"));
-        zone(&mut text, lines, &needed, Zone::Above, 1);
+        zone(&mut text, lines, &required, Zone::Above, 1);
     }
-    zone(&mut text, lines, &needed, Zone::InView, 0);
+    zone(&mut text, lines, &required, Zone::InView, 0);
     let below = (page.size.1 - page.scroll.1 - page.viewport.1).max(0.0);
     if below > 0.0 || any(Zone::Below) {
         text.push_str(&format!("below pixels={below:.0}\n"));
-        zone(&mut text, lines, &needed, Zone::Below, 1);
+        zone(&mut text, lines, &required, Zone::Below, 1);
     }
     if any(Zone::Covered) {
         text.push_str("covered\n");
-        zone(&mut text, lines, &needed, Zone::Covered, 1);
+        zone(&mut text, lines, &required, Zone::Covered, 1);
     }
     if let Some(cut) = cut.filter(|cut| cut.elements + cut.texts > 0) {
         let (elements, texts) = (cut.elements, cut.texts);
@@ -82,11 +82,11 @@ fn head(state: &DomState) -> String {
 }
 
 /// Prints the lines of a zone, with those that they are in although these may stand elsewhere.
-fn zone(text: &mut String, lines: &[Line], needed: &[[bool; 4]], zone: Zone, least: usize) {
+fn zone(text: &mut String, lines: &[Line], required: &[[bool; 4]], zone: Zone, least: usize) {
     // How deep each printed line stands.
     let mut depths: Vec<Option<usize>> = vec![None; lines.len()];
     for (place, line) in lines.iter().enumerate() {
-        if !needed[place][zone as usize] {
+        if !required[place][zone as usize] {
             continue;
         }
         let outer = std::iter::successors(line.parent, |&outer| lines[outer].parent);

@@ -86,7 +86,7 @@ impl<W: Write> HtmlReport<W> {
         let words = verdict(totals);
         let run = json!({
             "words": words,
-            "state": state(totals).word(),
+            "state": state(totals).as_str(),
             "started": self.started.map(Milliseconds),
             "ms": super::test_json::milliseconds(took),
             "version": env!("CARGO_PKG_VERSION"),

@@ -165,7 +165,7 @@ pub fn partial(steps: &StepsFile) -> Option<Diagnostic> {
         1 => ": 1 action produced no step".to_owned(),
         count => format!(": {count} actions produced no step"),
     };
-    let message = format!("the steps are {}{why}", steps.status.word());
+    let message = format!("the steps are {}{why}", steps.status.as_str());
     Some(Diagnostic::error(codes::BROWSER_STEPS, message).with_pointer("/status"))
 }
 

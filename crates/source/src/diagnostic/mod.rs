@@ -23,7 +23,7 @@ pub enum Severity {
 
 impl Severity {
     /// The word shown to people and machines.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
             Self::Warning => "warning",

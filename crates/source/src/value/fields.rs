@@ -27,7 +27,7 @@ pub const fn field(name: &'static str, schema: &'static str, meaning: &'static s
 }
 
 /// A key that must be there.
-pub const fn needed(name: &'static str, schema: &'static str, meaning: &'static str) -> Field {
+pub const fn required(name: &'static str, schema: &'static str, meaning: &'static str) -> Field {
     Field {
         name,
         required: true,

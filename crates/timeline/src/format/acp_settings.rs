@@ -229,7 +229,7 @@ fn names_and_values(
                 node: &node,
                 pointer: &pointer,
             };
-            let name = loader.needed(object, "name", &what, "name: …");
+            let name = loader.required(object, "name", &what, "name: …");
             let value = loader
                 .reader
                 .required(object, "value", &what, "value: \"…\"")?;

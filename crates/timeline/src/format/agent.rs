@@ -23,7 +23,7 @@ pub(super) fn edits(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Opti
         node: &body,
         pointer,
     };
-    let path = loader.needed(object, "path", what, "path: …");
+    let path = loader.required(object, "path", what, "path: …");
     let lines_added = loader.count(object, "linesAdded");
     let lines_removed = loader.count(object, "linesRemoved");
     let old_text = loader.text(object, "oldText");
@@ -98,7 +98,7 @@ pub(super) fn file_reads(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
                 node: &node,
                 pointer: &pointer,
             };
-            let path = loader.needed(object, "path", what, "path: /…")?;
+            let path = loader.required(object, "path", what, "path: /…")?;
             let expected_content = loader.text(object, "expectedContent");
             if !is_absolute(&path) {
                 let at = object.child_pointer("path");
@@ -126,7 +126,7 @@ pub(super) fn notify(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Opt
         node: &body,
         pointer,
     };
-    let method = loader.needed(object, "method", "`notify`", "method: _vendor/name")?;
+    let method = loader.required(object, "method", "`notify`", "method: _vendor/name")?;
     if !method.starts_with('_') {
         let at = object.child_pointer("method");
         let span = object.get("method").map_or(body.span, |node| node.span);
@@ -252,9 +252,9 @@ fn options(
             node: &node,
             pointer: &pointer,
         };
-        let id = loader.needed(object, "id", what, "id: allow");
-        let label = loader.needed(object, "label", what, "label: Allow once");
-        let kind = loader.needed(object, "kind", what, "kind: allow_once");
+        let id = loader.required(object, "id", what, "id: allow");
+        let label = loader.required(object, "label", what, "label: Allow once");
+        let kind = loader.required(object, "kind", what, "kind: allow_once");
         let (Some(id), Some(label), Some(kind)) = (id, label, kind) else {
             continue;
         };
@@ -348,7 +348,7 @@ fn outcome(
     match outcome.as_str() {
         Some("cancelled") => Some(PermissionDecision::Cancelled),
         Some("selected") => {
-            let id = loader.needed(object, "optionId", "`decision`", "optionId: …")?;
+            let id = loader.required(object, "optionId", "`decision`", "optionId: …")?;
             if options.iter().any(|option| option.id == id) {
                 return Some(PermissionDecision::Selected(id));
             }

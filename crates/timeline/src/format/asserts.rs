@@ -193,7 +193,7 @@ pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks 
             node: &item,
             pointer: &pointer,
         };
-        let path = loader.needed(object, "path", "`fs.contains`", "path: …");
+        let path = loader.required(object, "path", "`fs.contains`", "path: …");
         let substring = loader.filled(object, "substring");
         let pattern = match loader.reader.get(object, "regex") {
             Some(node) if node.as_str() == Some("") => {
@@ -255,7 +255,7 @@ fn json(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str
             pointer: &pointer,
         };
         let whose = "`json.file`";
-        let path = loader.needed(object, "path", whose, "path: …");
+        let path = loader.required(object, "path", whose, "path: …");
         let example = "pointer: /key";
         let place = loader.reader.required(object, "pointer", whose, example);
         let place = place.and_then(|node| {
@@ -305,7 +305,7 @@ fn name(
         node: &inner,
         pointer: &pointer,
     };
-    let name = loader.needed(object, "name", &whose, "name: …");
+    let name = loader.required(object, "name", &whose, "name: …");
     let exists = loader.flag(object, "exists");
     Some((name?, exists, node.span))
 }
@@ -366,7 +366,7 @@ fn git(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str)
             pointer: &pointer,
         };
         let example = "messageContains: …";
-        let message = loader.needed(object, "messageContains", "`git.commit`", example);
+        let message = loader.required(object, "messageContains", "`git.commit`", example);
         let reference = loader.filled(object, "ref");
         if let Some(message_contains) = message {
             let check = TimelineCheck::GitCommit {
@@ -427,7 +427,7 @@ fn screen(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &s
         node: &node,
         pointer,
     };
-    let label = loader.needed(object, "label", "`screen`", "label: …");
+    let label = loader.required(object, "label", "`screen`", "label: …");
     let contains: Vec<String> = each(loader, object, "contains", "screen")
         .into_iter()
         .map(|(text, ..)| text)

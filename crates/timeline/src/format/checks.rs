@@ -110,7 +110,7 @@ fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
         if is_call {
             let message = format!(
                 "`{}` before `sessionStart` is not replayed when the history is loaded",
-                event.kind.word()
+                event.kind.as_str()
             );
             let code = codes::TIMELINE_ACP_CALL_IN_HISTORY;
             loader.warning(code, event.span, &pointer(event), message);
@@ -120,7 +120,7 @@ fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
 
 /// What a prompt holds must be something that the agent says it takes.
 fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
-    let needed = |block: &Block| match block.kind {
+    let required = |block: &Block| match block.kind {
         BlockKind::Image(_) => Some("image"),
         BlockKind::Audio(_) => Some("audio"),
         BlockKind::Resource { .. } => Some("embeddedContext"),
@@ -131,7 +131,7 @@ fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
             continue;
         };
         for block in inputs.iter().flat_map(|input| &input.blocks) {
-            let Some(capability) = needed(block) else {
+            let Some(capability) = required(block) else {
                 continue;
             };
             if timeline
@@ -142,12 +142,12 @@ fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
             }
             let message = format!(
                 "a prompt contains {} `{}` block, but the agent does not advertise support for them",
-                if block.kind.word().starts_with(['a', 'i']) {
+                if block.kind.as_str().starts_with(['a', 'i']) {
                     "an"
                 } else {
                     "a"
                 },
-                block.kind.word()
+                block.kind.as_str()
             );
             let code = codes::TIMELINE_ACP_BLOCK;
             let at = first_character(loader.source(), block.span);

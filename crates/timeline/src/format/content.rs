@@ -228,7 +228,7 @@ fn media(
     types: &'static [&'static str],
 ) -> Option<Media> {
     let example = format!("mimeType: {}", types[0]);
-    let mime = loader.needed(object, "mimeType", whose, &example);
+    let mime = loader.required(object, "mimeType", whose, &example);
     let mime = mime.filter(|mime| {
         let is_known = types.contains(&mime.as_str());
         if !is_known {
@@ -335,7 +335,7 @@ fn resource(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
         node: &node,
         pointer: &pointer,
     };
-    let uri = loader.needed(inner, "uri", "a resource", "uri: file:///…");
+    let uri = loader.required(inner, "uri", "a resource", "uri: file:///…");
     let text = loader.text(inner, "text");
     let blob = loader.text(inner, "blob");
     let mime_type = loader
@@ -400,7 +400,7 @@ fn link(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
 }
 
 fn diff(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
-    let path = loader.needed(object, "path", "a diff", "path: /…");
+    let path = loader.required(object, "path", "a diff", "path: /…");
     let old_text = loader.text(object, "oldText");
     let new_text = loader.text(object, "newText");
     if let (Some(text), Some(node)) = (&path, object.get("path"))
@@ -467,7 +467,7 @@ pub(super) fn plan_entries(
                 node: &node,
                 pointer: &pointer,
             };
-            let content = loader.needed(object, "content", what, "content: \"…\"");
+            let content = loader.required(object, "content", what, "content: \"…\"");
             let priority = word(
                 loader,
                 object,

@@ -60,7 +60,7 @@ pub(super) fn authenticate(
         pointer,
     };
     let expected_response = expected(loader, object, item);
-    let method_id = loader.needed(object, "methodId", what, "methodId: …")?;
+    let method_id = loader.required(object, "methodId", what, "methodId: …")?;
     Some(EventKind::Authenticate(Authenticate {
         method_id,
         error: loader.any(object, "error"),
@@ -74,7 +74,7 @@ pub(super) fn set_mode(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> O
         node: &body,
         pointer,
     };
-    let mode_id = loader.needed(object, "modeId", "`setMode`", "modeId: …")?;
+    let mode_id = loader.required(object, "modeId", "`setMode`", "modeId: …")?;
     Some(EventKind::SetMode { mode_id })
 }
 
@@ -84,7 +84,7 @@ pub(super) fn set_model(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> 
         node: &body,
         pointer,
     };
-    let model_id = loader.needed(object, "modelId", "`setModel`", "modelId: …")?;
+    let model_id = loader.required(object, "modelId", "`setModel`", "modelId: …")?;
     Some(EventKind::SetModel { model_id })
 }
 

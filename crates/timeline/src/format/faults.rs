@@ -15,19 +15,19 @@ use cuecard_source::diagnostic::{Diagnostic, any_error};
 use cuecard_source::json::Node;
 use cuecard_source::reader::Object;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{COUNT, Field, TEXT, field, needed, object, schema_document};
+use cuecard_source::value::fields::{COUNT, Field, TEXT, field, object, required, schema_document};
 
 /// The most rules of one file.
 const MAX_RULES: usize = 10_000;
 
 /// An entry of a file of faults.
 const RULE: &[Field] = &[
-    needed(
+    required(
         "match",
         "{\"$ref\": \"#/$defs/fault_match\"}",
         "Which events.",
     ),
-    needed("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
+    required("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
 ];
 
 /// Which events a fault is for: all that is said must hold.
@@ -176,7 +176,7 @@ timeline:
         let kinds = timeline
             .events
             .iter()
-            .map(|event| event.fault.map(|fault| fault.kind.word()));
+            .map(|event| event.fault.map(|fault| fault.kind.as_str()));
         (kinds.collect(), fitting)
     }
 
@@ -219,7 +219,7 @@ timeline:
     #[test]
     fn every_kind_has_a_word() {
         for (word, kind) in FaultKind::NAMED {
-            assert_eq!(kind.word(), *word);
+            assert_eq!(kind.as_str(), *word);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The one table of keys: what the loader knows, what the schema says.
 
-use cuecard_source::value::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
+use cuecard_source::value::fields::{
+    ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, required,
+};
 
 const TIME: &str = "{\"$ref\": \"#/$defs/time\"}";
 const META: &str = "{\"$ref\": \"#/$defs/meta\"}";
@@ -9,7 +11,7 @@ const ENTRIES: &str = "{\"$ref\": \"#/$defs/plan_entries\"}";
 const OBJECTS: &str = r#"{"type": "array", "items": {"type": "object"}}"#;
 
 pub(super) const ROOT: &[Field] = &[
-    needed(
+    required(
         "name",
         r#"{"type": "string", "minLength": 1}"#,
         "Name of the scenario.",
@@ -46,7 +48,7 @@ pub(super) const ROOT: &[Field] = &[
         "{\"$ref\": \"#/$defs/acp\"}",
         "How the stand-in for an ACP agent behaves.",
     ),
-    needed(
+    required(
         "timeline",
         "{\"$ref\": \"#/$defs/timeline\"}",
         "What happens, in order.",
@@ -104,15 +106,15 @@ pub(super) const REPO: &[Field] = &[
 ];
 
 pub(super) const SEED_FILE: &[Field] = &[
-    needed("path", TEXT, "Path in the workspace."),
-    needed(
+    required("path", TEXT, "Path in the workspace."),
+    required(
         "contents",
         r#"{"oneOf": [{"type": "string"}, {"type": "object", "properties": {"base64": {"type": "string"}}, "required": ["base64"]}]}"#,
         "Text, or bytes as `{base64: …}`.",
     ),
 ];
 
-pub(super) const BASE64: &[Field] = &[needed("base64", TEXT, "Bytes in base64.")];
+pub(super) const BASE64: &[Field] = &[required("base64", TEXT, "Bytes in base64.")];
 
 pub(super) const AH: &[Field] = &[
     field("cmd", TEXT, "Primary command."),
@@ -173,7 +175,7 @@ pub(super) const MCP_CAPABILITIES: &[Field] = &[
 ];
 
 pub(super) const MCP_SERVER: &[Field] = &[
-    needed("name", TEXT, "Name of the server."),
+    required("name", TEXT, "Name of the server."),
     field(
         "type",
         r#"{"enum": ["stdio", "http", "sse"]}"#,
@@ -195,8 +197,8 @@ pub(super) const MCP_SERVER: &[Field] = &[
 ];
 
 pub(super) const NAME_VALUE: &[Field] = &[
-    needed("name", TEXT, "Name."),
-    needed("value", TEXT, "Value."),
+    required("name", TEXT, "Name."),
+    required("value", TEXT, "Value."),
 ];
 
 pub(super) const EXPECT: &[Field] = &[
@@ -218,7 +220,7 @@ pub(super) const ARTIFACT: &[Field] = &[
         r#"{"enum": ["taskFile", "file"]}"#,
         "What it is, for people.",
     ),
-    needed("pattern", TEXT, "Glob that matches at least one path."),
+    required("pattern", TEXT, "Glob that matches at least one path."),
 ];
 
 /// Keys that may stand beside every event.
@@ -232,7 +234,7 @@ pub(super) const EVERYWHERE: &[Field] = &[
 ];
 
 pub(super) const FAULT: &[Field] = &[
-    needed(
+    required(
         "kind",
         r#"{"enum": ["cut", "stall", "garbage", "split", "merge", "duplicate", "reorder", "wrong_id", "crash", "oversize", "stderr"]}"#,
         "What goes wrong.",
@@ -277,7 +279,7 @@ pub(super) const ERROR: &[Field] = &[
 ];
 
 pub(super) const TOOL_USE: &[Field] = &[
-    needed("toolName", TEXT, "The tool."),
+    required("toolName", TEXT, "The tool."),
     field("args", OBJECT, "Its arguments."),
     field(
         "progress",
@@ -333,12 +335,12 @@ pub(super) const TOOL_EXECUTION: &[Field] = &[
 ];
 
 pub(super) const TOOL_EXECUTION_EVENT: &[Field] = &[
-    needed(
+    required(
         "type",
         r#"{"enum": ["stdout", "stderr", "progress", "completion"]}"#,
         "What happens.",
     ),
-    needed("timeMs", TIME, "From the start of the execution."),
+    required("timeMs", TIME, "From the start of the execution."),
     field("content", TEXT, "Output or message."),
     field(
         "exitCode",
@@ -348,7 +350,7 @@ pub(super) const TOOL_EXECUTION_EVENT: &[Field] = &[
 ];
 
 pub(super) const AGENT_EDITS: &[Field] = &[
-    needed("path", TEXT, "The file."),
+    required("path", TEXT, "The file."),
     field("linesAdded", COUNT, "Number of lines added."),
     field("linesRemoved", COUNT, "Number of lines removed."),
     field("oldText", TEXT, "What is replaced."),
@@ -357,7 +359,7 @@ pub(super) const AGENT_EDITS: &[Field] = &[
 ];
 
 pub(super) const AGENT_PLAN: &[Field] = &[
-    needed("entries", ENTRIES, "What is planned."),
+    required("entries", ENTRIES, "What is planned."),
     field(
         "planUpdate",
         FLAG,
@@ -366,27 +368,27 @@ pub(super) const AGENT_PLAN: &[Field] = &[
 ];
 
 pub(super) const PLAN_ENTRY: &[Field] = &[
-    needed("content", TEXT, "What is to be done."),
-    needed(
+    required("content", TEXT, "What is to be done."),
+    required(
         "priority",
         r#"{"enum": ["high", "medium", "low"]}"#,
         "How important it is.",
     ),
-    needed(
+    required(
         "status",
         r#"{"enum": ["pending", "in_progress", "completed"]}"#,
         "How far it is.",
     ),
 ];
 
-pub(super) const FILE_READS: &[Field] = &[needed(
+pub(super) const FILE_READS: &[Field] = &[required(
     "files",
     "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/file_read\"}}",
     "Files that the agent reads through the client.",
 )];
 
 pub(super) const FILE_READ: &[Field] = &[
-    needed("path", TEXT, "The file, absolute."),
+    required("path", TEXT, "The file, absolute."),
     field("expectedContent", TEXT, "What the client should answer."),
 ];
 
@@ -397,7 +399,7 @@ pub(super) const PERMISSION: &[Field] = &[
         OBJECT,
         "The call that needs permission (default: the latest one).",
     ),
-    needed(
+    required(
         "options",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/permission_option\"}}",
         "What can be chosen.",
@@ -415,9 +417,9 @@ pub(super) const PERMISSION: &[Field] = &[
 ];
 
 pub(super) const PERMISSION_OPTION: &[Field] = &[
-    needed("id", TEXT, "Id of the option."),
-    needed("label", TEXT, "What people read."),
-    needed(
+    required("id", TEXT, "Id of the option."),
+    required("label", TEXT, "What people read."),
+    required(
         "kind",
         r#"{"enum": ["allow_once", "allow_always", "reject_once", "reject_always"]}"#,
         "What it does.",
@@ -425,7 +427,7 @@ pub(super) const PERMISSION_OPTION: &[Field] = &[
 ];
 
 pub(super) const DECISION: &[Field] = &[
-    needed(
+    required(
         "outcome",
         r#"{"enum": ["selected", "cancelled"]}"#,
         "What happens.",
@@ -434,7 +436,7 @@ pub(super) const DECISION: &[Field] = &[
 ];
 
 pub(super) const NOTIFY: &[Field] = &[
-    needed(
+    required(
         "method",
         r#"{"type": "string", "pattern": "^_"}"#,
         "Method of the extension.",
@@ -443,8 +445,8 @@ pub(super) const NOTIFY: &[Field] = &[
 ];
 
 pub(super) const USER_INPUT: &[Field] = &[
-    needed("relativeTime", TIME, "From the base."),
-    needed("input", BLOCKS, "Text, or a list of content blocks."),
+    required("relativeTime", TIME, "From the base."),
+    required("input", BLOCKS, "Text, or a list of content blocks."),
     field(
         "target",
         r#"{"enum": ["tui", "webui", "cli"]}"#,
@@ -463,7 +465,7 @@ pub(super) const INPUTS_SIBLINGS: &[Field] = &[field(
 pub(super) const AT: &[Field] = &[field("at", TIME, "When, from the base.")];
 
 pub(super) const USER_EDITS: &[Field] = &[
-    needed("patch", TEXT, "A unified diff beside the scenario."),
+    required("patch", TEXT, "A unified diff beside the scenario."),
     field("at", TIME, "When, from the base."),
 ];
 
@@ -501,7 +503,7 @@ pub(super) const COMMAND_EXPECT: &[Field] = &[
 ];
 
 pub(super) const APPLY_PATCH: &[Field] = &[
-    needed("path", TEXT, "A unified diff beside the scenario."),
+    required("path", TEXT, "A unified diff beside the scenario."),
     field(
         "commit",
         FLAG,
@@ -525,14 +527,14 @@ pub(super) const INITIALIZE: &[Field] = &[
 ];
 
 pub(super) const AUTHENTICATE: &[Field] = &[
-    needed("methodId", TEXT, "The way to authenticate."),
+    required("methodId", TEXT, "The way to authenticate."),
     field("error", ANY, "How it fails."),
     field("expectedResponse", OBJECT, "What it is answered with."),
 ];
 
-pub(super) const SET_MODE: &[Field] = &[needed("modeId", TEXT, "The mode.")];
+pub(super) const SET_MODE: &[Field] = &[required("modeId", TEXT, "The mode.")];
 
-pub(super) const SET_MODEL: &[Field] = &[needed("modelId", TEXT, "The model.")];
+pub(super) const SET_MODEL: &[Field] = &[required("modelId", TEXT, "The model.")];
 
 pub(super) const SESSION_START: &[Field] = &[
     field("sessionId", TEXT, "Id of the session."),
@@ -549,7 +551,7 @@ pub(super) const LOG: &[Field] = &[
         r#"{"enum": ["debug", "info", "warn", "warning", "error"]}"#,
         "How important it is (default: info).",
     ),
-    needed("message", TEXT, "The message."),
+    required("message", TEXT, "The message."),
 ];
 
 pub(super) const ASSERT: &[Field] = &[
@@ -581,7 +583,7 @@ pub(super) const ASSERT_FS: &[Field] = &[
 ];
 
 pub(super) const FILE_CONTAINS: &[Field] = &[
-    needed("path", TEXT, "The file."),
+    required("path", TEXT, "The file."),
     field("substring", TEXT, "Text that it holds."),
     field("regex", TEXT, "Regular expression that it fits."),
 ];
@@ -598,9 +600,9 @@ pub(super) const ASSERT_JSON: &[Field] = &[field(
 )];
 
 pub(super) const JSON_FILE: &[Field] = &[
-    needed("path", TEXT, "The file."),
-    needed("pointer", TEXT, "JSON pointer (RFC 6901)."),
-    needed("equals", ANY, "The value."),
+    required("path", TEXT, "The file."),
+    required("pointer", TEXT, "JSON pointer (RFC 6901)."),
+    required("equals", ANY, "The value."),
 ];
 
 pub(super) const ASSERT_GIT: &[Field] = &[
@@ -634,14 +636,14 @@ pub(super) const ASSERT_GIT: &[Field] = &[
 ];
 
 pub(super) const GIT_BRANCH: &[Field] = &[
-    needed("name", TEXT, "The branch."),
+    required("name", TEXT, "The branch."),
     field("exists", FLAG, "Whether it exists (default: true)."),
 ];
 
-pub(super) const GIT_REMOTE: &[Field] = &[needed("name", TEXT, "The remote.")];
+pub(super) const GIT_REMOTE: &[Field] = &[required("name", TEXT, "The remote.")];
 
 pub(super) const GIT_COMMIT: &[Field] = &[
-    needed("messageContains", TEXT, "What the message holds."),
+    required("messageContains", TEXT, "What the message holds."),
     field("ref", TEXT, "Which commit (default: HEAD)."),
 ];
 
@@ -657,7 +659,7 @@ pub(super) const ACP_SESSION: &[Field] = &[
 ];
 
 pub(super) const ASSERT_SCREEN: &[Field] = &[
-    needed("label", TEXT, "The screenshot."),
+    required("label", TEXT, "The screenshot."),
     field(
         "contains",
         r#"{"type": ["string", "array"], "items": {"type": "string"}}"#,
@@ -667,7 +669,7 @@ pub(super) const ASSERT_SCREEN: &[Field] = &[
 
 /// Keys of the kinds of content blocks, `type` aside.
 pub(super) const BLOCK: &[Field] = &[
-    needed(
+    required(
         "type",
         r#"{"enum": ["text", "image", "audio", "resource", "resource_link", "diff", "plan"]}"#,
         "The kind of block.",
@@ -698,7 +700,7 @@ pub(super) const BLOCK: &[Field] = &[
 ];
 
 pub(super) const RESOURCE: &[Field] = &[
-    needed("uri", TEXT, "Where it is from."),
+    required("uri", TEXT, "Where it is from."),
     field("mimeType", TEXT, "Media type."),
     field("text", TEXT, "Its text."),
     field("blob", TEXT, "Its bytes in base64."),
@@ -719,13 +721,13 @@ pub(super) const ANNOTATIONS: &[Field] = &[
 ];
 
 pub(super) const TIMED_TEXT: &[Field] = &[
-    needed("relativeTime", TIME, "From the base."),
-    needed("content", TEXT, "The text."),
+    required("relativeTime", TIME, "From the base."),
+    required("content", TEXT, "The text."),
 ];
 
 pub(super) const TIMED_BLOCK: &[Field] = &[
-    needed("relativeTime", TIME, "From the base."),
-    needed(
+    required("relativeTime", TIME, "From the base."),
+    required(
         "content",
         "{\"$ref\": \"#/$defs/block_or_text\"}",
         "Text or a content block.",
@@ -734,8 +736,8 @@ pub(super) const TIMED_BLOCK: &[Field] = &[
 ];
 
 pub(super) const TIMED_MESSAGE: &[Field] = &[
-    needed("relativeTime", TIME, "From the base."),
-    needed("message", TEXT, "The message."),
+    required("relativeTime", TIME, "From the base."),
+    required("message", TEXT, "The message."),
     field(
         "expectOutput",
         TEXT,

@@ -269,7 +269,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The text of a key that must be there, not empty.
-    pub(super) fn needed(
+    pub(super) fn required(
         &mut self,
         object: Object<'_>,
         key: &str,

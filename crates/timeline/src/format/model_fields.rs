@@ -1,6 +1,8 @@
 //! The keys of what stands in for the API of a model, and of what it answers.
 
-use cuecard_source::value::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
+use cuecard_source::value::fields::{
+    ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, required,
+};
 
 pub(super) const SERVER: &[Field] = &[
     field(
@@ -122,9 +124,9 @@ pub(super) const USAGE_DETAILS: &[Field] = &[
 ];
 
 pub(super) const SIDE_CALL: &[Field] = &[
-    needed("match", TEXT, "Regular expression that the request fits."),
+    required("match", TEXT, "Regular expression that the request fits."),
     field("model", TEXT, "Only requests for this model."),
-    needed("reply", ANY, "The answer."),
+    required("reply", ANY, "The answer."),
 ];
 
 /// Keys of an answer as a whole.

@@ -344,7 +344,7 @@ pub(super) fn expectations(loader: &mut Loader<'_>, root: Object<'_>) -> Timelin
                     loader
                         .reader
                         .one_of(object, "type", "`type` of an artifact", &words);
-                    let pattern = loader.needed(object, "pattern", what, "pattern: \"*.md\"")?;
+                    let pattern = loader.required(object, "pattern", what, "pattern: \"*.md\"")?;
                     Some(ArtifactPattern {
                         pattern,
                         span: node_span(object, "pattern"),

@@ -13,7 +13,7 @@ use cuecard_source::json::Node;
 use cuecard_source::reader::{Format, Object};
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{
-    COUNT, Field, OBJECT, TEXT, field, needed, object, schema_document,
+    COUNT, Field, OBJECT, TEXT, field, object, required, schema_document,
 };
 use cuecard_source::{SourceFile, toml};
 
@@ -84,8 +84,8 @@ const RENDERING: &[Field] = &[
 ];
 
 const NORMALIZE: &[Field] = &[
-    needed("regex", TEXT, "What is replaced."),
-    needed("with", TEXT, "What comes in its place."),
+    required("regex", TEXT, "What is replaced."),
+    required("with", TEXT, "What comes in its place."),
 ];
 
 /// The schema (JSON Schema 2020-12) of a terminal config.

@@ -68,7 +68,7 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// The word for it in files: `text`, `image`, ….
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",
             Self::Image(_) => "image",

@@ -93,7 +93,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// The key it is written with; a tool call's is `agentToolUse`.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Response(_) => "llmResponse",
             Self::ToolUse(_) => "agentToolUse",
@@ -434,7 +434,7 @@ pub enum SessionStatus {
 
 impl SessionStatus {
     /// The word for it in files.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Provisioning => "provisioning",

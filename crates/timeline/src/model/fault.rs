@@ -57,7 +57,7 @@ impl FaultKind {
     ];
 
     /// The word it is written with.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         let named = Self::NAMED.iter().find(|(_, kind)| *kind == self);
         named.map_or("", |(word, _)| word)
     }
@@ -103,7 +103,7 @@ impl FaultMatch {
         };
         self.event
             .as_deref()
-            .is_none_or(|name| name == event.kind.word())
+            .is_none_or(|name| name == event.kind.as_str())
             && self.tool.as_deref().is_none_or(|name| tool == Some(name))
             && self
                 .index

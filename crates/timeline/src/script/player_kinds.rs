@@ -60,7 +60,7 @@ impl PlayerKind {
     pub const ALL: [Self; 5] = [Self::Llm, Self::Acp, Self::Rest, Self::Agent, Self::Run];
 
     /// Its name, as commands have it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Llm => "llm",
             Self::Acp => "acp",
@@ -75,7 +75,7 @@ impl PlayerKind {
         let is_count_only = matches!(event, EventKind::AgentEdits(edit) if !edit.has_text());
         let word = match event {
             EventKind::AgentEdits(_) if is_count_only => EDIT_COUNTS,
-            other => other.word(),
+            other => other.as_str(),
         };
         let row = FACES.iter().find(|row| row.event == word);
         row.map_or(Cell::of(Act::NotEvaluated), |row| row.cells[self as usize])
@@ -213,7 +213,7 @@ mod tests {
             EventKind::BaseTimeDelta(1),
             EventKind::Screenshot("s".into()),
         ] {
-            assert!(names.contains(&event.word()), "{}", event.word());
+            assert!(names.contains(&event.as_str()), "{}", event.as_str());
         }
     }
 

@@ -71,7 +71,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Its name for people.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Messages => "messages",
             Self::Chat => "chat",

@@ -297,7 +297,7 @@ impl<'a> Lanes<'a> {
     ) {
         let message = format!(
             "`{}` has a time that lies at {written_ms} ms, before {before} at {before_ms} ms",
-            event.kind.word()
+            event.kind.as_str()
         );
         self.report(
             Diagnostic::warning(codes::TIMELINE_TIME_BEFORE, message)

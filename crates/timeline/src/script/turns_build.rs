@@ -254,7 +254,7 @@ impl Builder<'_> {
             if !matches!(entry.value.kind, BlockKind::Text(_)) {
                 let message = format!(
                     "a model's answer can't contain a block of type `{}`",
-                    entry.value.kind.word()
+                    entry.value.kind.as_str()
                 );
                 self.report(
                     codes::MODEL_BLOCK_AS_TEXT,

@@ -113,7 +113,7 @@ fn what_the_user_does_separates() {
         respond(Vec::new()),
     ];
     for separator in separators {
-        let word = separator.word();
+        let word = separator.as_str();
         let reading = compile(vec![answer("a"), bash("c1"), separator, bash("c2")]);
         assert_eq!(shown(&reading), ["a|c1", "|c2"], "{word}");
     }

@@ -96,7 +96,7 @@ fn answer(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Elicita
         if action != ElicitationAction::Accept {
             let message = format!(
                 "an answer with the action `{}` can't have content",
-                action.word()
+                action.as_str()
             );
             let diagnostic = reader.error(codes::ANSWER_INVALID, content.span, message);
             diagnostic.pointer = Some(below);

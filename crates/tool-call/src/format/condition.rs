@@ -156,7 +156,7 @@ impl Parser<'_, '_> {
 
     /// What can't be read after a whole expression.
     fn unreadable_rest(&self) -> Problem {
-        let help = match self.word() {
+        let help = match self.as_str() {
             "and" => "write `&&` for and",
             "or" => "write `||` for or",
             "is" => "write `==` to compare",
@@ -199,7 +199,7 @@ impl Parser<'_, '_> {
             }
             return Ok(Some(comparison));
         }
-        let comparison = match self.word() {
+        let comparison = match self.as_str() {
             "contains" => Comparison::Contains,
             "matches" => Comparison::Matches,
             _ => return Ok(None),
@@ -335,7 +335,7 @@ impl Parser<'_, '_> {
         &self.text[self.at..]
     }
 
-    fn word(&self) -> &str {
+    fn as_str(&self) -> &str {
         let rest = self.rest();
         &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())]
     }

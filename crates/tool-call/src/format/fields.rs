@@ -1,19 +1,19 @@
 //! The one table of keys: what the reader knows, what the schema says.
 
 pub(super) use cuecard_source::value::fields::{Field, names};
-use cuecard_source::value::fields::{OBJECT, TEXT, field, needed};
+use cuecard_source::value::fields::{OBJECT, TEXT, field, required};
 
 /// A number, or text with a reference that gives one.
 const NUMBER_OR_REFERENCE: &str =
     r#"{"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}"#;
 
 pub(super) const ROOT: &[Field] = &[
-    needed(
+    required(
         "version",
         r#"{"enum": ["2.1", "2.0", 2.1]}"#,
         "Version of the format: \"2.1\".",
     ),
-    needed(
+    required(
         "metadata",
         "{\"$ref\": \"#/$defs/metadata\"}",
         "Who made the scenario and what for.",
@@ -33,7 +33,7 @@ pub(super) const ROOT: &[Field] = &[
         "{\"$ref\": \"#/$defs/answers\"}",
         "What to answer when a server asks something during a call.",
     ),
-    needed(
+    required(
         "steps",
         "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"$ref\": \"#/$defs/step\"}}",
         "The steps, played in the order of their numbers.",
@@ -41,7 +41,7 @@ pub(super) const ROOT: &[Field] = &[
 ];
 
 pub(super) const METADATA: &[Field] = &[
-    needed("name", TEXT, "Name of the scenario."),
+    required("name", TEXT, "Name of the scenario."),
     field("description", TEXT, "What it does."),
     field("created_at", TEXT, "When it was made (ISO 8601)."),
     field("created_by", TEXT, "Who or what made it."),
@@ -60,17 +60,17 @@ pub(super) const ENVIRONMENT: &[Field] = &[
 ];
 
 pub(super) const STEP: &[Field] = &[
-    needed(
+    required(
         "step",
         r#"{"type": "integer", "minimum": 0}"#,
         "Number of the step: the order of play.",
     ),
-    needed(
+    required(
         "tool",
         TEXT,
         "The tool: mcp__server__tool, or a built-in sandy__… or claude__… tool.",
     ),
-    needed(
+    required(
         "params",
         OBJECT,
         "The arguments of the call; references are substituted.",
@@ -203,7 +203,7 @@ pub(super) const RETRY: &[Field] = &[
 ];
 
 pub(super) const OUTPUT: &[Field] = &[
-    needed(
+    required(
         "regex",
         TEXT,
         "A regular expression: its first group, or the whole match, is the output.",

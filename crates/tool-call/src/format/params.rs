@@ -71,13 +71,13 @@ fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>, mist
         Some(_) => "",
         None => " (the default)",
     };
-    let needed: &[&str] = match mode {
+    let required: &[&str] = match mode {
         "replace" => &["cell_id", "new_source"],
         "insert" => &["cell_type", "new_source"],
         "delete" => &["cell_id"],
         _ => &[],
     };
-    for name in needed {
+    for name in required {
         if object.get(name).is_none() && !mistyped.contains(name) {
             let message = format!(
                 "{}: `edit_mode` \"{mode}\"{default} needs `{name}`",

@@ -46,7 +46,7 @@ pub enum ElicitationAction {
 
 impl ElicitationAction {
     /// The word in scenarios and on the wire.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "accept",
             Self::Decline => "decline",

@@ -92,7 +92,7 @@ impl ReadyAnswers {
                 continue;
             }
             if answer.action != ElicitationAction::Accept {
-                let result = json!({"action": answer.action.word()});
+                let result = json!({"action": answer.action.as_str()});
                 return Ok(Answered { entry, result });
             }
             let content = answer
@@ -102,7 +102,7 @@ impl ReadyAnswers {
             let content = question
                 .fill(content.as_ref())
                 .map_err(|reason| question.unfit(entry, answer, &reason))?;
-            let result = json!({"action": answer.action.word(), "content": content});
+            let result = json!({"action": answer.action.as_str(), "content": content});
             return Ok(Answered { entry, result });
         }
         Err(question.no_answer())

@@ -68,7 +68,7 @@ impl FailureKind {
     }
 
     /// A word for machines.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ToolError => "tool_error",
             Self::CallFailed => "call_failed",

@@ -131,7 +131,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word for it in files and JSON output.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
@@ -533,7 +533,7 @@ impl Script {
         let mut finished = finished(now, current, &self.scenario, status);
         finished.error = Some(StepError {
             code: failure.kind.code().name().to_owned(),
-            error_type: failure.kind.word().to_owned(),
+            error_type: failure.kind.as_str().to_owned(),
             message: failure.message.clone(),
             notes: failure.notes.clone(),
             help: failure.help.clone(),

@@ -10,7 +10,7 @@ pub(super) fn source(text: &str) -> SourceFile {
 
 pub(super) fn warnings(imported: &Imported) -> Vec<&str> {
     let message =
-        |found: &'_ cuecard_source::diagnostic::Diagnostic| found.severity.word() == "warning";
+        |found: &'_ cuecard_source::diagnostic::Diagnostic| found.severity.as_str() == "warning";
     assert!(imported.diagnostics.iter().all(message), "{imported:?}");
     imported
         .diagnostics

@@ -199,7 +199,7 @@ fn actions_become_the_calls_of_each_server() {
         ),
     ] {
         let (call, _) = tool_call(step, server);
-        assert_eq!(call["tool"], format!("mcp__{}__{tool}", server.word()));
+        assert_eq!(call["tool"], format!("mcp__{}__{tool}", server.as_str()));
         assert_eq!(call["params"], params, "{tool}");
     }
     let (call, _) = tool_call(
@@ -790,7 +790,7 @@ fn what_closes_its_tab_may_be_cut_short_by_that() {
         assert_eq!(calls[3]["target"], close["target"]);
         assert_eq!(calls[3]["on_error"], "retry");
         let listed = &calls[5];
-        let tool = format!("mcp__{}__{list}", server.word());
+        let tool = format!("mcp__{}__{list}", server.as_str());
         assert_eq!(listed["tool"], tool.as_str());
         let pattern = &listed["expect"]["json_schema"]["not"]["pattern"];
         assert_eq!(pattern, &json!(format!("(^|\\n){line}")));

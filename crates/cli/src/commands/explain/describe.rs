@@ -57,7 +57,7 @@ pub(super) fn describe(event: &TimelineEvent) -> String {
         }
         EventKind::Screenshot(label) => line(label),
         EventKind::Log(log) => quoted(&log.message),
-        EventKind::Status(status) => status.word().to_owned(),
+        EventKind::Status(status) => status.as_str().to_owned(),
     }
 }
 
@@ -191,10 +191,10 @@ fn block(block: &Block) -> String {
     match &block.kind {
         BlockKind::Text(text) => quoted(text),
         BlockKind::Image(media) | BlockKind::Audio(media) => {
-            format!("{} {}", block.kind.word(), line(&media.mime_type))
+            format!("{} {}", block.kind.as_str(), line(&media.mime_type))
         }
         BlockKind::Resource { uri, .. } | BlockKind::ResourceLink { uri, .. } => {
-            format!("{} {}", block.kind.word(), line(uri))
+            format!("{} {}", block.kind.as_str(), line(uri))
         }
         BlockKind::Diff { path, .. } => format!("diff {}", line(path)),
         BlockKind::Plan(entries) => format!("plan of {}", count(entries.len(), "entry", "entries")),

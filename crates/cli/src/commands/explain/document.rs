@@ -58,7 +58,7 @@ fn event(row: &Row, line: usize, column: usize, player: Option<PlayerKind>) -> J
         .map(|face| {
             let cell = row.cells[face as usize];
             let what = json!({"act": act(cell.act), "note": cell.note});
-            (face.word().to_owned(), what)
+            (face.as_str().to_owned(), what)
         })
         .collect();
     let points = row.points.iter();

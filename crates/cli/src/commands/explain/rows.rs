@@ -39,7 +39,7 @@ pub(super) fn rows(script: &LlmScript, speed: Speed) -> Vec<Row> {
         .map(|(event, times)| Row {
             path: event.path.clone(),
             span: Some(event.span),
-            event: event.kind.word(),
+            event: event.kind.as_str(),
             what: describe(event),
             at_ms: speed.at(times.first_point()),
             end_ms: speed.at(times.end_ms),

@@ -119,10 +119,10 @@ fn table(rows: &[Row], player: Option<PlayerKind>, style: Style) -> String {
     let width = style.width.saturating_sub(BEFORE + columns).max(20);
     let mut heads = format!("  {:>3} {:>8} {:<width$} ", "#", "ms", "event");
     match player {
-        Some(face) => heads.push_str(face.word()),
+        Some(face) => heads.push_str(face.as_str()),
         None => {
             for face in PlayerKind::ALL {
-                heads.push_str(&format!("{:<COLUMN$}", face.word()));
+                heads.push_str(&format!("{:<COLUMN$}", face.as_str()));
             }
         }
     }

@@ -164,7 +164,7 @@ async fn parse_all(
         None => Ok(()),
     };
     // The run is over; a description that can't be written is not worth its result.
-    let status = Some(file.status.word());
+    let status = Some(file.status.as_str());
     let _ = run_dir.describe(&description(&run_dir, &file.url, status));
     terminal.end(&file, args.output.as_deref(), &shown_run_dir);
     let text = file.to_text();

@@ -160,7 +160,7 @@ mod tests {
             Ok(None) => "none".to_owned(),
             Ok(Some(settings)) => format!(
                 "{} {} {} {} {}",
-                settings.kind.word(),
+                settings.kind.as_str(),
                 settings.model,
                 settings.provider,
                 settings.key_variable.as_deref().unwrap_or("-"),

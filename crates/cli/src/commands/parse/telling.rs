@@ -99,7 +99,7 @@ impl Terminal {
         }
         let status = match file.status {
             ParseStatus::Success => String::new(),
-            status => format!(" ({})", status.word()),
+            status => format!(" ({})", status.as_str()),
         };
         if let Some(output) = output {
             facts.push(format!("{}{status}", output.display()));
@@ -164,7 +164,7 @@ impl Terminal {
         let (translator, meaning) = match (&self.understood, marked) {
             (_, Marked::NotTried) => ("", "not tried".to_owned()),
             (_, Marked::Skipped) => ("", "skipped".to_owned()),
-            (Some((translator, words)), _) => (translator.word(), words.clone()),
+            (Some((translator, words)), _) => (translator.as_str(), words.clone()),
             (None, _) => ("", String::new()),
         };
         let time = match marked {

@@ -67,7 +67,7 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, Captured), Diagnostic>
         agent: &agent,
         version: &version,
         endpoint: match args.usual {
-            true => found.endpoint.map(Endpoint::word),
+            true => found.endpoint.map(Endpoint::as_str),
             false => None,
         },
         tools: &found.tools,

@@ -106,7 +106,8 @@ fn endpoint_of(dialect: &Value) -> Option<Endpoint> {
         Endpoint::Responses,
         Endpoint::Gemini,
     ];
-    all.into_iter().find(|endpoint| dialect == endpoint.word())
+    all.into_iter()
+        .find(|endpoint| dialect == endpoint.as_str())
 }
 
 /// The API that a body without more looks like.

@@ -240,7 +240,7 @@ impl Watching<'_> {
                 "run": self.runs,
                 "changed": change.files,
                 "results": results.collect::<Vec<_>>(),
-                "status": status(&totals).word(),
+                "status": status(&totals).as_str(),
                 "summary": summary(&totals),
             }));
             return;
@@ -260,7 +260,7 @@ impl Watching<'_> {
             line(&json!({
                 "event": "verdict",
                 "runs": self.runs,
-                "status": status(&totals).word(),
+                "status": status(&totals).as_str(),
                 "summary": summary(&totals),
                 "exit": exit.number(),
             }));

@@ -84,7 +84,7 @@ impl<'a> Maker<'a> {
     pub(super) async fn is(&mut self, role: &str, name: &str, kind: AssertKind) -> &mut Self {
         let scene = self.stage.look().await.expect("the page can be seen");
         let finder = Finder::new(&scene.state, TEST_ID);
-        let words = format!("verify the {name} {role} is {}", kind.word());
+        let words = format!("verify the {name} {role} is {}", kind.as_str());
         let mut step = self.step(ActionKind::Assert, &words);
         remember(&mut step, finder, only(&scene.state, role, name));
         step.assertion = Some(BrowserAssertion::new(kind));

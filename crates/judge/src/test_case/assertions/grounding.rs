@@ -5,9 +5,9 @@ use super::{Kind, Params, TOOL_TRACE, values};
 use crate::model::{AssertionCheck, ToolPattern};
 use crate::test_case::fields::TEXTS;
 use cuecard_source::reader::Reader;
-use cuecard_source::value::fields::{Field, field, needed};
+use cuecard_source::value::fields::{Field, field, required};
 
-const SOURCES: Field = needed(
+const SOURCES: Field = required(
     "allowed_sources",
     TEXTS,
     "Tools whose results count; globs are allowed.",

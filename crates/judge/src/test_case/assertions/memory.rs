@@ -5,7 +5,7 @@ use super::{Kind, Params, values};
 use crate::model::AssertionCheck;
 use crate::test_case::fields::{FLAG, TEXTS};
 use cuecard_source::reader::Reader;
-use cuecard_source::value::fields::{TEXT, field, needed};
+use cuecard_source::value::fields::{TEXT, field, required};
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
@@ -13,7 +13,7 @@ pub(super) const KINDS: &[Kind] = &[
         meaning: "A memory of the group was read and is honoured.",
         params: &[
             field("group_id", TEXT, "The group (default: the scenario's)."),
-            needed("expected_memory_fact", TEXT, "What is remembered."),
+            required("expected_memory_fact", TEXT, "What is remembered."),
             field(
                 "output_patterns",
                 TEXTS,
@@ -34,7 +34,7 @@ pub(super) const KINDS: &[Kind] = &[
         meaning: "A correction is remembered.",
         params: &[
             field("group_id", TEXT, "The group (default: the scenario's)."),
-            needed("corrected_fact", TEXT, "What is right."),
+            required("corrected_fact", TEXT, "What is right."),
             field(
                 "stale_fact",
                 TEXT,

@@ -213,9 +213,9 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
             whose: &whose,
         },
     );
-    for needed in kind.capabilities {
-        if !capabilities.iter().any(|one| one == needed) {
-            capabilities.push((*needed).to_owned());
+    for required in kind.capabilities {
+        if !capabilities.iter().any(|one| one == required) {
+            capabilities.push((*required).to_owned());
         }
     }
     Some(Assertion {

@@ -5,7 +5,7 @@ use crate::model::{AssertionCheck, OutputFormat};
 use crate::test_case::fields::{COUNT, FLAG, TEXTS};
 use crate::test_case::values::Rules;
 use cuecard_source::reader::Reader;
-use cuecard_source::value::fields::{Field, field, needed};
+use cuecard_source::value::fields::{Field, field, required};
 use cuecard_source::values::schema;
 
 pub(super) const CASE: Field = field(
@@ -31,7 +31,7 @@ pub(super) const KINDS: &[Kind] = &[
         name: "output_omits",
         meaning: "The output does not contain something.",
         params: &[
-            needed("patterns", TEXTS, "What must not be there."),
+            required("patterns", TEXTS, "What must not be there."),
             field(
                 "regex",
                 FLAG,
@@ -46,7 +46,7 @@ pub(super) const KINDS: &[Kind] = &[
         name: "output_matches_format",
         meaning: "The output has the required format.",
         params: &[
-            needed(
+            required(
                 "format",
                 r#"{"enum": ["bullet_list", "numbered_list", "paragraphs", "json", "markdown_table", "single_line"]}"#,
                 "The form.",

@@ -4,15 +4,15 @@ use super::{Kind, Params, TOOL_TRACE, values};
 use crate::model::{AssertionCheck, ToolPattern};
 use crate::test_case::fields::{COUNT, FLAG, TEXTS};
 use cuecard_source::reader::Reader;
-use cuecard_source::value::fields::{TEXT, field, needed};
+use cuecard_source::value::fields::{TEXT, field, required};
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "retry_policy_respected",
         meaning: "Failed calls are repeated as allowed.",
         params: &[
-            needed("tool", TEXT, "The tool; a glob is allowed."),
-            needed("max_retries", COUNT, "The most retries in a row."),
+            required("tool", TEXT, "The tool; a glob is allowed."),
+            required("max_retries", COUNT, "The most retries in a row."),
             field(
                 "retry_on_error_types",
                 TEXTS,

@@ -8,10 +8,10 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::json::NodeKind;
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::cut;
-use cuecard_source::value::fields::{Field, TEXT, field, needed};
+use cuecard_source::value::fields::{Field, TEXT, field, required};
 use cuecard_source::values::schema;
 
-const TOOL: Field = needed("tool", TEXT, "The tool; a glob is allowed.");
+const TOOL: Field = required("tool", TEXT, "The tool; a glob is allowed.");
 const SELECTOR: &str = "{\"$ref\": \"#/$defs/selector\"}";
 
 pub(super) const KINDS: &[Kind] = &[
@@ -41,8 +41,8 @@ pub(super) const KINDS: &[Kind] = &[
         name: "tool_call_order",
         meaning: "One event precedes another.",
         params: &[
-            needed("before", SELECTOR, "The event that comes first."),
-            needed("after", SELECTOR, "The event that comes later."),
+            required("before", SELECTOR, "The event that comes first."),
+            required("after", SELECTOR, "The event that comes later."),
             field(
                 "all",
                 FLAG,
@@ -57,7 +57,7 @@ pub(super) const KINDS: &[Kind] = &[
         meaning: "The arguments of a tool's calls are as they should.",
         params: &[
             TOOL,
-            needed(
+            required(
                 "match",
                 "{\"$ref\": \"#/$defs/args_match\"}",
                 "What the arguments must be.",
@@ -95,8 +95,8 @@ pub(super) const KINDS: &[Kind] = &[
         name: "stop_after_success",
         meaning: "Nothing of a kind follows the first success.",
         params: &[
-            needed("success_event", SELECTOR, "The success."),
-            needed(
+            required("success_event", SELECTOR, "The success."),
+            required(
                 "forbid_following",
                 "{\"anyOf\": [{\"$ref\": \"#/$defs/selector\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/selector\"}}]}",
                 "Events that must not follow.",

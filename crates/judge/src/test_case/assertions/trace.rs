@@ -9,22 +9,22 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{Field, TEXT, field, needed};
+use cuecard_source::value::fields::{Field, TEXT, field, required};
 use cuecard_source::values::{json_path, schema};
 
-const LIMIT: Field = needed("limit", COUNT, "The most there may be.");
+const LIMIT: Field = required("limit", COUNT, "The most there may be.");
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "trajectory",
         meaning: "The calls as a whole are as they should.",
         params: &[
-            needed(
+            required(
                 "mode",
                 r#"{"enum": ["exact", "in_order", "any_order", "superset", "subset"]}"#,
                 "How the calls are compared.",
             ),
-            needed(
+            required(
                 "calls",
                 "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/call\"}}",
                 "The calls.",
@@ -37,7 +37,7 @@ pub(super) const KINDS: &[Kind] = &[
         name: "tool_result_matches",
         meaning: "What a tool answered is as it should.",
         params: &[
-            needed("tool", TEXT, "The tool; a glob is allowed."),
+            required("tool", TEXT, "The tool; a glob is allowed."),
             field(
                 "json_path",
                 TEXT,
@@ -68,7 +68,7 @@ pub(super) const KINDS: &[Kind] = &[
         name: "json_path",
         meaning: "Something in the trace is as it should.",
         params: &[
-            needed("path", TEXT, "A JSONPath over the whole trace (RFC 9535)."),
+            required("path", TEXT, "A JSONPath over the whole trace (RFC 9535)."),
             field("equals", ANY, "The value it must equal."),
             field("exists", FLAG, "Whether there must be anything."),
             field("count", COUNT, "How many there must be."),
@@ -80,7 +80,7 @@ pub(super) const KINDS: &[Kind] = &[
         name: "trace_snapshot",
         meaning: "The trace equals a stored one by meaning.",
         params: &[
-            needed("file", TEXT, "The stored trace."),
+            required("file", TEXT, "The stored trace."),
             field(
                 "ignore",
                 TEXTS,
@@ -93,7 +93,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "max_duration_ms",
         meaning: "It took no longer.",
-        params: &[needed(
+        params: &[required(
             "limit",
             r#"{"type": "number", "minimum": 0}"#,
             "The longest it may take, in milliseconds.",

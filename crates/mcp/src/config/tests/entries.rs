@@ -373,16 +373,16 @@ fn every_transport_has_its_addresses() {
     };
     for (name, or_sse_wanted) in [("plain", true), ("typed", false)] {
         let TransportSpec::Http { or_sse, .. } = of(name) else {
-            panic!("{name} is {}", of(name).word());
+            panic!("{name} is {}", of(name).as_str());
         };
         assert_eq!(or_sse, or_sse_wanted, "{name}");
     }
     let TransportSpec::Sse { url, headers } = of("sse") else {
-        panic!("it is {}", of("sse").word());
+        panic!("it is {}", of("sse").as_str());
     };
     assert_eq!((&*url, headers), ("https://h/sse", vec![pair("X-A", "b")]));
     let TransportSpec::WebSocket { url, .. } = of("ws") else {
-        panic!("it is {}", of("ws").word());
+        panic!("it is {}", of("ws").as_str());
     };
     assert_eq!(url, "wss://h/ws");
     for (name, wanted) in [
@@ -391,7 +391,7 @@ fn every_transport_has_its_addresses() {
         ("near", project.folder.join("run/x.sock")),
     ] {
         let TransportSpec::Unix { path } = of(name) else {
-            panic!("{name} is {}", of(name).word());
+            panic!("{name} is {}", of(name).as_str());
         };
         assert_eq!(path, wanted, "{name}");
     }
@@ -401,7 +401,7 @@ fn every_transport_has_its_addresses() {
         headers,
     } = of("over")
     else {
-        panic!("it is {}", of("over").word());
+        panic!("it is {}", of("over").as_str());
     };
     assert_eq!(socket, PathBuf::from("/s.sock"));
     assert_eq!((&*path, headers), ("/x", vec![pair("X-A", "b")]));

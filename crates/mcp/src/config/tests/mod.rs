@@ -84,7 +84,7 @@ fn text(path: &Path) -> String {
 
 /// A diagnostic as `error[CODE] file:line:column-column pointer message`, and a line for each further part.
 fn shown(diagnostic: &Diagnostic) -> String {
-    let mut shown = format!("{}[{}]", diagnostic.severity.word(), diagnostic.code);
+    let mut shown = format!("{}[{}]", diagnostic.severity.as_str(), diagnostic.code);
     if let Some(place) = &diagnostic.place {
         let (start, end) = (
             place.source.position(place.span.start),
@@ -170,14 +170,14 @@ fn stdio(spec: &ServerSpec) -> Program {
             env,
             cwd,
         } => (command.clone(), args.clone(), env.clone(), cwd.clone()),
-        other => panic!("it is {}", other.word()),
+        other => panic!("it is {}", other.as_str()),
     }
 }
 
 fn http(spec: &ServerSpec) -> (String, Vec<(String, String)>) {
     match &spec.transport {
         TransportSpec::Http { url, headers, .. } => (url.clone(), headers.clone()),
-        other => panic!("it is {}", other.word()),
+        other => panic!("it is {}", other.as_str()),
     }
 }
 

@@ -32,7 +32,7 @@ fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_pa
     let before = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  button \"Lend\"";
     let after = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  x-part\n    #shadow\n      button \"Lend\"\n  section \"Quick access\"\n    button \"Lend\"";
     let (verdict, _) = between(before, "Lend", 1, after);
-    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "ambiguous", "{verdict:?}");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
         let of_it = before.replace("Diaz", &format!("Diaz{sign}"));
         for after in [format!("{of_it}\n{copy}"), format!("{copy}\n{of_it}")] {
             let (verdict, _) = between(before, "Carla Diaz", 0, &after);
-            assert_eq!(verdict.word(), "ambiguous", "{after}: {verdict:?}");
+            assert_eq!(verdict.as_str(), "ambiguous", "{after}: {verdict:?}");
         }
     }
 }
@@ -55,16 +55,16 @@ fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
     let after =
         "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
     let (verdict, _) = between(before, "Next month", 0, after);
-    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "ambiguous", "{verdict:?}");
     let after = "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\nx-part\n  #shadow\n    button \"Next month\" | \u{203a}";
     let (verdict, _) = between(before, "Next month", 0, after);
-    assert_eq!(verdict.word(), "ambiguous", "in a component: {verdict:?}");
+    assert_eq!(verdict.as_str(), "ambiguous", "in a component: {verdict:?}");
     // One of another row says nothing of it.
     let row = |name: &str| format!("\ndiv\n  button \"Edit {name}\" | \u{270e}");
     let before = format!("h1 \"July\"{}{}", row("Ada"), row("Bob"));
     let after = format!("h1 \"July\"{}{}{}", row("Zoe"), row("Ada"), row("Bob"));
     let (verdict, _) = between(&before, "Edit Ada", 0, &after);
-    assert_eq!(verdict.word(), "same", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "same", "{verdict:?}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_copy_of_a_row_is_not_taken_for_the_one_whose_name_got_a_sign() {
             row("Bread", "1")
         );
         let (verdict, _) = between(&before, "Milk", 0, &after);
-        assert_eq!(verdict.word(), "ambiguous", "{sign}: {verdict:?}");
+        assert_eq!(verdict.as_str(), "ambiguous", "{sign}: {verdict:?}");
     }
 }
 
@@ -88,7 +88,7 @@ fn of_two_elements_with_one_id_none_is_healed_into() {
     let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
     let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
     let (verdict, _) = between(before, "☆", 0, after);
-    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "ambiguous", "{verdict:?}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_copy_is_not_healed_into_while_its_id_is_on_what_took_a_neighbours_name() {
     let before = "h1 \"Board\"\nbutton \"Star\" id=star\nbutton \"Invite\"";
     let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
     let (verdict, _) = between(before, "Star", 0, after);
-    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "ambiguous", "{verdict:?}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn what_a_card_stood_in_is_not_taken_for_it() {
         fingerprint: known.fingerprint,
     };
     assert!(memory.fingerprint.is_container);
-    assert_eq!(verdict(&state, &memory).word(), "same");
-    assert_eq!(verdict(&page(&board("t")), &memory).word(), "gone");
+    assert_eq!(verdict(&state, &memory).as_str(), "same");
+    assert_eq!(verdict(&page(&board("t")), &memory).as_str(), "gone");
 }
 
 #[test]
@@ -142,11 +142,11 @@ fn a_test_id_that_counts_the_rows_follows_its_row() {
     let before = ["table\n", &row("Tea", 1), &row("Milk", 2)].concat();
     let after = ["table\n", &row("Salt", 1), &row("Tea", 2), &row("Milk", 3)].concat();
     let (verdict, state) = between(&before, "Delete", 1, &after);
-    assert_eq!(verdict.word(), "healed", "{verdict:?}");
+    assert_eq!(verdict.as_str(), "healed", "{verdict:?}");
     assert_eq!(verdict.target(), Some(id_of(&state, "Delete", 2)));
     // Its row is gone: what has its id is another one's.
     let gone = ["table\n", &row("Salt", 1), &row("Tea", 2)].concat();
-    assert_eq!(between(&before, "Delete", 1, &gone).0.word(), "gone");
+    assert_eq!(between(&before, "Delete", 1, &gone).0.as_str(), "gone");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn what_stands_where_it_stood_under_a_new_name_makes_its_old_name_elsewhere_doub
     let before = page_of(&["Salt", "Lemons", "Garlic"], "Email me");
     let after = page_of(&["Salt", "Limes", "Garlic"], "Lemons");
     let (found, _) = between(&before, "Lemons", 0, &after);
-    assert_eq!(found.word(), "ambiguous", "{found:?}");
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
     // Another one before it in its list, while one goes, is no such thing.
     let after = page_of(&["Salt", "Limes", "Lemons"], "Email me");
     let (found, state) = between(&before, "Lemons", 0, &after);
@@ -179,7 +179,7 @@ fn of_two_that_have_its_id_none_is_it_whatever_they_are_called() {
     let before = "input \"Card\" id=card\ninput \"Name\"";
     let after = "input \"Name\" id=card\ninput \"Card\" id=card\ninput \"Card\"";
     let (found, _) = between(before, "Card", 0, after);
-    assert_eq!(found.word(), "ambiguous", "{found:?}");
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn an_icon_called_otherwise_beside_another_one_of_its_name_makes_that_doubtful()
     let before = table(&button("Reset"));
     let twins = table(&[button("Quux"), button("Reset")].concat());
     let (found, _) = between(&before, "Reset", 0, &twins);
-    assert_eq!(found.word(), "ambiguous", "{found:?}");
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
     // What shows something else is only new.
     let new = table(&["      button \"Quux\" | ✎\n".to_owned(), button("Reset")].concat());
     let (found, state) = between(&before, "Reset", 0, &new);
@@ -218,7 +218,7 @@ fn an_item_of_one_list_is_not_taken_from_another_while_the_list_is_still_there()
         section("Suggestions", &["Slack again", "Billing"]),
     ];
     let (found, _) = between(&before, "Delete", 1, &both.concat());
-    assert_eq!(found.word(), "gone", "{found:?}");
+    assert_eq!(found.as_str(), "gone", "{found:?}");
     // Under a new title it is the same list.
     let renamed = section("Hooks", &["Slack", "Billing"]);
     let (found, state) = between(&before, "Delete", 1, &renamed);
@@ -383,8 +383,8 @@ fn a_copy_of_its_list_is_not_taken_while_its_name_changed_in_the_first() {
         .expect("a link")
         .0;
     let memory = remember(&old, id);
-    assert_eq!(verdict(&old, &memory).word(), "same");
-    assert_eq!(verdict(&page(&after), &memory).word(), "ambiguous");
+    assert_eq!(verdict(&old, &memory).as_str(), "same");
+    assert_eq!(verdict(&page(&after), &memory).as_str(), "ambiguous");
 }
 
 #[test]

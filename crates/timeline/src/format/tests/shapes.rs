@@ -15,7 +15,7 @@ fn the_whole_format_is_read() {
     let words: Vec<&str> = timeline
         .events
         .iter()
-        .map(|event| event.kind.word())
+        .map(|event| event.kind.as_str())
         .collect();
     for spec in super::super::event_table::EVENTS {
         assert!(words.contains(&spec.key), "{} is in no example", spec.key);

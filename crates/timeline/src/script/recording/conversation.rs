@@ -454,7 +454,7 @@ impl Conversation {
     ) -> usize {
         let tools: &[AdvertisedTool] = &request.tools;
         let profile = profiles
-            .choose(tools, None, request.endpoint.word())
+            .choose(tools, None, request.endpoint.as_str())
             .profile;
         let call_idx = self.calls.len();
         let counted = format!("call_{}", call_idx + 1);

@@ -153,7 +153,7 @@ pub enum RecordedOutcome {
 
 impl RecordedOutcome {
     /// Its name for people and machines.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn { .. } => "turn",
             Self::Error { .. } => "error",

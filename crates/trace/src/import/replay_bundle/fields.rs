@@ -1,7 +1,7 @@
 //! The one table of keys, object by object: what the reader knows, what the schema says. Where a key may be left
 //! out, null is the same as leaving it out.
 
-use cuecard_source::value::fields::{Field, field, needed};
+use cuecard_source::value::fields::{Field, field, required};
 
 const ANY: &str = "true";
 const TEXT: &str = r#"{"type": ["string", "null"]}"#;
@@ -17,17 +17,17 @@ const TIME: &str = r#"{"type": ["string", "null"], "format": "date-time"}"#;
 
 /// The keys of a bundle.
 pub(super) const ROOT: &[Field] = &[
-    needed(
+    required(
         "schema_version",
         r#"{"const": "0.1"}"#,
         "Version of the format: \"0.1\".",
     ),
-    needed(
+    required(
         "adapter",
         r#"{"const": "nanoclaw-replay"}"#,
         "What the bundle is written for.",
     ),
-    needed(
+    required(
         "scenario",
         "{\"$ref\": \"#/$defs/scenario\"}",
         "Whose agent ran, and what made it act.",
@@ -37,12 +37,12 @@ pub(super) const ROOT: &[Field] = &[
         r#"{"type": ["object", "null"], "additionalProperties": {"type": ["boolean", "null"]}}"#,
         "What the run can be asked.",
     ),
-    needed(
+    required(
         "input_messages",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/message\"}}",
         "What the agent was told first.",
     ),
-    needed(
+    required(
         "script",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/step\"}}",
         "The steps of the run, in the order in which they happened.",
@@ -52,12 +52,12 @@ pub(super) const ROOT: &[Field] = &[
         "{\"anyOf\": [{\"$ref\": \"#/$defs/final_output\"}, {\"type\": \"null\"}]}",
         "The last answer; a run that succeeded has one, here or as a step.",
     ),
-    needed(
+    required(
         "status",
         r#"{"enum": ["success", "partial", "failed", "blocked"]}"#,
         "How the run ended.",
     ),
-    needed(
+    required(
         "metrics",
         "{\"$ref\": \"#/$defs/metrics\"}",
         "What the run took.",
@@ -67,10 +67,10 @@ pub(super) const ROOT: &[Field] = &[
 
 /// The keys of `scenario`.
 pub(super) const SCENARIO: &[Field] = &[
-    needed("group_id", NAME, "The group whose agent ran."),
+    required("group_id", NAME, "The group whose agent ran."),
     field("session_id", TEXT, "The session."),
     field("task_id", TEXT, "The scheduled task."),
-    needed(
+    required(
         "trigger",
         r#"{"enum": ["user_message", "scheduler"]}"#,
         "What made the agent act.",
@@ -97,7 +97,7 @@ pub(super) const SCHEDULER_CONTEXT: &[Field] = &[
 /// The keys of an input message.
 pub(super) const MESSAGE: &[Field] = &[
     field("role", TEXT, "Who said it (default: user)."),
-    needed("content", NEEDED_TEXT, "What was said."),
+    required("content", NEEDED_TEXT, "What was said."),
     field("ts", TIME, "When (RFC 3339)."),
 ];
 
@@ -110,7 +110,7 @@ pub(super) const FINAL_OUTPUT: &[Field] = &[
 
 /// The keys of `metrics`.
 pub(super) const METRICS: &[Field] = &[
-    needed(
+    required(
         "timing_ms_total",
         NEEDED_MILLISECONDS,
         "The time of the whole run in milliseconds.",
@@ -130,7 +130,7 @@ pub(super) const METRICS: &[Field] = &[
 
 /// Keys of every step.
 pub(super) const STEP: &[Field] = &[
-    needed("type", NEEDED_TEXT, "What happened."),
+    required("type", NEEDED_TEXT, "What happened."),
     field(
         "event_id",
         r#"{"type": ["string", "null"], "minLength": 1}"#,
@@ -152,8 +152,8 @@ pub(super) struct StepType {
     pub fields: &'static [Field],
 }
 
-const TOOL: Field = needed("tool", NAME, "The tool's name.");
-const CALL_ID: Field = needed("call_id", NAME, "What a call and its result share.");
+const TOOL: Field = required("tool", NAME, "The tool's name.");
+const CALL_ID: Field = required("call_id", NAME, "What a call and its result share.");
 const SOURCE: Field = field("source", TEXT, "The kind of memory.");
 const PATH: Field = field("path", TEXT, "Which file or key.");
 
@@ -164,7 +164,7 @@ pub(super) const STEPS: &[StepType] = &[
         meaning: "A message reached the agent.",
         fields: &[
             field("role", TEXT, "Who wrote it (default: user)."),
-            needed("content", NEEDED_TEXT, "Its text."),
+            required("content", NEEDED_TEXT, "Its text."),
         ],
     },
     StepType {
@@ -184,7 +184,7 @@ pub(super) const STEPS: &[StepType] = &[
         fields: &[
             TOOL,
             CALL_ID,
-            needed(
+            required(
                 "success",
                 NEEDED_FLAG,
                 "Whether the call did what it was asked.",
@@ -225,7 +225,7 @@ pub(super) const STEPS: &[StepType] = &[
             ),
             field("tool", TEXT, "The tool concerned."),
             field("call_id", TEXT, "The call concerned."),
-            needed(
+            required(
                 "error_type",
                 NAME,
                 "A word for machines, for example `timeout`.",
@@ -239,7 +239,7 @@ pub(super) const STEPS: &[StepType] = &[
         meaning: "The agent gave its last answer.",
         fields: &[
             field("role", TEXT, "Who gave it (default: assistant)."),
-            needed("content", NEEDED_TEXT, "Its text."),
+            required("content", NEEDED_TEXT, "Its text."),
             field("format_hint", TEXT, "What form it has."),
         ],
     },

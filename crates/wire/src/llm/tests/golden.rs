@@ -13,7 +13,7 @@ use super::*;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/llm");
 
 fn compare(endpoint: Endpoint, name: &str, found: &[u8]) {
-    let path = Path::new(FOLDER).join(endpoint.word()).join(name);
+    let path = Path::new(FOLDER).join(endpoint.as_str()).join(name);
     if std::env::var_os("CUECARD_BLESS").is_some() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is there");
         fs::write(&path, found).expect("the file is written");

@@ -32,7 +32,7 @@ pub enum ToolCallServer {
 
 impl ToolCallServer {
     /// What configs call it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ChromeDevtools => "chrome-devtools",
             Self::Playwright => "playwright",
@@ -72,7 +72,7 @@ pub fn to_tool_call(file: &StepsFile, source: &SourceFile, server: ToolCallServe
     let viewport = writer.settings.viewport;
     scenario.insert(
         "environment".to_owned(),
-        json!({"mcp": server.word(), "viewport": {"width": viewport.width, "height": viewport.height}}),
+        json!({"mcp": server.as_str(), "viewport": {"width": viewport.width, "height": viewport.height}}),
     );
     scenario.insert("steps".to_owned(), Json::Array(writer.calls));
     Exported {
@@ -114,7 +114,7 @@ impl Writer<'_> {
     fn call(&mut self, tool: &str, params: Json, description: &str, more: Map<String, Json>) {
         let tool = match tool.starts_with("sandy__") {
             true => tool.to_owned(),
-            false => format!("mcp__{}__{tool}", self.server.word()),
+            false => format!("mcp__{}__{tool}", self.server.as_str()),
         };
         let mut call = Map::new();
         call.insert("step".to_owned(), (self.calls.len() + 1).into());

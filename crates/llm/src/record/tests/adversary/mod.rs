@@ -288,7 +288,7 @@ async fn check_all(endpoint: Endpoint) {
             streams,
             is_begun,
         };
-        let is_possible = |field: &&Field| field.streams.is_none_or(|needed| needed == streams);
+        let is_possible = |field: &&Field| field.streams.is_none_or(|required| required == streams);
         let possible: Vec<&Field> = all.iter().filter(is_possible).collect();
         let mut cases = vec![Vec::new()];
         if !is_begun {
