@@ -431,7 +431,7 @@ mod tests {
         report.add(&of(TestStatus::Fail), Some(mutations(3, 0)));
         let text = report.text(Style::default(), Some(90.0), Duration::from_millis(5));
         assert!(
-            text.contains("drop_call                                3        2         1\n"),
+            text.contains("drop_call                                3         2         1\n"),
             "{text}"
         );
         assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      covered by called (must_call_tool)\n"), "{text}");

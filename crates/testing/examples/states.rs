@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use cuecard_browser::{BrowserBridge, BrowserOptions, CaptureOptions, Navigation, Settling};
+use cuecard_browser::{BrowserBridge, BrowserOptions, CaptureOptions, Navigation, WaitPolicy};
 use cuecard_page::dom::{DomProcessor, DomState};
 use cuecard_page::rules::Translation;
 use cuecard_page::selector::Finder;
@@ -78,7 +78,7 @@ async fn captures(bridge: &mut BrowserBridge, to: &Navigation, elements: usize) 
     let mut text = String::new();
     for _ in 0..LOADS {
         bridge.navigate(to, PATIENCE).await.expect("it is there");
-        bridge.settle(Settling::Whole).await.expect("it settles");
+        bridge.settle(WaitPolicy::Whole).await.expect("it settles");
         for look in 0..=LOOKS {
             let started = Instant::now();
             text = bridge.capture(&options).await.expect("it is captured");
