@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::value::is_credential;
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
@@ -71,6 +71,25 @@ pub(crate) fn variables(
         variables.ask(name, scenario);
     }
     variables
+}
+
+/// Values without a word on the command line: those of the environment, and of the file of `--env` over it.
+///
+/// # Errors
+/// What is wrong with the file.
+pub(crate) fn variables_of_file(
+    env_file: Option<&PathBuf>,
+    environment: &[(OsString, OsString)],
+) -> Result<Variables, Vec<Diagnostic>> {
+    let given = VariableArgs {
+        env_file: env_file.cloned(),
+        ..VariableArgs::default()
+    };
+    let variables = variables_of(&given, environment);
+    match any_error(&variables.diagnostics) {
+        true => Err(variables.diagnostics),
+        false => Ok(variables),
+    }
 }
 
 /// As [`variables`], without asking for any.

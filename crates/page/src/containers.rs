@@ -104,7 +104,7 @@ impl Finder<'_> {
 
     /// The parts of the page of a kind. The header and the footer are those of the page, if it has any.
     pub(crate) fn all_of(&self, kind: ContainerKind) -> Vec<NodeId> {
-        let mut all = self.containers_of(kind);
+        let mut all = self.containers_of(kind, None);
         let is_of_page = |id: &NodeId| {
             let element = self.state.element(*id);
             element.is_some_and(|element| Some(element.role.as_str()) == kind.role())
@@ -264,18 +264,9 @@ impl Finder<'_> {
         made: Option<&str>,
         fits: &dyn Fn(&str) -> bool,
     ) -> Vec<(Place, Vec<ContainedText>)> {
-        // A card that is alone in its column is made as the others are.
-        let made = made.filter(|made| made.contains('.'));
-        let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         let mut found: Vec<(Place, Vec<ContainedText>)> = self
-            .state
-            .elements()
-            .filter(|(id, element)| {
-                element.is_visible
-                    && (self.is_container(*id, element, kind)
-                        || (is_made_so(element) && self.size(*id) <= MOST_INSIDE))
-            })
-            .map(|(id, _)| id)
+            .containers_of(kind, made)
+            .into_iter()
             .filter_map(|id| {
                 let texts: Vec<ContainedText> = self
                     .container_texts(id, kind)
@@ -313,11 +304,18 @@ impl Finder<'_> {
         found
     }
 
-    /// The visible elements of a kind.
-    fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
+    /// The visible elements of a kind, and those of a class that are `made` so: a card that is alone in its column is
+    /// made as the others are.
+    fn containers_of(&self, kind: ContainerKind, made: Option<&str>) -> Vec<NodeId> {
+        let made = made.filter(|made| made.contains('.'));
+        let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         self.state
             .elements()
-            .filter(|(id, element)| element.is_visible && self.is_container(*id, element, kind))
+            .filter(|(id, element)| {
+                element.is_visible
+                    && (self.is_container(*id, element, kind)
+                        || (is_made_so(element) && self.size(*id) <= MOST_INSIDE))
+            })
             .map(|(id, _)| id)
             .collect()
     }

@@ -18,7 +18,7 @@ use cuecard_runtime::collect::FoundFile;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect};
-use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::document::{Language, read_document};
 use cuecard_source::json::{self, Limits};
 use cuecard_source::value::Redactor;
@@ -32,7 +32,7 @@ use serde_json::{Value as Json, json};
 
 use super::play::{effects_json, effects_line, effects_list};
 use super::{browser_files, connect, timelines};
-use crate::args::{CheckArgs, VariableArgs};
+use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -105,7 +105,7 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let variables = match variables(args, environment) {
+    let variables = match inputs::variables_of_file(args.env_file.as_ref(), environment) {
         Ok(variables) => variables,
         Err(diagnostics) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
@@ -217,22 +217,6 @@ fn snapshots(paths: &[PathBuf]) -> Result<Vec<Snapshot>, Vec<Diagnostic>> {
     match problems.is_empty() {
         true => Ok(snapshots),
         false => Err(problems),
-    }
-}
-
-/// Where values come from without a word on the command line: the environment and the file of `--env`.
-fn variables(
-    args: &CheckArgs,
-    environment: &[(OsString, OsString)],
-) -> Result<inputs::Variables, Vec<Diagnostic>> {
-    let given = VariableArgs {
-        env_file: args.env_file.clone(),
-        ..VariableArgs::default()
-    };
-    let variables = inputs::variables_of(&given, environment);
-    match any_error(&variables.diagnostics) {
-        true => Err(variables.diagnostics),
-        false => Ok(variables),
     }
 }
 

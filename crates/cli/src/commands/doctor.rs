@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::stop::Stop;
 use super::{connect, doctor_output};
-use crate::args::{DoctorArgs, VariableArgs};
+use crate::args::DoctorArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -113,14 +113,8 @@ struct Prepared {
 }
 
 fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Prepared, Stop> {
-    let given = VariableArgs {
-        env_file: args.env_file.clone(),
-        ..VariableArgs::default()
-    };
-    let variables = inputs::variables_of(&given, environment);
-    if any_error(&variables.diagnostics) {
-        return Err(Stop(variables.diagnostics, ExitCode::Invalid));
-    }
+    let variables = inputs::variables_of_file(args.env_file.as_ref(), environment)
+        .map_err(|found| Stop(found, ExitCode::Invalid))?;
     let mut warnings = variables.diagnostics;
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
     warnings.extend(warning);

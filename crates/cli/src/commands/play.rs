@@ -193,7 +193,7 @@ fn prepared(
     }
     let mut reports = Vec::new();
     for report in &args.reports {
-        match play_output::report_file(report, &["junit", "html"]) {
+        match play_output::report_file(report) {
             Ok(report) => reports.push(report),
             Err(diagnostic) => found.push(diagnostic),
         }

@@ -384,19 +384,20 @@ impl Drop for Terminal {
 pub(super) enum Report {
     /// For machines that know tests.
     Junit(PathBuf),
-    /// For people, with pictures; of browser steps only.
+    /// For people; of browser steps with pictures.
     Html(PathBuf),
 }
 
-/// The kind and file of `--report KIND:FILE`, of these kinds.
-pub(super) fn report_file(report: &str, kinds: &[&'static str]) -> Result<Report, Diagnostic> {
+/// The kind and file of `--report KIND:FILE`.
+pub(super) fn report_file(report: &str) -> Result<Report, Diagnostic> {
+    const KINDS: &[&str] = &["junit", "html"];
     let (kind, file) = report.split_once(':').unwrap_or((report, ""));
-    if !kinds.contains(&kind) {
+    if !KINDS.contains(&kind) {
         let mut error =
             Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
-        error.help = Some(match did_you_mean(kind, kinds.iter().copied()) {
+        error.help = Some(match did_you_mean(kind, KINDS.iter().copied()) {
             Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-            None => format!("available reports: {}:FILE", kinds.join(":FILE, ")),
+            None => format!("available reports: {}:FILE", KINDS.join(":FILE, ")),
         });
         return Err(error);
     }

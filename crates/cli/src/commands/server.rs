@@ -6,14 +6,14 @@ use std::time::Duration;
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::{Session, ToolInfo};
 use cuecard_replay::Pool;
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_tool_call::script::FailureKind;
 use serde_json::{Value as Json, json};
 
 use super::connect;
 use super::stop::Stop;
-use crate::args::{ServerArgs, VariableArgs};
+use crate::args::ServerArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::Output;
@@ -45,14 +45,8 @@ pub(super) fn named(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<Named, Stop> {
-    let given = VariableArgs {
-        env_file: args.env_file.clone(),
-        ..VariableArgs::default()
-    };
-    let variables = inputs::variables_of(&given, environment);
-    if any_error(&variables.diagnostics) {
-        return Err(Stop(variables.diagnostics, ExitCode::Invalid));
-    }
+    let variables = inputs::variables_of_file(args.env_file.as_ref(), environment)
+        .map_err(|found| Stop(found, ExitCode::Invalid))?;
     let mut warnings = variables.diagnostics;
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
     warnings.extend(warning);

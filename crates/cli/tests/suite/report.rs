@@ -74,13 +74,7 @@ fn write_hostile(scratch: &Scratch) {
 
 #[test]
 fn the_page_of_a_played_scenario_needs_no_javascript() {
-    let Some(playwright) = peers::require("npm/node_modules/playwright-core") else {
-        return;
-    };
-    let (Some(node), Some(chromium)) = (
-        peers::require_program("node"),
-        peers::require_program("chromium"),
-    ) else {
+    let Some(browser) = browser() else {
         return;
     };
     let scratch = scratch();
@@ -111,20 +105,14 @@ fn the_page_of_a_played_scenario_needs_no_javascript() {
     browse(
         &scratch,
         "tests/report/play.mjs",
-        [playwright, node, chromium],
+        browser,
         [scratch.work().join("report.html"), pictures()],
     );
 }
 
 #[test]
 fn a_browser_shows_the_report_as_it_is_and_asks_nobody() {
-    let Some(playwright) = peers::require("npm/node_modules/playwright-core") else {
-        return;
-    };
-    let (Some(node), Some(chromium)) = (
-        peers::require_program("node"),
-        peers::require_program("chromium"),
-    ) else {
+    let Some(browser) = browser() else {
         return;
     };
     let mut scratch = scratch();
@@ -137,9 +125,19 @@ fn a_browser_shows_the_report_as_it_is_and_asks_nobody() {
     browse(
         &scratch,
         "tests/report/browser.mjs",
-        [playwright, node, chromium],
+        browser,
         [report, result, hostile, hostile_result, pictures()],
     );
+}
+
+/// playwright-core, Node and Chromium. Nothing when peers are left out.
+#[track_caller]
+fn browser() -> Option<[PathBuf; 3]> {
+    Some([
+        peers::require("npm/node_modules/playwright-core")?,
+        peers::require_program("node")?,
+        peers::require_program("chromium")?,
+    ])
 }
 
 /// Runs a script of the repository that opens reports in a browser.

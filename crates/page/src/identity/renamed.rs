@@ -10,7 +10,6 @@ use crate::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::words::{NameMatch, NameQuery, fold, fold_name, tokens};
 use cuecard_source::value::cut;
 
-/// Roles of what is filled in or ticked.
 impl Finder<'_> {
     /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
     /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
@@ -153,10 +152,10 @@ impl Finder<'_> {
     /// around it may be gone, and this item a copy.
     fn loose_twins(&self, fingerprint: &Fingerprint, place: Option<&Place>) -> Vec<NodeId> {
         let item = fingerprint.within.first().filter(|one| one.kind.is_item());
-        let twins = self.twins(fingerprint);
         let Some(text) = item.and_then(|item| item.text.as_deref()) else {
             return Vec::new();
         };
+        let twins = self.twins(fingerprint);
         if twins.len() <= fingerprint.of {
             return Vec::new();
         }
@@ -281,7 +280,7 @@ impl Finder<'_> {
     fn stands_apart(&self, id: NodeId, remembered: Remembered<'_>, place: Option<&Place>) -> bool {
         let fingerprint = remembered.fingerprint;
         let there = self.standing_there(remembered);
-        if there.contains(&id) {
+        if there.is_empty() || there.contains(&id) {
             return false;
         }
         let likes: Vec<String> = fingerprint

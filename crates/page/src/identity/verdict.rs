@@ -545,7 +545,7 @@ impl Finder<'_> {
     }
 
     /// Whether an element is in other containers than what was remembered.
-    pub fn has_moved(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+    pub(super) fn has_moved(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         !same_path(&self.path(id, &fingerprint.within), &fingerprint.path)
     }
 

@@ -81,7 +81,7 @@ fn options(args: &PlayArgs) -> Result<(Option<Duration>, Vec<Report>), Stop> {
     let reports = args
         .reports
         .iter()
-        .map(|report| play_output::report_file(report, &["junit", "html"]))
+        .map(|report| play_output::report_file(report))
         .collect::<Result<_, _>>()
         .map_err(Stop::invalid)?;
     Ok((timeout, reports))
