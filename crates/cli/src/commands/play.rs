@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, Played, prepare};
+use cuecard_report::Style;
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
 use cuecard_runtime::clock::Clock;
@@ -58,6 +59,7 @@ pub(crate) fn run(
         .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
         return refused(&args, Stop::invalid(diagnostic), output);
     }
+    let is_alone = files.len() == 1;
     let mut exits = Vec::new();
     for file in &files {
         let exit = match list::named(file) {
@@ -71,31 +73,31 @@ pub(crate) fn run(
         if exit == ExitCode::Interrupted {
             break;
         }
-        if files.len() > 1 {
+        if !is_alone {
             stderr_line("");
         }
     }
-    if files.len() > 1 {
-        let passed = exits
-            .iter()
-            .filter(|exit| **exit == ExitCode::Passed)
-            .count();
-        let failed = exits.len() - passed;
-        let not_played = files.len() - exits.len();
-        let style = output.stdout;
-        let mut facts = vec![
-            format!("{} files", files.len()),
-            style.good(&format!("{passed} passed")),
-        ];
-        if failed > 0 {
-            facts.push(style.bad(&format!("{failed} failed")));
-        }
-        if not_played > 0 {
-            facts.push(format!("{not_played} not played"));
-        }
-        stdout(&format!("{}\n", facts.join(style.dot())));
+    if !is_alone {
+        stdout(&total(files.len(), &exits, output.stdout));
     }
     exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
+}
+
+/// `3 files · 1 passed · 1 failed · 1 not played`.
+fn total(files: usize, exits: &[ExitCode], style: Style) -> String {
+    let is_passed = |exit: &&ExitCode| **exit == ExitCode::Passed;
+    let passed = exits.iter().filter(is_passed).count();
+    let mut facts = vec![
+        format!("{files} files"),
+        style.good(&format!("{passed} passed")),
+    ];
+    if exits.len() > passed {
+        facts.push(style.bad(&format!("{} failed", exits.len() - passed)));
+    }
+    if files > exits.len() {
+        facts.push(format!("{} not played", files - exits.len()));
+    }
+    format!("{}\n", facts.join(style.dot()))
 }
 
 /// Plays what the file is: a tool-call scenario or browser steps.
