@@ -39,6 +39,10 @@ pub struct Fingerprint {
     /// What the item of a list or table around it said, else the heading before it. It decides nothing but how soon the
     /// element is certain.
     pub around: String,
+    /// The text right before it, and the one right behind it, if no other element of its kind has that there.
+    pub before: String,
+    /// See `before`.
+    pub after: String,
 }
 
 /// A container that tells an element from its twins, known by a text in it.

@@ -327,6 +327,16 @@ pub(super) const FINGERPRINT: &[Field] = &[
         TEXT,
         "The text of the item around it, else the heading before it.",
     ),
+    field(
+        "before",
+        TEXT,
+        "The text right before it, if no other element of its kind has that there.",
+    ),
+    field(
+        "after",
+        TEXT,
+        "The text right behind it, if no other element of its kind has that there.",
+    ),
 ];
 
 pub(super) const CONTAINER: &[Field] = &[

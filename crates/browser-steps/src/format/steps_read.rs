@@ -440,6 +440,8 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
         by_position: texts(reader, object, "byPosition"),
         likes: texts(reader, object, "likes"),
         around: text(reader, object, "around").unwrap_or_default(),
+        before: text(reader, object, "before").unwrap_or_default(),
+        after: text(reader, object, "after").unwrap_or_default(),
     })
 }
 

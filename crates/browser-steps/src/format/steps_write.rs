@@ -167,8 +167,15 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     put_some(&mut members, "position", fingerprint.position);
     put_texts(&mut members, "byPosition", &fingerprint.by_position);
     put_texts(&mut members, "likes", &fingerprint.likes);
-    if !fingerprint.around.is_empty() {
-        put(&mut members, "around", fingerprint.around.clone());
+    let texts = [
+        ("around", &fingerprint.around),
+        ("before", &fingerprint.before),
+        ("after", &fingerprint.after),
+    ];
+    for (name, text) in texts {
+        if !text.is_empty() {
+            put(&mut members, name, text.clone());
+        }
     }
     Json::Object(members)
 }

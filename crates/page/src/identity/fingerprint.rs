@@ -184,6 +184,7 @@ impl Finder<'_> {
         (fingerprint.ordinal, fingerprint.of) = self.ordinal(id, &fingerprint);
         let place = self.place_within(&fingerprint.within).ok().flatten();
         fingerprint.likes = self.likes_of(id, &fingerprint, place.as_ref());
+        (fingerprint.before, fingerprint.after) = self.neighbours(id, &fingerprint);
         let selectors = self.candidates(id, &fingerprint);
         let twins = self.twins(&fingerprint);
         let n_inside = twins

@@ -2,6 +2,7 @@
 
 mod called;
 mod fingerprint;
+mod neighbours;
 mod place;
 mod renamed;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::place::is_in;
 use super::verdict::{Remembered, is_kind};
 use crate::Fingerprint;
 use crate::containers::{Place, is_field};
-use crate::dom::{DomElement, DomKind, NodeId};
+use crate::dom::{DomElement, NodeId};
 use crate::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::words::{NameMatch, NameQuery, fold, fold_name, tokens};
 use cuecard_source::value::cut;
@@ -37,8 +37,8 @@ impl Finder<'_> {
         let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
         let is_made_otherwise =
             element.is_some_and(|element| was_made_otherwise(element, remembered));
-        let has_one_left = (is_made_otherwise || self.stands_apart(id, remembered, place))
-            && self.newcomers_and_leavers(fingerprint, place).1 > 0;
+        let has_one_left =
+            is_made_otherwise && self.newcomers_and_leavers(fingerprint, place).1 > 0;
         let text = self.label_on(id);
         let is_rival = |other: NodeId, element: &DomElement| {
             let is_new = self.is_newcomer(other, element, fingerprint);
@@ -102,16 +102,11 @@ impl Finder<'_> {
                 && is_in(place, other)
                 && (!is_marked || self.state.element(other).is_some_and(has_ids))
         });
-        let in_first = self
-            .standing_there(remembered)
-            .into_iter()
-            .filter(|there| *there != id && self.is_in_first_of_two(*there, id, fingerprint));
         in_its_place
             .chain(in_frames)
             .map(|(other, _)| other)
             .chain(beside)
-            .chain(in_first)
-            .chain(self.loose_twins(fingerprint, place))
+            .chain(self.between_its_neighbours(id, fingerprint, place))
             .collect()
     }
 
@@ -119,63 +114,6 @@ impl Finder<'_> {
     fn standing_there(&self, remembered: Remembered<'_>) -> Vec<NodeId> {
         let xpath = remembered.selectors.last();
         xpath.map_or_else(Vec::new, |xpath| self.find(xpath))
-    }
-
-    /// Whether what stands where it stood is of its kind and in one of two containers with the name that one around it
-    /// had, and `id` in the other: one of them is a copy, and the name may have changed in the first.
-    fn is_in_first_of_two(&self, there: NodeId, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        let named = |id| {
-            let around = self.state.ancestor_elements(id);
-            around.filter_map(|(at, element)| Some((at, self.entry(at, element)?)))
-        };
-        let was_around = |entry: &str| {
-            let entry = fold_name(entry);
-            entry.contains('"')
-                && fingerprint
-                    .path
-                    .iter()
-                    .any(|known| fold_name(known) == entry)
-        };
-        let is_of_kind = self
-            .state
-            .element(there)
-            .is_some_and(|element| element.is_visible && is_kind(element, fingerprint));
-        is_of_kind
-            && named(there).any(|(at, entry)| {
-                was_around(&entry)
-                    && named(id).all(|(other, _)| other != at)
-                    && named(id).any(|(_, other)| other == entry)
-            })
-    }
-
-    /// Twins outside of its item that are in no item, and right behind the text that its item was known by: what was
-    /// around it may be gone, and this item a copy.
-    fn loose_twins(&self, fingerprint: &Fingerprint, place: Option<&Place>) -> Vec<NodeId> {
-        let item = fingerprint.within.first().filter(|one| one.kind.is_item());
-        let Some(text) = item.and_then(|item| item.text.as_deref()) else {
-            return Vec::new();
-        };
-        let twins = self.twins(fingerprint);
-        if twins.len() <= fingerprint.of {
-            return Vec::new();
-        }
-        let text = fold_name(text);
-        let is_said_before = |idx: usize| {
-            let before = match idx {
-                0 => 0,
-                _ => twins[idx - 1].index(),
-            };
-            let mut nodes = self.state.nodes[before..twins[idx].index()].iter();
-            nodes.any(|node| match &node.kind {
-                DomKind::Text(run) => run.is_visible && fold_name(&run.text) == text,
-                _ => false,
-            })
-        };
-        (0..twins.len())
-            .filter(|&idx| !is_in(place, twins[idx]) && self.item_around(twins[idx]).is_none())
-            .filter(|&idx| is_said_before(idx))
-            .map(|idx| twins[idx])
-            .collect()
     }
 
     /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
@@ -275,34 +213,6 @@ impl Finder<'_> {
         carriers.iter().map(told).collect()
     }
 
-    /// Whether something else stands where an element was, in a list that kept its order, and more than what came to it
-    /// stands between the two: it was not pushed there.
-    fn stands_apart(&self, id: NodeId, remembered: Remembered<'_>, place: Option<&Place>) -> bool {
-        let fingerprint = remembered.fingerprint;
-        let there = self.standing_there(remembered);
-        if there.is_empty() || there.contains(&id) {
-            return false;
-        }
-        let likes: Vec<String> = fingerprint
-            .likes
-            .iter()
-            .map(|name| fold_name(name))
-            .collect();
-        let now: Vec<(NodeId, String)> = self
-            .in_its_path(fingerprint)
-            .filter(|(other, _)| *other != id && is_in(place, *other))
-            .map(|(other, element)| (other, fold_name(&self.name_or_text(other, element))))
-            .filter(|(_, name)| likes.contains(name))
-            .collect();
-        let mut left = likes.iter();
-        let is_in_order = now.iter().all(|(_, name)| left.any(|like| like == name));
-        let is_between = |other: &NodeId| {
-            let mut there = there.iter();
-            there.any(|&there| (there.min(id)..there.max(id)).contains(other))
-        };
-        is_in_order && now.iter().any(|(other, _)| is_between(other))
-    }
-
     fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
         self.standing_there(remembered) == [id]
     }
@@ -359,7 +269,12 @@ impl Finder<'_> {
     }
 
     /// Whether nothing of its role was called so in the place where it was.
-    fn is_newcomer(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
+    pub(super) fn is_newcomer(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        fingerprint: &Fingerprint,
+    ) -> bool {
         let sought = NameQuery::new(&self.name_or_text(id, element));
         !known_names(fingerprint).any(|name| sought.fits(name, NameMatch::Folded))
     }

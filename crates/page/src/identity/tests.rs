@@ -72,6 +72,7 @@ fn a_fingerprint_says_what_and_where() {
             ordinal: 1,
             of: 1,
             around: "Who".into(),
+            before: "Who".into(),
             ..Fingerprint::default()
         }
     );

@@ -402,3 +402,31 @@ fn a_copy_of_its_item_is_not_taken_while_it_stands_in_none_any_more() {
     let more = format!("{before}p | Ada\np | Thanks\n{}", list(&["Cy"]));
     assert_eq!(word(&before, "Follow", &more), "same");
 }
+
+#[test]
+fn a_new_name_between_its_neighbours_makes_its_old_name_elsewhere_doubtful() {
+    let item =
+        |name: &str| format!("\n  li\n    input \"{name}\" type=checkbox\n    span | {name}");
+    let page = |names: &[&str], other: &str| {
+        let items: String = names.iter().map(|name| item(name)).collect();
+        format!(
+            "h2 \"Ingredients\"\nul{items}\nform\n  input \"{other}\" type=checkbox\n  span | {other}"
+        )
+    };
+    let before = page(&["Eggs", "Lemons", "Garlic"], "Email me");
+    let is = |names: &[&str], other: &str, verdict: &str| {
+        let after = page(names, other);
+        assert_eq!(word(&before, "Lemons", &after), verdict, "{after}");
+    };
+    is(&["Eggs", "Lemons", "Garlic"], "Email me", "same");
+    is(&["Eggs", "Limes", "Salt", "Garlic"], "Lemons", "ambiguous");
+    is(&["Salt", "Limes", "Garlic"], "Lemons", "ambiguous");
+    // What comes beside it takes nothing from it, nor does what goes.
+    is(&["Eggs", "Limes", "Lemons", "Garlic"], "Email me", "same");
+    is(
+        &["Eggs", "Limes", "Salt", "Lemons", "Basil", "Garlic"],
+        "Email me",
+        "same",
+    );
+    is(&["Lemons", "Limes"], "Email me", "same");
+}

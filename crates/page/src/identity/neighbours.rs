@@ -1,0 +1,134 @@
+//! The texts between which an element stood, as a quotation is found again by what stands before and behind it.
+
+use super::fingerprint::LONGEST_TEXT;
+use super::place::is_in;
+use super::verdict::is_kind;
+use crate::containers::Place;
+use crate::dom::{DomKind, NodeId};
+use crate::selector::Finder;
+use crate::snapshot::single_spaces;
+use crate::words::fold_name;
+use crate::{Container, Fingerprint};
+use cuecard_source::value::cut;
+use std::ops::Range;
+
+/// How far from an element its neighbours may be, in nodes.
+const FARTHEST: usize = 200;
+
+/// What is added beside an element has no more texts than this.
+const MOST_ADDED: usize = 8;
+
+impl Finder<'_> {
+    /// The texts right before and right behind an element; each empty if another element of its kind has that there.
+    pub(super) fn neighbours(&self, id: NodeId, fingerprint: &Fingerprint) -> (String, String) {
+        let (mut before, mut after) = (self.text_before(id), self.text_behind(id));
+        let elements = self.state.elements();
+        let alike = elements.filter(|(other, element)| {
+            *other != id && element.is_visible && is_kind(element, fingerprint)
+        });
+        for (other, _) in alike {
+            if is_known(&self.text_before(other), &before) {
+                before.clear();
+            }
+            if is_known(&self.text_behind(other), &after) {
+                after.clear();
+            }
+        }
+        (before, after)
+    }
+
+    /// What stands between the neighbours of an element, while `id`, which has its name, stands elsewhere: something
+    /// with a new name; or with the old one, if its item's text stands outside of such an item.
+    pub(super) fn between_its_neighbours(
+        &self,
+        id: NodeId,
+        fingerprint: &Fingerprint,
+        place: Option<&Place>,
+    ) -> Vec<NodeId> {
+        if fingerprint.before.is_empty() && fingerprint.after.is_empty() {
+            return Vec::new();
+        }
+        let item = fingerprint.within.first().filter(|one| one.kind.is_item());
+        let has_lost_its_item = item.is_some_and(|item| self.is_said_outside_of(item));
+        let elements = self.state.elements();
+        elements
+            .filter(|(other, element)| {
+                *other != id
+                    && element.is_visible
+                    && is_kind(element, fingerprint)
+                    && match self.has_name(*other, element, fingerprint) {
+                        true => has_lost_its_item && !is_in(place, *other),
+                        false => self.is_newcomer(*other, element, fingerprint),
+                    }
+                    && (is_known(&self.text_before(*other), &fingerprint.before)
+                        || is_known(&self.text_behind(*other), &fingerprint.after))
+                    && !self.are_beside(*other, id, fingerprint)
+            })
+            .map(|(other, _)| other)
+            .collect()
+    }
+
+    /// Whether the text of an item stands in no such item, too: what was around it may be gone.
+    fn is_said_outside_of(&self, item: &Container) -> bool {
+        let text = fold_name(item.text.as_deref().unwrap_or_default());
+        let items = self.places_of(item);
+        let nodes = self.state.nodes.iter().zip(0..);
+        let mut said = nodes.filter(|(node, _)| match &node.kind {
+            DomKind::Text(run) => run.is_visible && fold_name(&run.text) == text,
+            _ => false,
+        });
+        said.any(|(_, idx)| !items.iter().any(|place| place.contains(&idx)))
+    }
+
+    /// Whether one of two elements was put beside the other: none of the neighbours stands between them.
+    fn are_beside(&self, one: NodeId, other: NodeId, fingerprint: &Fingerprint) -> bool {
+        let (first, second) = (one.min(other), one.max(other));
+        let mut between = self.texts(first.index()..second.index());
+        let is_neighbour = |text: &String| {
+            is_known(text, &fingerprint.before) || is_known(text, &fingerprint.after)
+        };
+        !between
+            .by_ref()
+            .take(MOST_ADDED)
+            .any(|text| is_neighbour(&text))
+            && between.next().is_none()
+    }
+
+    fn text_before(&self, id: NodeId) -> String {
+        let start = id.index().saturating_sub(FARTHEST);
+        self.first_but_its_own(id, self.texts(start..id.index()).rev())
+    }
+
+    fn text_behind(&self, id: NodeId) -> String {
+        let end = self.state.node(id).end as usize;
+        self.first_but_its_own(id, self.texts(end..end + FARTHEST))
+    }
+
+    /// The first text that isn't what an element is called; empty if there is none.
+    fn first_but_its_own(&self, id: NodeId, mut texts: impl Iterator<Item = String>) -> String {
+        let element = self.state.element(id);
+        let own = element.map(|element| fold_name(&self.name_or_text(id, element)));
+        texts
+            .find(|text| Some(fold_name(text)) != own)
+            .unwrap_or_default()
+    }
+
+    /// The visible texts with words among some nodes, cut as they are remembered.
+    fn texts(&self, nodes: Range<usize>) -> impl DoubleEndedIterator<Item = String> {
+        let end = nodes.end.min(self.state.nodes.len());
+        let nodes = self.state.nodes[nodes.start.min(end)..end].iter();
+        nodes.filter_map(|node| match &node.kind {
+            DomKind::Text(run) if run.is_visible => {
+                let text = single_spaces(&run.text);
+                let has_words = text.chars().any(char::is_alphanumeric);
+                has_words.then(|| cut(&text, LONGEST_TEXT).into_owned())
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Whether a text is the one that is remembered, if any is.
+fn is_known(text: &str, remembered: &str) -> bool {
+    !remembered.is_empty() && fold_name(text) == fold_name(remembered)
+}
