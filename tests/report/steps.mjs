@@ -92,6 +92,13 @@ await open(browser, healed, {}, async (page) => {
   const [line, note] = await Promise.all([row(page, 1).locator(".test-head").boundingBox(), row(page, 1).locator(".notes").boundingBox()]);
   assert.ok(note.y >= line.y + line.height - 1, JSON.stringify([line, note]));
   assert.equal(await row(page, 2).locator(".notes").count(), 0);
+  // The run was asked for a picture after each step: the dialog is open on that of the second.
+  await row(page, 2).locator(".test-head").click();
+  const captions = row(page, 2).locator("figcaption");
+  assert.match(await captions.nth(0).textContent(), /^Before the step/);
+  assert.equal(await captions.nth(1).textContent(), "After the step");
+  const [before, after] = await row(page, 2).locator(".shot img").evaluateAll((images) => images.map((image) => image.src));
+  assert.notEqual(before, after);
 });
 
 for (const [name, file] of Object.entries({ steps: report, healed })) {

@@ -248,6 +248,9 @@ pub(crate) struct PlayArgs {
     /// Take a screenshot of the browser when a step fails
     #[arg(long, help_heading = "Output")]
     pub screenshot_on_failure: bool,
+    /// Take a screenshot of the browser after each step that uses it, and show it in the HTML report
+    #[arg(long, help_heading = "Output")]
+    pub screenshot_each_step: bool,
     /// Directory for screenshots
     #[arg(
         long,
@@ -417,6 +420,14 @@ pub(crate) struct VariableArgs {
     pub secrets: Vec<String>,
 }
 
+/// Which of the tagged files are meant.
+#[derive(Debug, Args)]
+pub(crate) struct TagArgs {
+    /// Only test cases and timelines with this tag (repeatable)
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+}
+
 /// What the rules of timelines ask for.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SymbolArgs {
@@ -483,6 +494,8 @@ pub(crate) struct CheckArgs {
     /// Scenarios, timelines, test cases, folders of timelines, or `-` for stdin
     #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub tagged: TagArgs,
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
@@ -679,6 +692,8 @@ pub(crate) struct ExplainArgs {
     /// A code, or timelines and folders of timelines
     #[arg(value_name = "CODE|PATH")]
     pub what: Vec<PathBuf>,
+    #[command(flatten)]
+    pub tagged: TagArgs,
     /// Show which timeline is selected for this prompt, and why
     #[arg(long, value_name = "TEXT", requires = "what")]
     pub prompt: Option<String>,

@@ -14,7 +14,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::options::LlmOptions;
 use cuecard_runtime::collect::collect;
 use cuecard_runtime::text_file;
-use cuecard_runtime::timelines::{TIMELINES, read_timeline};
+use cuecard_runtime::timelines::{TIMELINES, none_tagged, read_timeline};
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -54,6 +54,12 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         if !file.is_named && is_data() {
             continue;
         }
+        if timeline
+            .as_ref()
+            .is_some_and(|timeline| !timeline.has_tag_of(&options.tags))
+        {
+            continue;
+        }
         let script = timeline.and_then(|mut timeline| {
             timeline.server.any_prompt |= options.any_prompt;
             if let Some(faults) = &options.faults {
@@ -68,6 +74,9 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
             None => loaded.left_out.push(file.path),
         }
         loaded.diagnostics.append(&mut diagnostics);
+    }
+    if loaded.scripts.is_empty() && loaded.left_out.is_empty() && !options.tags.is_empty() {
+        loaded.diagnostics.push(none_tagged(&options.tags));
     }
     let unfitting = unfitting(options.faults.as_ref(), &fitting);
     let (ignored, mut between) = ignored(&loaded.scripts);

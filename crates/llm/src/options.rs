@@ -52,6 +52,8 @@ pub struct LlmOptions {
     pub faults: Option<FaultRules>,
     /// Leaves out files that can't be used, instead of not starting.
     pub skip_bad: bool,
+    /// Only timelines with one of these tags are played; all if there is none.
+    pub tags: Vec<String>,
     /// Warnings about files are errors, and results of tools must be the scripted ones.
     pub is_strict: bool,
     /// How fast scripted delays pass.
@@ -108,6 +110,7 @@ impl Default for LlmOptions {
             symbols: Symbols::new(),
             faults: None,
             skip_bad: false,
+            tags: Vec::new(),
             is_strict: false,
             speed: Speed::AS_WRITTEN,
             chunk: DEFAULT_CHUNK,

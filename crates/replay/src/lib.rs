@@ -22,7 +22,7 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Effect, Options, Script, Summary, Verdict};
-use cuecard_trace::{EventData, StepFinished, StepStatus};
+use cuecard_trace::{EventData, StepStatus};
 use tokio_util::sync::CancellationToken;
 
 pub use builtin::forbidden;
@@ -31,6 +31,7 @@ pub use pool::{Pool, is_built_in, known_servers, unknown_server};
 pub use toolbox::{Toolbox, ToolboxOptions};
 
 use cuecard_runtime::tap::Recorder;
+use screenshot::Shot;
 
 /// What to play.
 #[derive(Debug)]
@@ -41,8 +42,33 @@ pub struct Play {
     pub bindings: Bindings,
     /// Range and speed.
     pub options: Options,
-    /// Where to put a screenshot when a step fails; none is taken if absent.
-    pub screenshot_dir: Option<PathBuf>,
+    /// Which screenshots are taken; none if absent.
+    pub screenshots: Option<Screenshots>,
+}
+
+/// Screenshots of the browser that a server drives.
+#[derive(Debug, Clone)]
+pub struct Screenshots {
+    /// Where they go.
+    pub folder: PathBuf,
+    /// Whether one is taken after each step in a browser, and not only when a step fails.
+    pub each_step: bool,
+}
+
+impl Screenshots {
+    /// What is taken after an event, if anything.
+    fn after(&self, data: &EventData) -> Option<Shot> {
+        let EventData::StepFinished(step) = data else {
+            return None;
+        };
+        let has_failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
+        let is_asked =
+            self.each_step && step.status == StepStatus::Passed && step.tool.starts_with("mcp__");
+        (has_failed || is_asked).then_some(Shot {
+            step: step.step,
+            has_failed,
+        })
+    }
 }
 
 /// How it went.
@@ -56,7 +82,7 @@ pub struct Played {
     pub failure: Option<Diagnostic>,
     /// Wall-clock time.
     pub took: Duration,
-    /// Screenshots of failed steps.
+    /// Screenshots that were taken.
     pub screenshots: Vec<PathBuf>,
 }
 
@@ -90,10 +116,11 @@ pub async fn play(
         }
         match script.poll(now) {
             Effect::Record(data) => {
-                let failed = failed_step(&data).map(|step| step.step);
+                let asked = play.screenshots.as_ref();
+                let shot = asked.and_then(|asked| Some((asked.after(&data)?, &asked.folder)));
                 recorder.record_at(now, data);
-                if let (Some(step), Some(folder)) = (failed, &play.screenshot_dir) {
-                    screenshots.extend(toolbox.screenshot(step, folder, recorder).await);
+                if let Some((shot, folder)) = shot {
+                    screenshots.extend(screenshot::take(toolbox, shot, folder, recorder).await);
                     now = clock.now();
                 }
                 continue;
@@ -153,17 +180,6 @@ fn warn_of_unused_answers(
         for warning in toolbox.pool.unused_answers() {
             recorder.record(pool::log("warning", warning));
         }
-    }
-}
-
-fn failed_step(data: &EventData) -> Option<&StepFinished> {
-    match data {
-        EventData::StepFinished(step)
-            if matches!(step.status, StepStatus::Failed | StepStatus::Tolerated) =>
-        {
-            Some(step)
-        }
-        _ => None,
     }
 }
 

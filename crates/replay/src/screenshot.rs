@@ -1,4 +1,4 @@
-//! A picture of the browser when a step fails.
+//! Screenshots of the browser that a server drives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,16 +22,26 @@ const TOOLS: &[&str] = &["take_screenshot", "browser_take_screenshot", "screensh
 /// A browser that hangs must not hold the run up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Takes a screenshot on the server that the failed step used, else on any open server that can.
+/// A step of which a screenshot is taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shot {
+    pub(super) step: u64,
+    pub(super) has_failed: bool,
+}
+
+/// Takes a screenshot on the server that the step used; if it failed, else on any open server that can.
 pub(super) async fn take(
     toolbox: &mut Toolbox,
-    step: u64,
+    shot: Shot,
     folder: &Path,
     recorder: &mut Recorder<'_>,
 ) -> Option<PathBuf> {
+    let step = shot.step;
     let mut names: Vec<String> = toolbox.last_server.iter().cloned().collect();
-    names.push("chrome-devtools".to_owned());
-    names.extend(toolbox.pool.open_names());
+    if shot.has_failed {
+        names.push("chrome-devtools".to_owned());
+        names.extend(toolbox.pool.open_names());
+    }
     for name in names {
         let Some(session) = toolbox.pool.open(&name) else {
             continue;
@@ -45,10 +55,13 @@ pub(super) async fn take(
             call_id: None,
             timeout: PATIENCE,
         };
-        return match save(toolbox, peer, &tool, step, folder, recorder).await {
+        return match save(toolbox, peer, &tool, shot, folder, recorder).await {
             Ok(path) => {
                 recorder.record(EventData::Screenshot(Screenshot {
-                    label: format!("step {step} failed"),
+                    label: match shot.has_failed {
+                        true => format!("step {step} failed"),
+                        false => format!("after step {step}"),
+                    },
                     files: vec![path.display().to_string()],
                 }));
                 Some(path)
@@ -56,7 +69,7 @@ pub(super) async fn take(
             Err(reason) => {
                 recorder.record(log(
                     "warning",
-                    format!("no screenshot of the failed step {step}: {reason}"),
+                    format!("no screenshot of step {step}: {reason}"),
                 ));
                 None
             }
@@ -80,7 +93,7 @@ async fn save(
     toolbox: &mut Toolbox,
     peer: Peer<'_>,
     tool: &ToolInfo,
-    step: u64,
+    shot: Shot,
     folder: &Path,
     recorder: &mut Recorder<'_>,
 ) -> Result<PathBuf, String> {
@@ -105,10 +118,13 @@ async fn save(
         .timestamp(clock.now())
         .strftime("%Y%m%dT%H%M%S%3f")
         .to_string();
-    let path = folder.join(format!(
-        "step{step}_failure_{taken}.{}",
+    let failure = if shot.has_failed { "failure_" } else { "" };
+    let name = format!(
+        "step{}_{failure}{taken}.{}",
+        shot.step,
         extension(media_type)
-    ));
+    );
+    let path = folder.join(name);
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(&path, bytes))
         .map_err(|error| format!("`{}` can't be written: {error}", path.display()))?;

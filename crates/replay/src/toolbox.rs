@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use serde_json::Value as Json;
 
 use super::pool::Pool;
-use super::{builtin, mcp_call, screenshot};
+use super::{builtin, mcp_call};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
@@ -215,16 +215,6 @@ impl Toolbox {
             // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
             ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,
         }
-    }
-
-    /// Takes a screenshot of the browser, if one is open. Never fails a run.
-    pub async fn screenshot(
-        &mut self,
-        step: u64,
-        folder: &Path,
-        recorder: &mut Recorder<'_>,
-    ) -> Option<PathBuf> {
-        screenshot::take(self, step, folder, recorder).await
     }
 
     /// What servers may ask, since the scenario answers it.

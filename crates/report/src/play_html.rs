@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use base64::Engine as _;
 use cuecard_source::value::{Json, cut};
 use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
@@ -16,12 +17,15 @@ use super::{Style, duration};
 
 /// How much of a value is shown, in bytes: the trace has all of it.
 const MAX_VALUE: usize = 32 << 10;
-/// Steps in one report, in bytes: 64 MiB. Of what comes after that only steps that failed have details.
-const MAX_STEPS: usize = 64 << 20;
+/// Steps in one report with their screenshots, in bytes: 96 MiB. Of what comes after that only steps that failed have details.
+const MAX_STEPS: usize = 96 << 20;
+/// Screenshots in one report, in bytes: 24 MiB, which are 32 in base64.
+const MAX_PICTURES: usize = 24 << 20;
 
 const STYLE: &str = "\
 summary.test-head { cursor: pointer; list-style: none; }
 summary.test-head::-webkit-details-marker { display: none; }
+img.shot { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 6px; }
 details.test > .test-body > h4, .test-body .note { margin-top: .8rem; }
 ";
 
@@ -47,11 +51,16 @@ pub struct PlayHtml {
     file: String,
     steps: String,
     failures: String,
-    /// What is shown below the step that runs.
+    /// What is shown below the step that runs: notes, and screenshots behind them.
     details: String,
+    pictures: String,
     params: Option<String>,
     result: Option<String>,
     exit: Option<i64>,
+    /// The step that ended last: its screenshot comes behind it.
+    ended: Option<StepFinished>,
+    /// What is left for screenshots.
+    room: usize,
 }
 
 impl PlayHtml {
@@ -63,32 +72,62 @@ impl PlayHtml {
             steps: String::new(),
             failures: String::new(),
             details: String::new(),
+            pictures: String::new(),
             params: None,
             result: None,
             exit: None,
+            ended: None,
+            room: MAX_PICTURES,
         }
     }
 
     /// Takes note of an event of the run.
     pub fn event(&mut self, event: &Event) {
         match &event.data {
-            EventData::StepStarted(_) => {
-                self.details.clear();
-                (self.params, self.result, self.exit) = (None, None, None);
-            }
+            EventData::StepStarted(_) => self.flush(),
             EventData::ToolCall(call) => self.params = Some(shown(&call.args)),
             EventData::ToolResult(result) => {
                 self.result = Some(shown(&result.result));
                 self.exit = exit_code(result);
             }
-            EventData::Screenshot(screenshot) => {
-                for file in &screenshot.files {
-                    self.fact("screenshot", file);
-                }
-            }
             EventData::Log(log) if log.level != "debug" => self.fact(&log.level, &log.message),
-            EventData::StepFinished(step) => self.step(step),
+            EventData::StepFinished(step) => {
+                self.flush();
+                self.ended = Some(step.clone());
+            }
             _ => {}
+        }
+    }
+
+    /// Takes note of a screenshot of the step that runs or ended last: the name of its file, and what is in it.
+    pub fn screenshot(&mut self, label: &str, file: &str, bytes: &[u8]) {
+        self.fact("screenshot", file);
+        let extension = file.rsplit('.').next().unwrap_or_default();
+        let media_type = match extension.to_ascii_lowercase().as_str() {
+            "png" => "png",
+            "jpg" | "jpeg" => "jpeg",
+            "webp" => "webp",
+            _ => return,
+        };
+        if bytes.len() > self.room {
+            return;
+        }
+        self.room -= bytes.len();
+        let _ = write!(
+            self.pictures,
+            "<img class=\"shot\" src=\"data:image/{media_type};base64,{}\" alt=\"{}\">",
+            base64::engine::general_purpose::STANDARD.encode(bytes),
+            escaped(label)
+        );
+    }
+
+    /// The step that ended last is complete.
+    fn flush(&mut self) {
+        if let Some(step) = self.ended.take() {
+            self.step(&step);
+            self.details.clear();
+            self.pictures.clear();
+            (self.params, self.result, self.exit) = (None, None, None);
         }
     }
 
@@ -185,13 +224,15 @@ impl PlayHtml {
             value("Outputs", &shown(&Json::Object(step.outputs.clone())));
         }
         self.steps.push_str(&self.details);
+        self.steps.push_str(&self.pictures);
     }
 
     /// Writes the page.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, end: &PlayEnd<'_>, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(&mut self, end: &PlayEnd<'_>, out: &mut impl Write) -> io::Result<()> {
+        self.flush();
         let (state, mark, words) = match end.verdict {
             Verdict::Passed => ("pass", "✓", "passed"),
             Verdict::Failed => ("fail", "✗", "failed"),
@@ -203,7 +244,7 @@ impl PlayHtml {
         write!(
             out,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>{name} {words} – Cuecard report</title>\n<style>{}{STYLE}</style>\n</head>\n<body>\n\
@@ -268,6 +309,10 @@ mod tests {
     const HOSTILE: &str = "</pre><script>alert(1)</script><b id='x\">&amp;";
 
     fn page(status: StepStatus) -> String {
+        page_with(status, &[])
+    }
+
+    fn page_with(status: StepStatus, screenshots: &[(&str, usize)]) -> String {
         let mut report = PlayHtml::new(HOSTILE, HOSTILE);
         let tool = "mcp__demo__echo";
         let events = [
@@ -318,6 +363,9 @@ mod tests {
             let ts = "2026-01-01T00:00:00Z".parse().expect("a time");
             report.event(&Event::live(seq, ts, data));
         }
+        for (file, size) in screenshots {
+            report.screenshot(HOSTILE, file, &vec![0; *size]);
+        }
         let is_failed = status == StepStatus::Failed;
         let end = PlayEnd {
             verdict: if is_failed {
@@ -352,6 +400,32 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("default-src 'none'"), "{page}");
+    }
+
+    #[test]
+    fn a_screenshot_is_shown_below_its_step_if_it_fits() {
+        let page = page_with(
+            StepStatus::Passed,
+            &[
+                ("a.PNG", 3),
+                ("b.txt", 3),
+                ("c.jpeg", MAX_PICTURES),
+                ("d.webp", 3),
+            ],
+        );
+        let shown: Vec<&str> = page.matches("src=\"data:image/").collect();
+        assert_eq!(shown.len(), 2, "{page}");
+        assert!(page.contains("data:image/png;base64,AAAA\"") && page.contains("data:image/webp"));
+        let step = page.find("id=\"step-1\"").expect("the step");
+        let end = page.find("</details>").expect("its end");
+        let picture = page.find("<img").expect("a picture");
+        assert!((step..end).contains(&picture), "{page}");
+        for file in ["a.PNG", "b.txt", "c.jpeg", "d.webp"] {
+            assert!(
+                page.contains(&format!("<b>screenshot</b> {file}")),
+                "{file}"
+            );
+        }
     }
 
     #[test]

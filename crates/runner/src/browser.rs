@@ -111,7 +111,7 @@ async fn perform(
         error.help = failure.help;
         Stop::could_not_run(vec![error])
     })?;
-    let replay = ready.replay(false, None);
+    let replay = ready.replay(None);
     let deadline = stop.child_token();
     let mut nobody = |_: BrowserStep| {};
     let (replayed, is_too_late) = {

@@ -201,7 +201,7 @@ async fn perform(
         timeout: None,
         run_dir: None,
         speed: setup.speed,
-        screenshot_dir: None,
+        screenshots: None,
     });
     let deadline = stop.child_token();
     let began = Stopwatch::start();

@@ -39,13 +39,12 @@ pub struct Selection {
 impl Selection {
     /// Whether `case` is meant.
     pub fn holds(&self, case: &TestCase) -> bool {
-        let has_tag = self.tags.is_empty() || self.tags.iter().any(|tag| case.tags.contains(tag));
         let fits = |filter: &Filter| {
             [case.id.as_str(), &case.title, case.source.name()]
                 .iter()
                 .any(|text| filter.0.is_match(text))
         };
-        has_tag && (self.filters.is_empty() || self.filters.iter().any(fits))
+        case.has_tag_of(&self.tags) && (self.filters.is_empty() || self.filters.iter().any(fits))
     }
 
     /// Whether a scenario that somebody named is meant; it has neither id nor tags.

@@ -27,6 +27,14 @@ pub const TIMELINES: Kind = Kind {
     },
 };
 
+/// That no file has a tag that was asked for.
+pub fn none_tagged(tags: &[String]) -> Diagnostic {
+    let tags: Vec<String> = tags.iter().map(|tag| format!("`--tag {tag}`")).collect();
+    let message = format!("no file matches {}", tags.join(" or "));
+    Diagnostic::error(codes::TIMELINE_NONE, message)
+        .with_help("timelines and test cases list theirs in `tags`")
+}
+
 /// A timeline's file after reading, with what stands beside it.
 #[derive(Debug)]
 pub struct TimelineFile {

@@ -1,4 +1,5 @@
-//! What is kept of a page on which a step failed: how it looks, what stands on it, what its console said last.
+//! What is kept of a page: on which a step failed how it looks, what stands on it, what its console said last; on request how
+//! it looks after each step.
 
 use std::path::PathBuf;
 
@@ -12,6 +13,26 @@ pub(super) struct Kept {
     pub(super) png: Option<Vec<u8>>,
     pub(super) files: Vec<PathBuf>,
     pub(super) event: EventData,
+}
+
+/// Keeps a picture of the page after a step in the run directory, if there is one.
+pub(super) async fn keep_after<S: PageInspector>(
+    replay: &Replay<'_>,
+    stage: &mut S,
+    place: usize,
+) -> Option<Kept> {
+    let run_dir = replay.run_dir?;
+    let png = stage.screenshot().await?;
+    let name = format!("step-{}.after.png", place + 1);
+    let file = run_dir.save(&name, &png).ok()?;
+    Some(Kept {
+        event: EventData::Screenshot(Screenshot {
+            label: format!("the page after step {}", place + 1),
+            files: vec![file.display().to_string()],
+        }),
+        png: Some(png),
+        files: vec![file],
+    })
 }
 
 /// Keeps the page in the run directory, if there is one. What can't be written is not worth a failure of its own.

@@ -53,7 +53,9 @@ pub struct Replay<'a> {
     pub heals: bool,
     /// Whether a picture is taken before each step.
     pub is_pictured: bool,
-    /// Where the page is kept when a step fails.
+    /// Whether a picture is kept after each step, too.
+    pub keeps_each: bool,
+    /// Where pages are kept.
     pub run_dir: Option<&'a RunDir>,
 }
 
@@ -72,7 +74,7 @@ pub struct Replayed {
     pub is_whole: bool,
     /// Wall-clock time.
     pub took: Duration,
-    /// What was kept of pages on which a step failed.
+    /// What was kept of pages.
     pub screenshots: Vec<PathBuf>,
 }
 

@@ -361,6 +361,17 @@ impl Playing<'_, '_> {
                 screenshots = kept.files;
                 recorder.record(kept.event);
             }
+        } else if self.replay.keeps_each
+            && !tried.is_interrupted
+            && let Some(kept) = evidence::keep_after(self.replay, stage, self.place).await
+        {
+            let size = self.scene.as_ref().map(|scene| scene.state.page.viewport);
+            self.told.after = kept
+                .png
+                .zip(size)
+                .map(|(png, size)| picture(png, size, None));
+            screenshots = kept.files;
+            recorder.record(kept.event);
         }
         self.tell_page(stage);
         let healed = self.healed.filter(|_| status == StepStatus::Passed);

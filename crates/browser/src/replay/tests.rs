@@ -210,6 +210,7 @@ fn with_replay<T>(
         range: 0..=u64::MAX,
         heals: true,
         is_pictured: false,
+        keeps_each: false,
         run_dir: None,
     };
     change(&mut replay);
@@ -405,6 +406,7 @@ fn what_may_fail_does_and_what_is_over_is_over() {
         range: 0..=u64::MAX,
         heals: true,
         is_pictured: false,
+        keeps_each: false,
         run_dir: None,
     };
     let mut recorder = Recorder::new(Clock::start(), Redactor::default());

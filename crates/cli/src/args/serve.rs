@@ -43,6 +43,9 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub scenarios: Vec<PathBuf>,
+    /// Only timelines with this tag (repeatable)
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Which scenario")]
+    pub tags: Vec<String>,
     /// Play the scenario with this name if a request does not specify one
     #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
     pub scenario_name: Option<String>,

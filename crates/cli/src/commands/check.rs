@@ -16,6 +16,7 @@ use cuecard_runner::prepare::environment_server;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::collect::FoundFile;
 use cuecard_runtime::tap::Recorder;
+use cuecard_runtime::timelines::none_tagged;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
@@ -72,6 +73,15 @@ impl Checked {
             browser: None,
             beside: Vec::new(),
             diagnostics: Vec::new(),
+        }
+    }
+
+    /// Whether it has one of the tags that were asked for. What can't be read may have any, other files have none.
+    fn has_tag_of(&self, asked: &[String]) -> bool {
+        match (&self.timeline, &self.test) {
+            (Some(script), _) => script.timeline.has_tag_of(asked),
+            (None, Some(case)) => case.has_tag_of(asked),
+            (None, None) => asked.is_empty() || (self.scenario.is_none() && self.browser.is_none()),
         }
     }
 
@@ -139,6 +149,14 @@ pub(crate) fn run(
         diagnostics: vec![problem],
         ..Checked::new(folder.display().to_string())
     }));
+    if all.is_empty() && !args.tagged.tags.is_empty() {
+        output.diagnostic(
+            &none_tagged(&args.tagged.tags),
+            args.json,
+            &Redactor::default(),
+        );
+        return ExitCode::Invalid;
+    }
     let mut asked = ServerChecks::default();
     // Without a config every server would be unknown.
     if args.connect && exit == ExitCode::Passed {
@@ -323,6 +341,7 @@ fn check_all(files: &[FoundFile], args: &CheckArgs, with: &With<'_>) -> Vec<Chec
         file.is_named || beside.is_empty() || !is_beside()
     });
     let mut all: Vec<Checked> = all.into_iter().map(|(_, checked)| checked).collect();
+    all.retain(|checked| checked.has_tag_of(&args.tagged.tags));
     let timelines = all.iter().filter_map(|checked| checked.timeline.as_ref());
     let timelines: Vec<&Timeline> = timelines.map(|script| &*script.timeline).collect();
     let mut between = check_names(timelines.iter().copied());

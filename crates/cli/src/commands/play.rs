@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_replay::{self as replay, Played, prepare};
+use cuecard_replay::{self as replay, Played, Screenshots, prepare};
 use cuecard_report::Style;
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
@@ -334,9 +334,12 @@ async fn play(
         timeout: prepared.timeout,
         run_dir: Some(run_dir.clone()),
         speed: args.speed,
-        screenshot_dir: args
-            .screenshot_on_failure
-            .then(|| args.screenshot_dir.clone()),
+        screenshots: (args.screenshot_on_failure || args.screenshot_each_step).then(|| {
+            Screenshots {
+                folder: args.screenshot_dir.clone(),
+                each_step: args.screenshot_each_step,
+            }
+        }),
     });
     let mut played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
     let nothing_ran = nothing_ran(&played);

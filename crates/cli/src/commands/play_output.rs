@@ -481,6 +481,12 @@ impl Listener for Sink {
         }
         if let Some(html) = &mut shared.html {
             html.event(event);
+            if let EventData::Screenshot(screenshot) = &event.data {
+                for file in &screenshot.files {
+                    let content = std::fs::read(file).unwrap_or_default();
+                    html.screenshot(&screenshot.label, file, &content);
+                }
+            }
         }
     }
 
@@ -595,7 +601,7 @@ impl Reports {
         if let Some(error) = failed {
             return Err(unwritable(&error));
         }
-        if let Some(html) = html {
+        if let Some(mut html) = html {
             let end = PlayEnd {
                 verdict: played.verdict,
                 summary: played.summary,

@@ -100,7 +100,7 @@ async fn perform(
         facts.join(style.dot())
     ));
     let mut recorder = Recorder::new(Clock::start(), redactor.clone());
-    let replay = prepared.ready.replay(false, None);
+    let replay = prepared.ready.replay(None);
     let verified = player::verify(&replay, &mut stage, &mut recorder, stop, args.act).await;
     stage.stop().await;
     let exit = finish(args, prepared, output, &verified);

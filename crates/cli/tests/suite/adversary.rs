@@ -603,6 +603,7 @@ async fn case(
         range: 0..=u64::MAX,
         heals: true,
         is_pictured: false,
+        keeps_each: false,
         run_dir: None,
     };
     let mut changing = Changing {

@@ -344,6 +344,35 @@ fn a_click_that_fails_leaves_a_picture() {
 }
 
 #[test]
+fn each_step_in_the_browser_leaves_a_picture_on_request() {
+    let Some(scratch) = with_browser() else {
+        return;
+    };
+    let site = Site::start();
+    let played = play(
+        &scratch,
+        &site,
+        &json!([
+            navigate("/"),
+            {"tool": "claude__bash", "params": {"command": "true"}},
+            evaluate("title", "() => document.title"),
+        ]),
+        &["--screenshot-each-step", "--report", "html:report.html"],
+        0,
+    );
+    let pictures = played.json["screenshots"].as_array().expect("a list");
+    let pictures: Vec<&str> = pictures.iter().filter_map(Value::as_str).collect();
+    let [first, third] = pictures[..] else {
+        panic!("two pictures, not {pictures:?}");
+    };
+    assert!(first.starts_with("./screenshots/step1_2"), "{first}");
+    assert!(third.starts_with("./screenshots/step3_2"), "{third}");
+    assert_png(&scratch.work().join(first), 911, 613);
+    let report = read(&scratch, "report.html");
+    assert_eq!(report.matches("<img class=\"shot\"").count(), 2);
+}
+
+#[test]
 fn a_navigation_that_fails_fails_its_step() {
     let Some(scratch) = with_browser() else {
         return;

@@ -39,6 +39,13 @@ pub struct TestCase {
     pub source: SourceFile,
 }
 
+impl TestCase {
+    /// Whether it has one of these tags; each has if none is asked for.
+    pub fn has_tag_of(&self, asked: &[String]) -> bool {
+        asked.is_empty() || asked.iter().any(|tag| self.tags.contains(tag))
+    }
+}
+
 /// Where the trace of a test case comes from. Paths are as written: relative to the folder of the test file.
 #[derive(Debug, Clone)]
 pub enum TraceInput {

@@ -71,6 +71,9 @@ pub struct BrowserStep {
     /// The page before it.
     #[serde(skip)]
     pub picture: Option<Picture>,
+    /// The page after it.
+    #[serde(skip)]
+    pub after: Option<Picture>,
 }
 
 /// Whether an element is the one that was meant.
@@ -155,13 +158,15 @@ impl<W: Write> BrowserHtml<W> {
         *self.counts.entry(status).or_default() += 1;
         secrets.json(&mut entry);
         entry["status"] = status.into();
-        entry["picture"] = self.picture(step, status == "fail");
+        let has_failed = status == "fail";
+        entry["picture"] = self.picture(step.picture.as_ref(), has_failed);
+        entry["after"] = self.picture(step.after.as_ref(), has_failed);
         self.out.write_all(b",\n")?;
         write_inert(entry.to_string().as_bytes(), &mut self.out)
     }
 
-    fn picture(&mut self, step: &BrowserStep, has_failed: bool) -> Json {
-        let Some(picture) = &step.picture else {
+    fn picture(&mut self, picture: Option<&Picture>, has_failed: bool) -> Json {
+        let Some(picture) = picture else {
             return Json::Null;
         };
         // Whatever passes before it, there is room for what fails.

@@ -71,7 +71,7 @@ function rowOf(item) {
 function fill(item, body) {
   const copy = make("button.all", { type: "button", onclick: () => copyLink(address(item), copy) }, "Copy link");
   body.append(make("p.test-facts", ...apart([item.action, item.id, item.title, item.url]), " ", copy),
-    make("div.scene." + item.status, make("section", { "aria-label": "Picture" }, pictureOf(item)), make("section", { "aria-label": "Facts" }, ...factsOf(item))));
+    make("div.scene." + item.status, make("section", { "aria-label": "Picture" }, pictureOf(item), afterOf(item)), make("section", { "aria-label": "Facts" }, ...factsOf(item))));
 }
 
 /** Dialogs, downloads and warnings: seen without opening the step. */
@@ -97,6 +97,14 @@ function pictureOf(item) {
     frame.append(svg);
   }
   return make("figure.shot", frame, make("figcaption", target ? `Before the step; outlined: ${item.target ?? "the target"}` : "Before the step"));
+}
+
+/** The page after the step, if that was asked for. */
+function afterOf(item) {
+  if (!item.after) return false;
+  const { data, width, height } = item.after;
+  const image = make("img", { src: "data:image/png;base64," + data, width, height, alt: `The page after step ${item.number}` });
+  return make("figure.shot", make("div.frame", image), make("figcaption", "After the step"));
 }
 
 function* factsOf(item) {

@@ -121,8 +121,8 @@ pub fn prepare_steps(source: SourceFile, asked: StepsRequest<'_>) -> Result<Prep
 }
 
 impl PreparedSteps {
-    /// What is played; what it learns and its pictures come into `run_dir`.
-    pub fn replay<'a>(&'a self, is_pictured: bool, run_dir: Option<&'a RunDir>) -> Replay<'a> {
+    /// What is played, without pictures; what is kept of pages comes into `run_dir`.
+    pub fn replay<'a>(&'a self, run_dir: Option<&'a RunDir>) -> Replay<'a> {
         Replay {
             source: &self.source,
             steps: &self.steps,
@@ -131,7 +131,8 @@ impl PreparedSteps {
             values: &self.values,
             range: self.range.clone(),
             heals: self.heals,
-            is_pictured,
+            is_pictured: false,
+            keeps_each: false,
             run_dir,
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cuecard_mcp::config::Config;
 use cuecard_replay::prepare::{needs_servers, secrets, use_servers, viewport};
-use cuecard_replay::{Play, Pool, Toolbox, ToolboxOptions, known_servers};
+use cuecard_replay::{Play, Pool, Screenshots, Toolbox, ToolboxOptions, known_servers};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::SourceFile;
@@ -129,8 +129,8 @@ pub struct CallsContext<'a> {
     pub run_dir: Option<Arc<RunDir>>,
     /// What scripted delays are multiplied by.
     pub speed: f64,
-    /// Where a picture goes of the page on which a step failed.
-    pub screenshot_dir: Option<PathBuf>,
+    /// Which screenshots are taken; none if absent.
+    pub screenshots: Option<Screenshots>,
 }
 
 impl PreparedCalls {
@@ -153,7 +153,7 @@ impl PreparedCalls {
                 range: self.range,
                 speed: run.speed,
             },
-            screenshot_dir: run.screenshot_dir,
+            screenshots: run.screenshots,
         };
         (play, toolbox)
     }

@@ -99,6 +99,11 @@ pub enum IncludePurpose {
 }
 
 impl Timeline {
+    /// Whether it has one of these tags; each has if none is asked for.
+    pub fn has_tag_of(&self, asked: &[String]) -> bool {
+        asked.is_empty() || asked.iter().any(|tag| self.tags.contains(tag))
+    }
+
     /// The index of the `sessionStart`, if there is one: what stands before it is history.
     pub fn boundary(&self) -> Option<usize> {
         self.events

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser::replay::{self as player, Replayed, numbered};
+use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
 use cuecard_page::browser_tool;
 use cuecard_replay::{Played, prepare as trace};
 use cuecard_report::browser_html::{BrowserEnd, BrowserHtml, BrowserStep};
@@ -134,7 +134,11 @@ async fn perform(
         .any(|report| matches!(report, Report::Html(_)));
     let replayed = match prepared.start(&args.browser, run_dir.path()).await {
         Ok(mut stage) => {
-            let replay = prepared.ready.replay(is_pictured, Some(&run_dir));
+            let replay = Replay {
+                is_pictured,
+                keeps_each: args.screenshot_each_step,
+                ..prepared.ready.replay(Some(&run_dir))
+            };
             let replayed = player::play(&replay, &mut stage, &mut recorder, &mut told, stop).await;
             recorder.settle();
             stage.stop().await;

@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_report::diagnostics::list_to_json;
+use cuecard_runtime::timelines::none_tagged;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::format::{SymbolUse, Symbols, check_names};
@@ -149,11 +150,18 @@ fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagn
         let place = timelines::place_of(path);
         *is_named || !others.iter().any(|other| place.starts_with(other))
     });
-    let all: Vec<Explained> = read
+    let mut all: Vec<Explained> = read
         .into_iter()
         .map(|(_, _, explained)| explained)
         .collect();
     let mut problems: Vec<Diagnostic> = problems.into_iter().map(|(_, found)| found).collect();
+    let tags = &args.tagged.tags;
+    // What can't be read may have any tag.
+    let has_tag = |script: &LlmScript| script.timeline.has_tag_of(tags);
+    all.retain(|explained| explained.script.as_ref().is_none_or(has_tag));
+    if all.is_empty() && problems.is_empty() && !tags.is_empty() {
+        problems.push(none_tagged(tags));
+    }
     let scripts = all.iter().filter_map(|explained| explained.script.as_ref());
     let timelines: Vec<&Timeline> = scripts.map(|script| &*script.timeline).collect();
     problems.extend(check_names(timelines.iter().copied()));

@@ -75,6 +75,7 @@ pub(super) fn options(
         symbols,
         faults,
         skip_bad: args.skip_bad,
+        tags: args.tags.clone(),
         is_strict: args.strict,
         speed,
         chunk: args.chunk,

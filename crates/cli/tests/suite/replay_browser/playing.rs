@@ -209,6 +209,7 @@ fn a_browser_that_ends_under_way_blocks_the_run() {
             range: 0..=u64::MAX,
             heals: true,
             is_pictured: false,
+            keeps_each: false,
             run_dir: None,
         };
         let driver = Pid::from_raw(stage.bridge().driver_process()).expect("a process");

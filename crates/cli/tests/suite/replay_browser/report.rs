@@ -43,7 +43,15 @@ fn a_browser_shows_each_step_with_its_target_outlined() {
         maker.click("button", "Open settings").await;
     });
     write(&scratch, &site, &file, "next/dialogs.html");
-    let healed = program::play(&scratch, &["steps.json", "--report", "html:healed.html"], 4);
+    let asked = [
+        "steps.json",
+        "--report",
+        "html:healed.html",
+        "--screenshot-each-step",
+    ];
+    let healed = program::play(&scratch, &asked, 4);
+    let kept = healed.json["screenshots"].as_array().expect("a list");
+    assert_eq!(kept.len(), 2, "{kept:?}");
     let places = [
         "click 'Say hello'",
         "alert `",
