@@ -2,6 +2,8 @@
 
 use std::process::ExitCode as ProcessExit;
 
+use cuecard_tool_call::script::Verdict;
+
 /// How the program ends. Of several, the worst: 130, 3, 2, 1, 4, 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitCode {
@@ -33,6 +35,17 @@ Exit codes:
 
 /// What is added to the table where a command of the user's is run.
 pub(crate) const HELP_ON_COMMAND: &str = "If COMMAND fails, its exit code is returned.";
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Passed => Self::Passed,
+            Verdict::Failed => Self::Failed,
+            Verdict::Blocked => Self::CouldNotRun,
+            Verdict::Interrupted => Self::Interrupted,
+        }
+    }
+}
 
 impl ExitCode {
     /// The number.

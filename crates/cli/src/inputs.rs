@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cuecard_runtime::policy::{Policy, PolicyOptions};
 pub(crate) use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
@@ -15,7 +16,7 @@ use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, short_secret};
 
-use crate::args::{SymbolArgs, VariableArgs};
+use crate::args::{SafetyArgs, SymbolArgs, VariableArgs};
 
 /// Variables that hold lists of symbols, and whether `\,` is a comma of a value in them.
 const SYMBOL_VARIABLES: &[(&str, bool)] =
@@ -364,4 +365,26 @@ pub(crate) fn seconds(
         ))
     });
     Ok((Some(duration), warning))
+}
+
+/// What a run may do. `run_dir` may be written whatever else is forbidden.
+pub(crate) fn policy(
+    safety: &SafetyArgs,
+    run_dir: Option<&Path>,
+    working_directory: &Path,
+) -> Result<Policy, Diagnostic> {
+    let absolute = |path: &PathBuf| working_directory.join(path);
+    Policy::new(PolicyOptions {
+        root: safety.root_in(working_directory),
+        working_directory: working_directory.to_owned(),
+        allow_paths: safety.allow_paths.iter().map(absolute).collect(),
+        allow_hosts: safety.allow_hosts.clone(),
+        allow_commands: safety.allow_commands.clone(),
+        only_hosts: safety.only_hosts.clone(),
+        only_commands: safety.only_commands.clone(),
+        confine: safety.confine,
+        read_only: safety.read_only,
+        run_dir: run_dir.map(|run_dir| working_directory.join(run_dir)),
+    })
+    .map_err(|refusal| Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help))
 }

@@ -8,6 +8,7 @@ mod inputs;
 mod line_queue;
 mod open_files;
 mod output;
+mod output_files;
 mod signals;
 mod waiting;
 

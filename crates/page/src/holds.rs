@@ -541,7 +541,7 @@ fn path_of(url: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::dom::testing::page;
-    use crate::rules::{Understanding, understand};
+    use crate::sentences::{Understanding, understand};
 
     const PAGE: &str = "h1 \"Welcome back\"
 p

@@ -12,8 +12,10 @@ use cuecard_source::value::Json;
 use cuecard_tool_call::model::{Step, Template};
 use cuecard_trace::{StepFinished, StepStatus};
 
+use super::PlayTotals;
+
 /// Collects steps and writes the report at the end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct JunitReport {
     suite: TestSuite,
     name: String,
@@ -21,7 +23,7 @@ pub struct JunitReport {
     open: VecDeque<OpenStep>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OpenStep {
     number: u64,
     label: String,
@@ -125,26 +127,21 @@ impl JunitReport {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(
-        mut self,
-        took: Duration,
-        blocked: Option<&str>,
-        out: impl Write,
-    ) -> io::Result<()> {
+    pub fn write(mut self, totals: &PlayTotals, out: impl Write) -> io::Result<()> {
         for step in std::mem::take(&mut self.open) {
             let mut status = TestCaseStatus::skipped();
             status.set_message("not run");
             let case = self.case(step.number, &step.label, &step.tool, status);
             self.suite.add_test_case(case);
         }
-        if let Some(reason) = blocked {
+        if let Some(reason) = totals.blocked() {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_message(reason);
             self.suite.add_test_case(TestCase::new("run", status));
         }
-        self.suite.set_time(took);
+        self.suite.set_time(totals.took);
         let mut report = Report::new(self.name);
-        report.set_time(took);
+        report.set_time(totals.took);
         report.add_test_suite(self.suite);
         report.serialize(out).map_err(io::Error::other)
     }
@@ -211,7 +208,7 @@ mod tests {
         });
         let mut bytes = Vec::new();
         report
-            .write(Duration::from_secs(1), None, &mut bytes)
+            .write(&PlayTotals::of_step(true), &mut bytes)
             .expect("written");
         let written = String::from_utf8(bytes).expect("text");
         assert!(written.contains(r#"tests="3""#), "{written}");

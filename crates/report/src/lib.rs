@@ -12,6 +12,7 @@ pub mod junit;
 pub mod play_html;
 pub mod play_json;
 pub mod play_terminal;
+mod play_totals;
 #[cfg(test)]
 mod sample;
 mod style;
@@ -23,5 +24,6 @@ mod test_schema;
 pub mod test_tap;
 pub mod test_terminal;
 
+pub use play_totals::PlayTotals;
 pub use style::{Style, duration};
 pub use test_schema::result_schema;

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::value::{Json, cut};
-use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_tool_call::script::Verdict;
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
 
 use super::html::parts::BASE_STYLE;
 use super::play_terminal::{counts, exit_code, label};
-use super::{Style, duration};
+use super::{PlayTotals, Style, duration};
 
 /// How much of a value is shown, in bytes: the trace has all of it.
 const MAX_VALUE: usize = 32 << 10;
@@ -28,21 +28,6 @@ summary.test-head::-webkit-details-marker { display: none; }
 img.shot { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 6px; }
 details.test > .test-body > h4, .test-body .note { margin-top: .8rem; }
 ";
-
-/// What is known at the end.
-#[derive(Debug)]
-pub struct PlayEnd<'a> {
-    /// How it ended.
-    pub verdict: Verdict,
-    /// Counts.
-    pub summary: Summary,
-    /// How long it took.
-    pub took: Duration,
-    /// Why it failed.
-    pub error: Option<&'a str>,
-    /// Where the trace is.
-    pub trace: &'a str,
-}
 
 /// Collects steps as they end, each with its call and its result.
 #[derive(Debug)]
@@ -231,15 +216,20 @@ impl PlayHtml {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&mut self, end: &PlayEnd<'_>, out: &mut impl Write) -> io::Result<()> {
+    pub fn write(mut self, totals: &PlayTotals, out: &mut impl Write) -> io::Result<()> {
         self.flush();
-        let (state, mark, words) = match end.verdict {
+        let (state, mark, words) = match totals.verdict {
             Verdict::Passed => ("pass", "✓", "passed"),
             Verdict::Failed => ("fail", "✗", "failed"),
             Verdict::Blocked => ("fail", "✗", "could not run"),
             Verdict::Interrupted => ("warn", "?", "was interrupted"),
         };
-        let counts = counts(Style::default(), &end.summary, end.verdict, end.took);
+        let counts = counts(
+            Style::default(),
+            &totals.summary,
+            totals.verdict,
+            totals.took,
+        );
         let name = escaped(&self.name);
         write!(
             out,
@@ -255,10 +245,14 @@ impl PlayHtml {
             escaped(&self.file),
             escaped(&counts),
         )?;
-        if !self.failures.is_empty() || end.error.is_some() {
+        if !self.failures.is_empty() || totals.error.is_some() {
             out.write_all(b"<section id=\"failures\" aria-labelledby=\"failures-title\"><h2 id=\"failures-title\">Needs attention</h2>")?;
             match self.failures.is_empty() {
-                true => write!(out, "<p>{}</p>", escaped(end.error.unwrap_or_default()))?,
+                true => write!(
+                    out,
+                    "<p>{}</p>",
+                    escaped(totals.error.as_deref().unwrap_or_default())
+                )?,
                 false => write!(out, "<ul id=\"failure-list\">{}</ul>", self.failures)?,
             }
             out.write_all(b"</section>\n")?;
@@ -267,7 +261,7 @@ impl PlayHtml {
             out,
             "</header>\n<main id=\"steps\" tabindex=\"-1\">\n{}</main>\n<footer>Full trace: <code>{}</code> · Cuecard {}</footer>\n</body>\n</html>\n",
             self.steps,
-            escaped(end.trace),
+            escaped(&totals.trace_path),
             env!("CARGO_PKG_VERSION"),
         )
     }
@@ -366,25 +360,12 @@ mod tests {
         for (file, size) in screenshots {
             report.screenshot(HOSTILE, file, &vec![0; *size]);
         }
-        let is_failed = status == StepStatus::Failed;
-        let end = PlayEnd {
-            verdict: if is_failed {
-                Verdict::Failed
-            } else {
-                Verdict::Passed
-            },
-            summary: Summary {
-                total: 1,
-                passed: usize::from(!is_failed),
-                failed: usize::from(is_failed),
-                ..Summary::default()
-            },
-            took: Duration::from_millis(20),
-            error: None,
-            trace: HOSTILE,
+        let totals = PlayTotals {
+            trace_path: HOSTILE.to_owned(),
+            ..PlayTotals::of_step(status == StepStatus::Failed)
         };
         let mut out = Vec::new();
-        report.write(&end, &mut out).expect("a vector takes all");
+        report.write(&totals, &mut out).expect("a vector takes all");
         String::from_utf8(out).expect("text")
     }
 

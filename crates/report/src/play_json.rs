@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, json};
 
 use cuecard_source::value::Json;
-use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_tool_call::script::Verdict;
 use cuecard_trace::{Attempt, Event, EventData, Milliseconds, StepFinished, StepStatus};
+
+use super::PlayTotals;
 
 /// Which results stand in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,27 +22,6 @@ pub enum IncludeResults {
     OnFailure,
     /// All.
     Always,
-}
-
-/// What is known only at the end.
-#[derive(Debug, Clone)]
-pub struct Totals {
-    /// How it ended.
-    pub verdict: Verdict,
-    /// Counts.
-    pub summary: Summary,
-    /// Wall-clock time.
-    pub took: Duration,
-    /// Why it failed, for people.
-    pub error: Option<String>,
-    /// The run's folder.
-    pub run_dir: Option<String>,
-    /// The trace.
-    pub trace_path: Option<String>,
-    /// Screenshots of failed steps.
-    pub screenshots: Vec<String>,
-    /// What more is known of this kind of run, by name.
-    pub more: Vec<(&'static str, Json)>,
 }
 
 /// Writes the document. Holds one step's call and result at a time, the numbers of the steps and the outputs.
@@ -193,7 +173,7 @@ impl<W: Write> PlayJson<W> {
     ///
     /// # Errors
     /// See [`Self::begin`].
-    pub fn end(mut self, totals: &Totals) -> io::Result<W> {
+    pub fn end(mut self, totals: &PlayTotals) -> io::Result<W> {
         let summary = totals.summary;
         let (failed_step, error, result) = match self.failed {
             Some(failed) => (Json::from(failed.step), failed.error, failed.result),

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use cuecard_browser::{BrowserBridge, BrowserOptions, CaptureOptions, Navigation, WaitPolicy};
 use cuecard_page::dom::{DomProcessor, DomState};
-use cuecard_page::rules::Translation;
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::Translation;
 use cuecard_page::text::TextOptions;
 use cuecard_source::value::Redactor;
 use cuecard_testing::peers;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::url::host_of;
 use crate::model::{ActionKind, BrowserScenario, InputValue, StepsFile, TranslatorChoice};
-use cuecard_page::rules::{Understanding, understand};
+use cuecard_page::sentences::{Understanding, understand};
 use cuecard_source::value::Json;
 
 /// What a scenario would do.

@@ -2,7 +2,7 @@
 
 use super::answer::InvalidReply;
 use crate::model::InputValue;
-use cuecard_page::rules::given_texts;
+use cuecard_page::sentences::given_texts;
 use cuecard_source::value::{as_text, cut};
 
 /// What a sentence gives.

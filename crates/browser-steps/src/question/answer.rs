@@ -8,8 +8,8 @@ use crate::model::{
     ActionKind, AssertKind, BrowserAssertion, Direction, InputValue, IntermediateStep,
 };
 use cuecard_page::dom::NodeId;
-use cuecard_page::rules::Pool;
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::Pool;
 use cuecard_source::value::{Json, as_text, cut};
 
 /// The most candidates that are read.

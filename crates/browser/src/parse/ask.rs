@@ -3,8 +3,8 @@
 use cuecard_browser_steps::model::{ActionKind, IntermediateStep};
 use cuecard_browser_steps::question::{Answer, PreviousStep, Prompt, Question};
 use cuecard_page::dom::NodeId;
-use cuecard_page::rules::{Intent, Phrase, Pool, given_texts};
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::{Intent, Phrase, Pool, given_texts};
 use cuecard_page::text::PageText;
 use cuecard_source::diagnostic::codes;
 

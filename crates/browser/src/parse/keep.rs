@@ -5,8 +5,8 @@ use cuecard_browser_steps::model::{
     TestStep, Translator,
 };
 use cuecard_page::dom::NodeId;
-use cuecard_page::rules::{Intent, Phrase};
 use cuecard_page::selector::{Finder, Pattern, Selector};
+use cuecard_page::sentences::{Intent, Phrase};
 use cuecard_source::value::Json;
 
 use crate::stage::{Outcome, Values};

@@ -9,8 +9,8 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_browser_steps::question::PreviousStep;
 use cuecard_page::dom::NodeId;
-use cuecard_page::rules::Intent;
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::Intent;
 use cuecard_page::text::{PageText, TextOptions};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::Json;

@@ -8,8 +8,8 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_browser_steps::question::{Answer, Prompt, Question};
 use cuecard_page::dom::DomProcessor;
-use cuecard_page::rules::{Intent, Understanding};
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::{Intent, Understanding};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::Redactor;
@@ -513,7 +513,7 @@ async fn a_person_decides_what_is_done() {
 fn the_rules_read_what_these_tests_take_for_read() {
     let read = |sentence: &str| {
         matches!(
-            cuecard_page::rules::understand(sentence),
+            cuecard_page::sentences::understand(sentence),
             Understanding::Understood(intent) if matches!(*intent, Intent { .. })
         )
     };

@@ -2,10 +2,10 @@
 
 use cuecard_browser_steps::model::{ActionKind, BrowserAssertion, IntermediateStep};
 use cuecard_page::dom::NodeId;
-use cuecard_page::rules::{
+use cuecard_page::selector::Finder;
+use cuecard_page::sentences::{
     Intent, NotFound, Pool, Translation, Understanding, nearest_form, understand,
 };
-use cuecard_page::selector::Finder;
 use cuecard_source::diagnostic::codes;
 
 use crate::stage::{Failure, Values, ambiguous, with_values};

@@ -1,7 +1,7 @@
 //! What an element was meant by, in the words of the step's sentence.
 
 use cuecard_browser_steps::model::{Fingerprint, TestStep, Translator};
-use cuecard_page::rules::{Phrase, RoleWord, Understanding, Within, understand};
+use cuecard_page::sentences::{Phrase, RoleWord, Understanding, Within, understand};
 
 use crate::stage::Values;
 

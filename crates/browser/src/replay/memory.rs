@@ -6,8 +6,8 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::identity::{Healing, Remembered, Scored, Verdict};
-use cuecard_page::rules::Translation;
 use cuecard_page::selector::{Finder, Selector};
+use cuecard_page::sentences::Translation;
 use cuecard_report::browser_html::BrowserVerdict;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::cut;

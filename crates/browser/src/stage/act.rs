@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
 use cuecard_page::dom::{DomElement, State};
-use cuecard_page::rules::is_done_already;
+use cuecard_page::sentences::is_done_already;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;

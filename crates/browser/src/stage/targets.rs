@@ -2,8 +2,8 @@
 
 use cuecard_browser_steps::model::{AssertKind, BrowserAssertion, Fingerprint};
 use cuecard_page::identity::{Remembered, Verdict};
-use cuecard_page::rules::{Intent, Translation, Understanding, understand};
 use cuecard_page::selector::{Finder, Selector};
+use cuecard_page::sentences::{Intent, Translation, Understanding, understand};
 use cuecard_source::diagnostic::codes;
 
 use super::{Failure, Lookup, Targets, Values};

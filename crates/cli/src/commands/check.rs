@@ -31,7 +31,7 @@ use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::bind_variables;
 use serde_json::{Value as Json, json};
 
-use super::play::{effects_json, effects_line, effects_list};
+use super::effects::{effects_json, effects_line, effects_list};
 use super::{browser_files, connect, timelines};
 use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;

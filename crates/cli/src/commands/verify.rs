@@ -17,14 +17,15 @@ use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::browser_play::{Kept, PlayRequest, Prepared, prepare};
+use super::browser_stage;
+use super::play::browser_steps::{Kept, PlayRequest, Prepared, prepare};
 use super::stop::Stop;
-use super::{browser_stage, play};
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
 use crate::output::{Output, stderr, stderr_line, stdout};
+use crate::output_files::run_dir;
 
 pub(crate) fn run(
     args: &VerifyArgs,
@@ -123,7 +124,7 @@ impl Place {
     fn new(args: &VerifyArgs, prepared: &Prepared) -> Result<Self, Diagnostic> {
         if args.browser.video || args.browser.playwright_trace {
             let clock = Clock::start();
-            return play::run_dir(&args.runs.run_dir, &prepared.working_directory, &clock)
+            return run_dir(&args.runs.run_dir, &prepared.working_directory, &clock)
                 .map(Self::Kept);
         }
         Scratch::new().map(Self::Scratch).map_err(|error| {
@@ -157,7 +158,7 @@ fn finish(
         .map(|step| (&step.told, step.was_done))
         .collect();
     stderr(&redactor.text(&browser_verdicts::lines(output.stderr, &steps)));
-    let mut exit = play::exit_code(replayed.verdict);
+    let mut exit = ExitCode::from(replayed.verdict);
     if let Some(failure) = &replayed.failure {
         stderr_line("");
         output.diagnostic(failure, args.json, redactor);

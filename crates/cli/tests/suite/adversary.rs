@@ -28,8 +28,8 @@ use cuecard_browser_steps::format::read as read_scenario;
 use cuecard_browser_steps::model::{
     ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
 };
-use cuecard_page::rules::{Translation, Understanding, understand};
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::{Translation, Understanding, understand};
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;

@@ -12,8 +12,8 @@ use cuecard_browser::{CaptureOptions, Navigation, WaitPolicy};
 use cuecard_browser_steps::model::AssertKind;
 use cuecard_page::dom::{DomKind, DomProcessor, DomState, NodeId};
 use cuecard_page::identity::{Remembered, Verdict};
-use cuecard_page::rules::{Pool, Translation};
 use cuecard_page::selector::Finder;
+use cuecard_page::sentences::{Pool, Translation};
 use cuecard_source::value::{Json, Redactor};
 
 use crate::bridge::{PATIENCE, with_browser};

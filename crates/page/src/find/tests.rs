@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const INVOICES: &str = include_str!("../snapshots/invoices.yml");
+const INVOICES: &str = include_str!("../snapshot/samples/invoices.yml");
 
 fn snapshot(lines: &str) -> Snapshot {
     Snapshot::read(lines).expect("it is small")
@@ -41,7 +41,7 @@ fn found(lines: &str, wanted: &Wanted) -> String {
 
 #[test]
 fn the_element_that_people_act_on_is_meant() {
-    let page = include_str!("../snapshots/newer.txt");
+    let page = include_str!("../snapshot/samples/newer.txt");
     for (wanted, id) in [
         // The heading has the same name.
         ("Log in", "1_5"),
@@ -211,8 +211,8 @@ fn an_element_without_a_name_has_a_role_and_a_place() {
 #[test]
 fn every_element_has_a_description_that_leads_back_to_it() {
     let pages = [
-        include_str!("../snapshots/newer.txt"),
-        include_str!("../snapshots/older.txt"),
+        include_str!("../snapshot/samples/newer.txt"),
+        include_str!("../snapshot/samples/older.txt"),
         INVOICES,
     ];
     for page in pages {

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::dom::testing::page;
 use crate::dom::{DomState, NodeId};
-use crate::rules::{Translation, Understanding, understand};
 use crate::selector::{Finder, Selector};
+use crate::sentences::{Translation, Understanding, understand};
 use crate::{Container, ContainerKind, Fingerprint, TextPlace};
 
 mod found;

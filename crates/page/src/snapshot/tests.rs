@@ -1,8 +1,8 @@
 use super::*;
 
 /// As chrome-devtools-mcp 1.11 and 0.12 wrote them about the same page.
-const NEWER: &str = include_str!("../snapshots/newer.txt");
-const OLDER: &str = include_str!("../snapshots/older.txt");
+const NEWER: &str = include_str!("samples/newer.txt");
+const OLDER: &str = include_str!("samples/older.txt");
 
 fn shown(answer: &str) -> Vec<String> {
     let snapshot = Snapshot::read(answer).expect("it is small");
@@ -88,7 +88,7 @@ fn a_snapshot_has_a_bound() {
 }
 
 /// As @playwright/mcp wrote it, within its answer.
-const INVOICES: &str = include_str!("../snapshots/invoices.yml");
+const INVOICES: &str = include_str!("samples/invoices.yml");
 
 #[test]
 fn the_list_of_playwright_becomes_the_same_tree() {

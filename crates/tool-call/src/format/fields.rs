@@ -10,7 +10,7 @@ const NUMBER_OR_REFERENCE: &str =
 pub(super) const ROOT: &[Field] = &[
     required(
         "version",
-        r#"{"enum": ["2.1", "2.0", 2.1]}"#,
+        r#"{"enum": ["2.1", "2.0", "2", 2.1]}"#,
         "Version of the format: \"2.1\".",
     ),
     required(

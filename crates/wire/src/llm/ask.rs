@@ -4,7 +4,7 @@ use cuecard_source::value::Json;
 use cuecard_timeline::script::Endpoint;
 
 use super::errors::ApiError;
-use super::{chat, messages};
+use super::{anthropic_messages, openai_chat};
 
 /// What a model is asked.
 #[derive(Debug, Clone)]
@@ -114,11 +114,14 @@ pub fn request(endpoint: Endpoint, base: &str, asked: &ModelRequest<'_>) -> Opti
                 "" => "/v1/chat/completions".to_owned(),
                 base => format!("{base}/chat/completions"),
             };
-            Some((path, chat::request_body(asked)))
+            Some((path, openai_chat::request_body(asked)))
         }
         Endpoint::Messages => {
             let base = base.strip_suffix("/v1").unwrap_or(base);
-            Some((format!("{base}/v1/messages"), messages::request_body(asked)))
+            Some((
+                format!("{base}/v1/messages"),
+                anthropic_messages::request_body(asked),
+            ))
         }
         Endpoint::Responses | Endpoint::Gemini => None,
     }

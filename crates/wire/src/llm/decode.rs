@@ -13,7 +13,7 @@ use super::errors::ApiError;
 use super::events::Framing;
 use super::stop::StopReason;
 use super::usage::Usage;
-use super::{chat, gemini, messages, responses};
+use super::{anthropic_messages, gemini, openai_chat, openai_responses};
 use crate::sse::SseReader;
 
 /// A longer answer is not read, in bytes.
@@ -91,9 +91,9 @@ pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded,
         DecodeError::new(format!("the answer is not JSON ({error}): {shown:?}"))
     })?;
     match endpoint {
-        Endpoint::Messages => messages::read_body(&json, at_ms),
-        Endpoint::Chat => chat::read_body(&json, at_ms),
-        Endpoint::Responses => responses::read_body(&json, at_ms),
+        Endpoint::Messages => anthropic_messages::read_body(&json, at_ms),
+        Endpoint::Chat => openai_chat::read_body(&json, at_ms),
+        Endpoint::Responses => openai_responses::read_body(&json, at_ms),
         Endpoint::Gemini => gemini::read_body(&json, at_ms),
     }
 }
@@ -160,9 +160,9 @@ impl StreamDecoder {
     pub fn new(endpoint: Endpoint, framing: Framing) -> Self {
         let is_list = endpoint == Endpoint::Gemini && framing == Framing::JsonArray;
         let events: Box<dyn EventDecoder> = match endpoint {
-            Endpoint::Messages => Box::new(messages::MessagesEvents),
-            Endpoint::Chat => Box::new(chat::ChatEvents::default()),
-            Endpoint::Responses => Box::new(responses::ResponsesEvents),
+            Endpoint::Messages => Box::new(anthropic_messages::MessagesEvents),
+            Endpoint::Chat => Box::new(openai_chat::ChatEvents::default()),
+            Endpoint::Responses => Box::new(openai_responses::ResponsesEvents),
             Endpoint::Gemini => Box::new(gemini::GeminiEvents::default()),
         };
         Self {

@@ -63,13 +63,13 @@ pub mod stop;
 pub mod usage;
 pub mod values;
 
-mod chat;
+mod anthropic_messages;
 mod fault;
 mod gemini;
 mod history;
-mod messages;
 mod node;
-mod responses;
+mod openai_chat;
+mod openai_responses;
 
 #[cfg(test)]
 mod tests;
@@ -83,7 +83,7 @@ use errors::ApiError;
 use events::{Events, Framing, Streaming, Window};
 use route::Target;
 
-pub use messages::{PING, message_id};
+pub use anthropic_messages::{PING, message_id};
 
 /// A request as it was understood, and as it came.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,9 +104,9 @@ pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Rece
     let json = fault::parse(target.endpoint, body)?;
     fault::check_members(target.endpoint, &json)?;
     let mut request = match target.endpoint {
-        Endpoint::Messages => messages::read(target, &json)?,
-        Endpoint::Chat => chat::read(&json)?,
-        Endpoint::Responses => responses::read(&json)?,
+        Endpoint::Messages => anthropic_messages::read(target, &json)?,
+        Endpoint::Chat => openai_chat::read(&json)?,
+        Endpoint::Responses => openai_responses::read(&json)?,
         Endpoint::Gemini => gemini::read(target, &json)?,
     };
     request.key = RequestKey::of(path, &json);
@@ -145,9 +145,9 @@ pub fn advertised_tools(endpoint: Endpoint, body: &Json) -> Result<Vec<Advertise
         counts: false,
     };
     let request = match endpoint {
-        Endpoint::Messages => messages::read(&target, &body)?,
-        Endpoint::Chat => chat::read(&body)?,
-        Endpoint::Responses => responses::read(&body)?,
+        Endpoint::Messages => anthropic_messages::read(&target, &body)?,
+        Endpoint::Chat => openai_chat::read(&body)?,
+        Endpoint::Responses => openai_responses::read(&body)?,
         Endpoint::Gemini => gemini::read(&target, &body)?,
     };
     Ok(request.tools)
@@ -162,9 +162,9 @@ pub fn shows_thinking(request: &Request) -> bool {
 /// [`ApiError`](errors::ApiError).
 pub fn write_body(endpoint: Endpoint, answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     match endpoint {
-        Endpoint::Messages => messages::write_body(answer, buffer),
-        Endpoint::Chat => chat::write_body(answer, buffer),
-        Endpoint::Responses => responses::write_body(answer, buffer),
+        Endpoint::Messages => anthropic_messages::write_body(answer, buffer),
+        Endpoint::Chat => openai_chat::write_body(answer, buffer),
+        Endpoint::Responses => openai_responses::write_body(answer, buffer),
         Endpoint::Gemini => gemini::write_body(answer, buffer),
     }
 }
@@ -186,9 +186,9 @@ pub fn stream_window(
         streaming.framing = Framing::Sse;
     }
     match endpoint {
-        Endpoint::Messages => messages::stream(answer, streaming, window),
-        Endpoint::Chat => chat::stream(answer, streaming, window),
-        Endpoint::Responses => responses::stream(answer, streaming, window),
+        Endpoint::Messages => anthropic_messages::stream(answer, streaming, window),
+        Endpoint::Chat => openai_chat::stream(answer, streaming, window),
+        Endpoint::Responses => openai_responses::stream(answer, streaming, window),
         Endpoint::Gemini => gemini::stream(answer, streaming, window),
     }
 }

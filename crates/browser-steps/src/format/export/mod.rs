@@ -17,7 +17,7 @@ pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
 
 use crate::model::{ActionKind, TestStep, Translator};
-use cuecard_page::rules;
+use cuecard_page::sentences;
 use cuecard_page::words::fold_name;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::document::read_document;
@@ -47,7 +47,8 @@ fn name_of(source: &SourceFile) -> String {
 /// is mostly a link, which does not fold.
 fn wanted_open(step: &TestStep) -> Option<bool> {
     let is_said = |is_open: &bool| !is_open || step.description.to_lowercase().contains("expand");
-    let wanted = (step.action == ActionKind::Click).then(|| rules::wanted_open(&step.description));
+    let wanted =
+        (step.action == ActionKind::Click).then(|| sentences::wanted_open(&step.description));
     wanted.flatten().filter(is_said)
 }
 
@@ -79,7 +80,7 @@ impl<'a> Warnings<'a> {
             .fingerprint
             .as_ref()
             .is_some_and(|known| known.position.is_some());
-        if !is_kept && rules::names_order(&step.description) {
+        if !is_kept && sentences::names_order(&step.description) {
             self.warn(
                 place,
                 step,
@@ -104,7 +105,7 @@ impl<'a> Warnings<'a> {
             let text = fold_name(text);
             !kept.iter().any(|kept| kept.contains(&text))
         };
-        let mut said = rules::given_texts(&step.description).into_iter();
+        let mut said = sentences::given_texts(&step.description).into_iter();
         if let Some(lost) = said.find(is_lost) {
             let what = format!(
                 "it acts on its element whether `{}` stands there or not",

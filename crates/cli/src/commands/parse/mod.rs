@@ -29,13 +29,13 @@ use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
-use super::play;
 use super::stop::Stop;
 use crate::args::ParseArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stdout};
+use crate::output_files;
 
 /// How long a picture of what failed may take.
 const LAST_LOOK: Duration = Duration::from_secs(10);
@@ -252,17 +252,14 @@ fn exit_code(file: &StepsFile) -> ExitCode {
 }
 
 fn run_dir(args: &ParseArgs, prepared: &Prepared) -> Result<RunDir, Diagnostic> {
-    let run_dir = play::run_dir(
+    let run_dir = output_files::run_dir(
         &args.runs.run_dir,
         &prepared.working_directory,
         &Clock::start(),
     )?;
     run_dir
         .describe(&description(&run_dir, &prepared.scenario.url, None))
-        .map_err(|error| {
-            let message = format!("the run directory can't be written: {}", io_reason(&error));
-            Diagnostic::error(codes::FILE_WRITE, message)
-        })?;
+        .map_err(|error| output_files::unwritable_run(&error))?;
     Ok(run_dir)
 }
 
@@ -292,7 +289,7 @@ async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     use std::io::Write as _;
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return play::create(path)?
+        return output_files::create(path)?
             .write_all(text.as_bytes())
             .map_err(|error| {
                 let reason = io_reason(&error);

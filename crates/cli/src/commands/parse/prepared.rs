@@ -19,7 +19,6 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{ParseArgs, TranslatorArg};
 use crate::commands::browser_stage;
-use crate::commands::play::policy;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -113,7 +112,7 @@ pub(super) fn prepared(
         true => browser_stage::storage_state(&scenario.options, folder_of(&args.file)),
         false => Ok(None),
     };
-    let policy = policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
+    let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     let (storage, policy) = match (storage, policy) {
         (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),
         (storage, policy) => {

@@ -13,9 +13,9 @@ use cuecard_report::test_tap::TapReport;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_trace::Trace;
 
-use super::super::play::create;
 use crate::args::TestArgs;
 use crate::inputs::io_reason;
+use crate::output_files::create;
 
 const KINDS: [&str; 5] = ["html", "junit", "json", "tap", "github"];
 

@@ -12,7 +12,6 @@ use cuecard_runtime::{env_file, run_dir};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_tool_call::script::Given;
 
-use super::super::play::policy;
 use super::reports;
 use crate::args::TestArgs;
 use crate::commands::stop::Stop;
@@ -98,7 +97,7 @@ pub(super) fn plan(
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let policy = match policy(&args.safety, args.out.as_deref(), &working_directory) {
+    let policy = match inputs::policy(&args.safety, args.out.as_deref(), &working_directory) {
         Ok(policy) if !any_error(&found) => policy,
         policy => {
             found.extend(policy.err());

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cuecard_browser_steps::format as browser;
-use cuecard_page::rules::{Understanding, understand};
+use cuecard_page::sentences::{Understanding, understand};
 use cuecard_source::SourceFile;
 use cuecard_testing::repository_root;
 use serde_json::Value;

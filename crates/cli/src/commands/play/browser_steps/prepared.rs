@@ -17,7 +17,6 @@ use cuecard_source::value::Redactor;
 use super::heal::Healer;
 use crate::args::{BrowserFlags, HealArgs, HealMode, SafetyArgs, VariableArgs};
 use crate::commands::browser_stage::{self, Wanted};
-use crate::commands::play::policy;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -63,7 +62,7 @@ pub(crate) fn prepare(
     let variables = inputs::variables_of(asked.variables, environment);
     let mut found = variables.diagnostics;
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let policy = policy(asked.safety, asked.run_dir, &working_directory);
+    let policy = inputs::policy(asked.safety, asked.run_dir, &working_directory);
     found.extend(policy.as_ref().err().cloned());
     // Whether there are secrets is known once the file is read.
     found.extend(browser_stage::check(asked.browser, false));

@@ -15,11 +15,13 @@ use cuecard_tool_call::script::Bindings;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::play::{Prepared, effects_json, effects_line, effects_list};
-use super::{connect, play_output};
+use super::calls::{Prepared, labels, title};
+use super::terminal::Terminal;
 use crate::args::PlayArgs;
+use crate::commands::connect;
+use crate::commands::effects::{effects_json, effects_line, effects_list};
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::{Output, stderr, stdout};
 
 /// This much of a step's parameters is shown, in characters.
 const MOST_SHOWN: usize = 500;
@@ -36,13 +38,7 @@ pub(super) async fn run(
     let in_range: Vec<usize> = (0..scenario.steps.len())
         .filter(|&idx| calls.range.contains(&scenario.steps[idx].number))
         .collect();
-    play_output::header(
-        output,
-        &scenario,
-        &calls.range,
-        &calls.config,
-        &calls.redactor,
-    );
+    stderr(&title(&calls, output.stderr));
     let mut planned = ToolCallScenario::clone(&scenario);
     for step in &mut planned.steps {
         step.params = Template::Literal(calls.bindings.known(&step.params));
@@ -62,11 +58,7 @@ pub(super) async fn run(
     redactor.add(credentials);
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), calls.redactor);
-        recorder.tell(Box::new(play_output::Terminal::new(
-            args,
-            output,
-            &play_output::labels(&scenario),
-        )));
+        recorder.tell(Box::new(Terminal::new(args, output, &labels(&scenario))));
         let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.timeout);
         let steps = || in_range.iter().copied();
         tokio::select! {

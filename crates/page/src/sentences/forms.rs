@@ -69,7 +69,7 @@ pub fn nearest_form(sentence: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::{Understanding, understand};
+    use crate::sentences::{Understanding, understand};
 
     #[test]
     fn the_nearest_form_is_found_by_the_first_word() {

@@ -1,0 +1,196 @@
+//! `play` of browser steps.
+
+mod heal;
+mod prepared;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
+use cuecard_page::browser_tool;
+use cuecard_replay::Played;
+use cuecard_report::Style;
+use cuecard_report::browser_html::BrowserStep;
+use cuecard_report::junit::JunitReport;
+use cuecard_report::play_json::IncludeResults;
+use cuecard_source::SourceFile;
+use cuecard_source::value::printable;
+use cuecard_trace::Header;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use heal::Kept;
+pub(crate) use prepared::{PlayRequest, Prepared, prepare};
+
+use super::reports::{Report, Subject};
+use super::run::{Ending, Opening, Run};
+use crate::args::PlayArgs;
+use crate::asynchronous::asynchronously;
+use crate::commands::stop::Stop;
+use crate::commands::{browser_files, browser_stage};
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{Output, stderr, stdout};
+
+/// Plays the steps in `source`.
+pub(super) fn run(
+    args: &PlayArgs,
+    source: SourceFile,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let prepared = options(args).and_then(|(timeout, reports)| {
+        let asked = PlayRequest {
+            file: &args.file,
+            variables: &args.variables,
+            heal: &args.heal,
+            browser: &args.browser,
+            safety: &args.safety,
+            range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+            timeout,
+            strict: args.strict,
+            json: args.json,
+            run_dir: Some(&args.runs.run_dir),
+        };
+        Ok((prepare(&asked, source, environment, output)?, reports))
+    });
+    let (prepared, reports) = match prepared {
+        Ok(prepared) => prepared,
+        Err(stopped) => return super::refused(args, stopped, output),
+    };
+    if args.dry_run {
+        let would_do = browser_files::of_steps(&prepared.ready.steps);
+        stderr(&would_do.list());
+        stdout(&format!("it would do {}\n", would_do.line()));
+        return ExitCode::Passed;
+    }
+    let exit = asynchronously(async |stop| perform(args, &prepared, &reports, output, &stop).await);
+    exit.unwrap_or_else(|exit| exit)
+}
+
+/// The time limit and the reports that the user asked for.
+fn options(args: &PlayArgs) -> Result<(Option<Duration>, Vec<Report>), Stop> {
+    let (timeout, _) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    let reports = args
+        .reports
+        .iter()
+        .map(|report| Report::parse(report))
+        .collect::<Result<_, _>>()
+        .map_err(Stop::invalid)?;
+    Ok((timeout, reports))
+}
+
+async fn perform(
+    args: &PlayArgs,
+    prepared: &Prepared,
+    reports: &[Report],
+    output: &Output,
+    stop: &CancellationToken,
+) -> ExitCode {
+    let redactor = prepared.redactor();
+    let name = prepared.ready.source.name();
+    let url = prepared.ready.steps.url.as_str();
+    let in_range = || {
+        numbered(&prepared.ready.steps).filter(|(number, _)| prepared.ready.range.contains(number))
+    };
+    let total = in_range().count();
+    let opening = Opening {
+        subject: Subject {
+            name,
+            file: name,
+            total,
+            junit: JunitReport::of_browser(name, name, in_range()),
+            url: Some(url),
+            // What a step found of its page is in its result.
+            include: IncludeResults::Always,
+        },
+        reports,
+        working_directory: &prepared.working_directory,
+        redactor: redactor.clone(),
+        title: title(name, total, url, output.stderr),
+        labels: labels(prepared),
+        header: &|id| {
+            Header::live(
+                id,
+                json!({"name": name, "file": name, "url": url}),
+                json!({"supports_tool_trace": true, "supports_replay": true}),
+            )
+        },
+    };
+    let mut run = match Run::begin(args, output, opening) {
+        Ok(run) => run,
+        Err(exit) => return exit,
+    };
+    let replayed = match prepared.start(&args.browser, run.dir.path()).await {
+        Ok(mut stage) => {
+            let replay = Replay {
+                is_pictured: reports
+                    .iter()
+                    .any(|report| matches!(report, Report::Html(_))),
+                keeps_each: args.screenshot_each_step,
+                ..prepared.ready.replay(Some(&run.dir))
+            };
+            let pages = run.reports.clone();
+            let mut told = |step: BrowserStep| pages.step(&step, redactor);
+            let recorder = &mut run.recorder;
+            let replayed = player::play(&replay, &mut stage, recorder, &mut told, stop).await;
+            run.recorder.settle();
+            stage.stop().await;
+            let shown = args.runs.run_dir.join(run.dir.id());
+            browser_stage::tell_recorded(&args.browser, run.dir.path(), &shown, output);
+            replayed
+        }
+        Err(failure) => Replayed::blocked(failure, total, run.recorder.clock().now()),
+    };
+    finish(run, prepared, replayed)
+}
+
+fn labels(prepared: &Prepared) -> Vec<(u64, String, String)> {
+    numbered(&prepared.ready.steps)
+        .map(|(number, step)| {
+            let tool = browser_tool(step.action).into_owned();
+            (number, step.description.clone(), tool)
+        })
+        .collect()
+}
+
+/// The first lines: the steps, and where they begin.
+fn title(name: &str, total: usize, url: &str, style: Style) -> String {
+    let facts = [
+        style.strong(&printable(name)),
+        format!("{total} step{}", if total == 1 { "" } else { "s" }),
+        printable(url).into_owned(),
+    ];
+    let mark = style.symbol("▶", ">");
+    format!("{mark} {}\n\n", facts.join(style.dot()))
+}
+
+/// Keeps what was healed, and ends the run.
+fn finish(run: Run<'_>, prepared: &Prepared, replayed: Replayed) -> ExitCode {
+    let mut problems = Vec::new();
+    let kept = match prepared.healer.keep(&prepared.ready.source, &replayed) {
+        Ok(kept) => kept,
+        Err(diagnostic) => {
+            problems.push(diagnostic);
+            Kept::Nothing
+        }
+    };
+    let ending = Ending {
+        more: vec![
+            ("healed_steps", json!(replayed.healed.len())),
+            ("heal_file", json!(kept.file())),
+        ],
+        words: kept.words(),
+        has_drifted: !replayed.healed.is_empty() || prepared.healer.has_taken(),
+        problems,
+        ..Ending::default()
+    };
+    let played = Played {
+        verdict: replayed.verdict,
+        summary: replayed.summary,
+        failure: replayed.failure,
+        took: replayed.took,
+        screenshots: replayed.screenshots,
+    };
+    run.finish(&played, ending)
+}

@@ -1,0 +1,252 @@
+//! `play` of a tool-call scenario: what is settled before it begins, and the run.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_replay::{self as replay, Screenshots, is_built_in, prepare as trace};
+use cuecard_report::Style;
+use cuecard_report::junit::JunitReport;
+use cuecard_report::play_json::IncludeResults;
+use cuecard_report::play_terminal::label;
+use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
+use cuecard_runtime::policy::Policy;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::printable;
+use cuecard_tool_call::model::{Template, ToolCallScenario};
+use cuecard_tool_call::script::Verdict;
+use tokio_util::sync::CancellationToken;
+
+use super::reports::{Report, Subject};
+use super::run::{Ending, Opening, Run};
+use crate::args::{self, PlayArgs};
+use crate::commands::browser_stage;
+use crate::commands::stop::Stop;
+use crate::exit_code::ExitCode;
+use crate::inputs::{self, Variables};
+use crate::output::Output;
+
+/// Everything that is known before anything runs.
+pub(super) struct Prepared {
+    pub calls: PreparedCalls,
+    pub timeout: Option<Duration>,
+    pub policy: Policy,
+    pub working_directory: PathBuf,
+    pub reports: Vec<Report>,
+}
+
+/// Reads and checks everything. Warnings are shown.
+pub(super) fn prepare(
+    args: &PlayArgs,
+    source: &SourceFile,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<Prepared, Stop> {
+    let mut found = browser_stage::unused(
+        &args.browser,
+        "a tool-call scenario only uses a browser through its MCP servers",
+    );
+    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    found.extend(warning);
+    if !args.speed.is_finite() || args.speed < 0.0 {
+        found.push(Diagnostic::error(
+            codes::ARGUMENT,
+            format!("`--speed {}` must be a non-negative number", args.speed),
+        ));
+    }
+    let mut reports = Vec::new();
+    for report in &args.reports {
+        match Report::parse(report) {
+            Ok(report) => reports.push(report),
+            Err(diagnostic) => found.push(diagnostic),
+        }
+    }
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+    let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
+    found.extend(policy.as_ref().err().cloned());
+    let variables = RefCell::new(Variables::default());
+    let asked = CallsRequest {
+        given: &mut |scenario| {
+            let mut given = inputs::variables(&args.variables, scenario, environment);
+            let found = std::mem::take(&mut given.diagnostics);
+            let values = given.given.clone();
+            *variables.borrow_mut() = given;
+            (values, found)
+        },
+        secrets: &args.variables.secrets,
+        range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+        strict: args.strict,
+        found,
+        has_config: args.config.is_some(),
+        config: &|| {
+            Config::find(&ConfigSearch {
+                explicit: args.config.as_deref(),
+                working_directory: &working_directory,
+                environment: &variables.borrow().environment,
+            })
+        },
+    };
+    let calls = prepare_calls(source, asked)?;
+    output.diagnostics(&calls.warnings, args.json, &calls.redactor);
+    let mut policy = policy.map_err(Stop::invalid)?;
+    policy.protect([args.file.clone()]);
+    policy.protect(calls.config.own_files());
+    Ok(Prepared {
+        calls,
+        timeout,
+        policy,
+        working_directory,
+        reports,
+    })
+}
+
+/// Plays it.
+pub(super) async fn play(
+    args: &PlayArgs,
+    prepared: Prepared,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+    stop: &CancellationToken,
+) -> ExitCode {
+    let calls = prepared.calls;
+    let scenario = calls.scenario.clone();
+    let opening = Opening {
+        subject: Subject {
+            name: &scenario.name,
+            file: scenario.source.name(),
+            total: scenario.steps_in(&calls.range).len(),
+            junit: JunitReport::new(
+                &scenario.name,
+                scenario.source.name(),
+                scenario.steps_in(&calls.range),
+            ),
+            url: None,
+            include: match args.include_results {
+                args::IncludeResults::True => IncludeResults::Always,
+                args::IncludeResults::False => IncludeResults::Never,
+                args::IncludeResults::OnFailure => IncludeResults::OnFailure,
+            },
+        },
+        reports: &prepared.reports,
+        working_directory: &prepared.working_directory,
+        redactor: calls.redactor.clone(),
+        title: title(&calls, output.stderr),
+        labels: labels(&scenario),
+        header: &|id| trace::header(&scenario, id),
+    };
+    let mut run = match Run::begin(args, output, opening) {
+        Ok(run) => run,
+        Err(exit) => return exit,
+    };
+    let (play, mut toolbox) = calls.into_play(CallsContext {
+        environment,
+        working_directory: prepared.working_directory,
+        policy: prepared.policy,
+        timeout: prepared.timeout,
+        run_dir: Some(run.dir.clone()),
+        speed: args.speed,
+        screenshots: (args.screenshot_on_failure || args.screenshot_each_step).then(|| {
+            Screenshots {
+                folder: args.screenshot_dir.clone(),
+                each_step: args.screenshot_each_step,
+            }
+        }),
+    });
+    let mut played = replay::play(play, &mut toolbox, &mut run.recorder, stop).await;
+    run.recorder.settle();
+    toolbox.shut_down().await;
+    let mut warning = nothing_ran(&played);
+    if args.strict
+        && let Some(warning) = warning.take()
+    {
+        played.verdict = Verdict::Failed;
+        played.failure = Some(warning.strictly());
+    }
+    run.finish(
+        &played,
+        Ending {
+            warning,
+            ..Ending::default()
+        },
+    )
+}
+
+/// A run passed in which the conditions of all steps were false.
+fn nothing_ran(played: &replay::Played) -> Option<Diagnostic> {
+    let summary = &played.summary;
+    let is_empty = summary.passed + summary.tolerated + summary.failed == 0;
+    if played.verdict != Verdict::Passed || !is_empty || summary.skipped == 0 {
+        return None;
+    }
+    let what = match summary.skipped {
+        1 => "the condition of its only step is false".to_owned(),
+        count => format!("the conditions of all {count} are false"),
+    };
+    let warning = Diagnostic::warning(codes::RUN_NOTHING, format!("no step ran: {what}"));
+    Some(warning.with_help("nothing was tested; `--strict` turns this into a failure"))
+}
+
+/// The first lines: the scenario, its servers, and the configs that define them.
+pub(super) fn title(calls: &PreparedCalls, style: Style) -> String {
+    let (scenario, range, config) = (&calls.scenario, &calls.range, &calls.config);
+    let total = scenario.steps_in(range).len();
+    let steps = if total == 1 {
+        "1 step".to_owned()
+    } else {
+        format!("{total} steps")
+    };
+    let known = cuecard_replay::known_servers(config);
+    let effects = cuecard_tool_call::format::effects(scenario, range, &known);
+    let servers: Vec<String> = effects
+        .servers
+        .iter()
+        .map(
+            |name| match config.server(name).map(|server| &server.spec) {
+                Some(Ok(spec)) => format!("{name} ({})", spec.transport.as_str()),
+                Some(Err(_)) => name.clone(),
+                None if is_built_in(name) => format!("{name} (built in)"),
+                None => name.clone(),
+            },
+        )
+        .collect();
+    let mut facts = vec![style.strong(&printable(&scenario.name)), steps];
+    if !servers.is_empty() {
+        facts.push(servers.join(", "));
+    }
+    let mut text = format!("{} {}\n", style.symbol("▶", ">"), facts.join(style.dot()));
+    let mut sources: Vec<&str> = Vec::new();
+    for name in &effects.servers {
+        if let Some(server) = config.server(name) {
+            let shown = server.from.to_str().unwrap_or_default();
+            if !sources.contains(&shown) {
+                sources.push(shown);
+            }
+        }
+    }
+    if !sources.is_empty() {
+        text.push_str(&style.faint(&format!("  config {}", sources.join(", "))));
+        text.push('\n');
+    }
+    text.push('\n');
+    calls.redactor.text(&text).into_owned()
+}
+
+/// The number, label and tool of each step.
+pub(super) fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> {
+    scenario
+        .steps
+        .iter()
+        .map(|step| {
+            let label = match &step.description {
+                Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
+                // What a reference becomes is known only later; most are words.
+                Some(_) => " ".repeat(24),
+                None => label(None, step.id.as_deref(), &step.tool.to_string()).to_owned(),
+            };
+            (step.number, label, step.tool.to_string())
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! `cuecard play`.
+
+pub(super) mod browser_steps;
+mod calls;
+mod dry_run;
+mod reports;
+mod run;
+mod terminal;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use cuecard_report::Style;
+use cuecard_report::diagnostics::list_to_json;
+use cuecard_source::detect::{FileKind, kind_of};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::value::Redactor;
+use serde_json::json;
+
+use super::list;
+use super::stop::Stop;
+use crate::args::PlayArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{Output, stderr_line, stdout};
+
+/// Plays one file after the other.
+pub(crate) fn run(
+    mut args: PlayArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let files = std::mem::take(&mut args.files);
+    let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
+    if files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
+        let diagnostic = Diagnostic::error(
+            codes::ARGUMENT,
+            "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
+        )
+        .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
+        return refused(&args, Stop::invalid(diagnostic), output);
+    }
+    let is_alone = files.len() == 1;
+    let mut exits = Vec::new();
+    for file in &files {
+        let exit = match list::named(file) {
+            Ok(found) => {
+                args.file = found;
+                run_file(&args, environment, output)
+            }
+            Err(diagnostic) => refused(&args, Stop::invalid(diagnostic), output),
+        };
+        exits.push(exit);
+        if exit == ExitCode::Interrupted {
+            break;
+        }
+        if !is_alone {
+            stderr_line("");
+        }
+    }
+    if !is_alone {
+        stdout(&total(files.len(), &exits, output.stdout));
+    }
+    exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
+}
+
+/// `3 files · 1 passed · 1 failed · 1 not played`.
+fn total(files: usize, exits: &[ExitCode], style: Style) -> String {
+    let is_passed = |exit: &&ExitCode| **exit == ExitCode::Passed;
+    let passed = exits.iter().filter(is_passed).count();
+    let mut facts = vec![
+        format!("{files} files"),
+        style.good(&format!("{passed} passed")),
+    ];
+    if exits.len() > passed {
+        facts.push(style.bad(&format!("{} failed", exits.len() - passed)));
+    }
+    if files > exits.len() {
+        facts.push(format!("{} not played", files - exits.len()));
+    }
+    format!("{}\n", facts.join(style.dot()))
+}
+
+/// Plays what the file is: a tool-call scenario or browser steps.
+fn run_file(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
+    let source = match inputs::read_source(&args.file) {
+        Ok(source) => source,
+        Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output),
+    };
+    if let Err(diagnostic) = clear_results(args) {
+        return refused(args, Stop::invalid(diagnostic), output);
+    }
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
+        return browser_steps::run(args, source, environment, output);
+    }
+    let prepared = match calls::prepare(args, &source, environment, output) {
+        Ok(prepared) => prepared,
+        Err(stopped) => return refused(args, stopped, output),
+    };
+    let exit = asynchronously(async |stop| {
+        if args.dry_run {
+            dry_run::run(args, prepared, environment, output, &stop).await
+        } else {
+            calls::play(args, prepared, environment, output, &stop).await
+        }
+    });
+    exit.unwrap_or_else(|exit| exit)
+}
+
+/// Removes the files that the results of this run go to: what an earlier run left there must not be taken for them.
+fn clear_results(args: &PlayArgs) -> Result<(), Diagnostic> {
+    let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
+    let reports = args.reports.iter().filter_map(of_report);
+    let results: Vec<PathBuf> = reports.chain(args.output.clone()).collect();
+    let scenario = args.file.canonicalize().ok();
+    for file in &results {
+        if scenario.is_some() && file.canonicalize().ok() == scenario {
+            let file = file.display();
+            return Err(Diagnostic::error(
+                codes::ARGUMENT,
+                format!("the result would overwrite the scenario `{file}`"),
+            )
+            .with_help("choose another file for the result"));
+        }
+    }
+    let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
+    if !args.dry_run {
+        for file in results.iter().filter(is_file) {
+            // What can't be removed is told when it is written.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+    Ok(())
+}
+
+/// Shows why nothing is played.
+fn refused(args: &PlayArgs, Stop(diagnostics, exit): Stop, output: &Output) -> ExitCode {
+    output.diagnostics(&diagnostics, args.json, &Redactor::default());
+    if args.json {
+        stdout(&format!("{:#}\n", not_run(&diagnostics, exit)));
+    }
+    exit
+}
+
+/// The document of a run that did not begin.
+fn not_run(diagnostics: &[Diagnostic], exit: ExitCode) -> serde_json::Value {
+    let first = diagnostics
+        .iter()
+        .find(|diagnostic| diagnostic.severity == Severity::Error);
+    json!({
+        "success": false,
+        "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
+        "error": first.map(|diagnostic| diagnostic.message.as_str()),
+        "step_results": [],
+        "diagnostics": list_to_json(diagnostics),
+    })
+}

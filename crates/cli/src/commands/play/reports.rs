@@ -1,0 +1,241 @@
+//! The results and reports of `play`, on standard output and in files.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use cuecard_report::PlayTotals;
+use cuecard_report::browser_html::{BrowserEnd, BrowserHtml, BrowserStep};
+use cuecard_report::junit::JunitReport;
+use cuecard_report::play_html::PlayHtml;
+use cuecard_report::play_json::{IncludeResults, PlayJson};
+use cuecard_runtime::tap::Listener;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::Redactor;
+use cuecard_trace::{Event, EventData};
+
+use crate::args::PlayArgs;
+use crate::inputs::io_reason;
+use crate::output_files::create;
+
+/// A report of what was played, to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Report {
+    /// For machines that know tests.
+    Junit(PathBuf),
+    /// For people; of browser steps with pictures.
+    Html(PathBuf),
+}
+
+impl Report {
+    /// The kind and file of `--report KIND:FILE`.
+    pub(super) fn parse(report: &str) -> Result<Self, Diagnostic> {
+        const KINDS: &[&str] = &["junit", "html"];
+        let (kind, file) = report.split_once(':').unwrap_or((report, ""));
+        if !KINDS.contains(&kind) {
+            let mut error =
+                Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
+            error.help = Some(match did_you_mean(kind, KINDS.iter().copied()) {
+                Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
+                None => format!("available reports: {}:FILE", KINDS.join(":FILE, ")),
+            });
+            return Err(error);
+        }
+        if file.is_empty() {
+            return Err(Diagnostic::error(
+                codes::ARGUMENT,
+                format!("`--report {report}` has no file name"),
+            )
+            .with_help(format!("write --report {kind}:FILE")));
+        }
+        let file = PathBuf::from(file);
+        Ok(match kind {
+            "html" => Self::Html(file),
+            _ => Self::Junit(file),
+        })
+    }
+}
+
+/// What reports are about.
+pub(super) struct Subject<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The file that it was read from.
+    pub file: &'a str,
+    /// How many steps are in range.
+    pub total: usize,
+    /// The report for machines that know tests, begun.
+    pub junit: JunitReport,
+    /// Where browser steps begin, whose page has pictures; none of a tool-call scenario.
+    pub url: Option<&'a str>,
+    /// Which results the JSON has.
+    pub include: IncludeResults,
+}
+
+type Out = BufWriter<Box<dyn Write>>;
+
+/// A report that is being written.
+enum Open {
+    Json(PlayJson<Out>),
+    Junit(JunitReport, Out),
+    Calls(PlayHtml, Out),
+    Steps(BrowserHtml<Out>),
+}
+
+struct Shared {
+    all: Vec<Open>,
+    name: String,
+    url: String,
+    error: Option<io::Error>,
+}
+
+impl Shared {
+    fn note(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+/// The reports of a run, told by its events.
+#[derive(Clone)]
+pub(super) struct Reports(Rc<RefCell<Shared>>);
+
+impl Reports {
+    /// Opens the files, so that a run that can't be reported doesn't begin.
+    pub(super) fn begin(
+        args: &PlayArgs,
+        subject: &Subject<'_>,
+        wanted: &[Report],
+    ) -> Result<Self, Diagnostic> {
+        let json = |out: Box<dyn Write>| {
+            let out = BufWriter::with_capacity(64 << 10, out);
+            PlayJson::begin(out, subject.include, subject.name, subject.total).map(Open::Json)
+        };
+        let file = |path: &Path| -> Result<Out, Diagnostic> {
+            let file: File = create(path)?;
+            Ok(BufWriter::with_capacity(256 << 10, Box::new(file)))
+        };
+        let mut all = Vec::new();
+        if args.json {
+            all.push(json(Box::new(io::stdout())));
+        }
+        if let Some(path) = &args.output {
+            all.push(json(Box::new(create(path)?)));
+        }
+        for report in wanted {
+            all.push(match (report, subject.url) {
+                (Report::Junit(path), _) => Ok(Open::Junit(subject.junit.clone(), file(path)?)),
+                (Report::Html(path), None) => {
+                    let page = PlayHtml::new(subject.name, subject.file);
+                    Ok(Open::Calls(page, file(path)?))
+                }
+                (Report::Html(path), Some(_)) => BrowserHtml::begin(file(path)?).map(Open::Steps),
+            });
+        }
+        let all: io::Result<Vec<Open>> = all.into_iter().collect();
+        Ok(Self(Rc::new(RefCell::new(Shared {
+            all: all.map_err(|error| unwritable(&error))?,
+            name: subject.name.to_owned(),
+            url: subject.url.unwrap_or_default().to_owned(),
+            error: None,
+        }))))
+    }
+
+    /// Takes note of a step in a browser, of which events don't tell all.
+    pub(super) fn step(&self, step: &BrowserStep, redactor: &Redactor) {
+        let shared = &mut *self.0.borrow_mut();
+        let pages = shared.all.iter_mut().filter_map(|report| match report {
+            Open::Steps(page) => Some(page),
+            _ => None,
+        });
+        let written = pages.map(|page| page.step(step, redactor)).collect();
+        shared.note(written);
+    }
+
+    /// Writes what comes last.
+    pub(super) fn end(
+        &self,
+        totals: &PlayTotals,
+        started: jiff::Timestamp,
+        redactor: &Redactor,
+    ) -> Result<(), Diagnostic> {
+        let shared = &mut *self.0.borrow_mut();
+        for report in std::mem::take(&mut shared.all) {
+            let written = match report {
+                Open::Json(json) => json.end(totals).map(drop),
+                Open::Junit(junit, mut out) => {
+                    junit.write(totals, &mut out).and_then(|()| out.flush())
+                }
+                Open::Calls(page, mut out) => {
+                    page.write(totals, &mut out).and_then(|()| out.flush())
+                }
+                Open::Steps(page) => {
+                    let end = BrowserEnd {
+                        name: &shared.name,
+                        url: &shared.url,
+                        verdict: totals.verdict,
+                        summary: totals.summary,
+                        failure: totals.error.as_deref(),
+                        started,
+                        took: totals.took,
+                    };
+                    page.end(&end, redactor).and_then(|mut out| out.flush())
+                }
+            };
+            shared.note(written);
+        }
+        match shared.error.take() {
+            Some(error) => Err(unwritable(&error)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Listener for Reports {
+    fn event(&mut self, event: &Event) {
+        let shared = &mut *self.0.borrow_mut();
+        let mut written = Ok(());
+        for report in &mut shared.all {
+            match report {
+                Open::Json(json) => written = written.and(json.event(event)),
+                Open::Junit(junit, _) => {
+                    if let EventData::StepFinished(step) = &event.data {
+                        junit.step(step);
+                    }
+                }
+                Open::Calls(page, _) => {
+                    page.event(event);
+                    if let EventData::Screenshot(screenshot) = &event.data {
+                        for file in &screenshot.files {
+                            let content = std::fs::read(file).unwrap_or_default();
+                            page.screenshot(&screenshot.label, file, &content);
+                        }
+                    }
+                }
+                Open::Steps(_) => {}
+            }
+        }
+        shared.note(written);
+    }
+
+    fn settle(&mut self) {
+        let shared = &mut *self.0.borrow_mut();
+        let mut written = Ok(());
+        for report in &mut shared.all {
+            if let Open::Json(json) = report {
+                written = written.and(json.flush());
+            }
+        }
+        shared.note(written);
+    }
+}
+
+fn unwritable(error: &io::Error) -> Diagnostic {
+    Diagnostic::error(
+        codes::FILE_WRITE,
+        format!("the result can't be written: {}", io_reason(error)),
+    )
+}

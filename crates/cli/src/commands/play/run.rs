@@ -1,0 +1,250 @@
+//! A run of `play` from its first line to its last: its folder, its trace, its reports, and how it ends.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_replay::{Played, prepare as trace};
+use cuecard_report::play_terminal::counts;
+use cuecard_report::{PlayTotals, diagnostics};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Json, Redactor};
+use cuecard_tool_call::script::Verdict;
+use cuecard_trace::Header;
+use serde_json::json;
+
+use super::reports::{Report, Reports, Subject};
+use super::terminal::Terminal;
+use crate::args::PlayArgs;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::output::{Output, stderr, stderr_line, stdout};
+use crate::output_files::{run_dir, unwritable_run};
+
+/// What is known when a run begins.
+pub(super) struct Opening<'a> {
+    /// What is played.
+    pub subject: Subject<'a>,
+    /// The reports that were asked for.
+    pub reports: &'a [Report],
+    /// Where relative paths start.
+    pub working_directory: &'a Path,
+    /// What takes secrets out.
+    pub redactor: Redactor,
+    /// The first lines on the terminal.
+    pub title: String,
+    /// The number, label and tool of each step.
+    pub labels: Vec<(u64, String, String)>,
+    /// The first line of the trace of the run with this id.
+    pub header: &'a dyn Fn(&str) -> Header,
+}
+
+/// What is known at its end, beside how it went.
+#[derive(Default)]
+pub(super) struct Ending {
+    /// What is doubtful about it.
+    pub warning: Option<Diagnostic>,
+    /// What more the result says, by name.
+    pub more: Vec<(&'static str, Json)>,
+    /// What is said below the counts.
+    pub words: Option<String>,
+    /// Whether it passed on what is not as it was.
+    pub has_drifted: bool,
+    /// What could not be written.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// A run that has begun.
+pub(super) struct Run<'a> {
+    args: &'a PlayArgs,
+    output: &'a Output,
+    name: String,
+    started: jiff::Timestamp,
+    /// Its folder.
+    pub dir: Arc<RunDir>,
+    /// What tells the trace, the terminal and the reports.
+    pub recorder: Recorder<'a>,
+    /// Its reports.
+    pub reports: Reports,
+}
+
+impl<'a> Run<'a> {
+    /// Makes its folder, opens its reports and its trace, and shows the first lines.
+    pub(super) fn begin(
+        args: &'a PlayArgs,
+        output: &'a Output,
+        opening: Opening<'_>,
+    ) -> Result<Self, ExitCode> {
+        let redactor = opening.redactor.clone();
+        Self::open(args, output, opening).map_err(|diagnostic| {
+            output.diagnostic(&diagnostic, args.json, &redactor);
+            ExitCode::CouldNotRun
+        })
+    }
+
+    fn open(
+        args: &'a PlayArgs,
+        output: &'a Output,
+        opening: Opening<'_>,
+    ) -> Result<Self, Diagnostic> {
+        let clock = Clock::start();
+        let started = clock.timestamp(Duration::ZERO);
+        let dir = Arc::new(run_dir(
+            &args.runs.run_dir,
+            opening.working_directory,
+            &clock,
+        )?);
+        let reports = Reports::begin(args, &opening.subject, opening.reports)?;
+        stderr(&opening.title);
+        let mut recorder = Recorder::new(clock, opening.redactor);
+        let file = dir.trace_file().map_err(|error| unwritable_run(&error))?;
+        recorder
+            .write_to(Box::new(file), &(opening.header)(dir.id()))
+            .map_err(|error| unwritable_run(&error))?;
+        recorder.tell(Box::new(Terminal::new(args, output, &opening.labels)));
+        recorder.tell(Box::new(reports.clone()));
+        let name = opening.subject.name.to_owned();
+        let described = dir.describe(&description(args, &name, dir.id(), started, None));
+        described.map_err(|error| unwritable_run(&error))?;
+        Ok(Self {
+            args,
+            output,
+            name,
+            started,
+            dir,
+            recorder,
+            reports,
+        })
+    }
+
+    /// Ends the trace and the reports, and says how it went.
+    pub(super) fn finish(self, played: &Played, ending: Ending) -> ExitCode {
+        let Self {
+            args,
+            output,
+            name,
+            started,
+            dir,
+            mut recorder,
+            reports,
+        } = self;
+        recorder.end(&trace::end(played));
+        let trace_error = recorder.take_error();
+        let redactor = recorder.redactor().clone();
+        // It shows the last steps, and leaves the terminal.
+        drop(recorder);
+        // The run is over; a description that can't be written is not worth its verdict.
+        let _ = dir.describe(&description(args, &name, dir.id(), started, Some(played)));
+        let shown_dir = args.runs.run_dir.join(dir.id());
+        if let Some(warning) = &ending.warning {
+            output.diagnostic(warning, args.json, &redactor);
+        }
+        if let Some(failure) = &played.failure {
+            show_failure(output, failure, &shown_dir, args.json, &redactor);
+        }
+        let mut problems = ending.problems;
+        let is_told = played
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.code == codes::FILE_WRITE);
+        if let Some(error) = trace_error.filter(|_| !is_told) {
+            let message = format!("the trace can't be written: {}", io_reason(&error));
+            problems.push(Diagnostic::error(codes::FILE_WRITE, message));
+        }
+        let counted = |style| counts(style, &played.summary, played.verdict, played.took);
+        match args.json {
+            true => stderr_line(&format!("\n{}", counted(output.stderr))),
+            false => {
+                stderr_line("");
+                stdout(&format!("{}\n", counted(output.stdout)));
+            }
+        }
+        let totals = totals(played, &shown_dir, ending.more, &redactor);
+        match reports.end(&totals, started, &redactor) {
+            Err(diagnostic) => problems.push(diagnostic),
+            Ok(()) => {
+                if let Some(path) = &args.output {
+                    let line = format!("result: {}", path.display());
+                    stderr_line(&output.stderr.faint(&line));
+                }
+            }
+        }
+        if let Some(words) = &ending.words {
+            stderr_line(&output.stderr.faint(words));
+        }
+        output.diagnostics(&problems, args.json, &redactor);
+        match ExitCode::from(played.verdict) {
+            exit if !problems.is_empty() => exit.worst(ExitCode::CouldNotRun),
+            ExitCode::Passed if ending.has_drifted => ExitCode::Drifted,
+            exit => exit,
+        }
+    }
+}
+
+/// What results say of the whole run.
+fn totals(
+    played: &Played,
+    run_dir: &Path,
+    more: Vec<(&'static str, Json)>,
+    redactor: &Redactor,
+) -> PlayTotals {
+    let screenshots = played.screenshots.iter();
+    PlayTotals {
+        verdict: played.verdict,
+        summary: played.summary,
+        took: played.took,
+        error: match (&played.failure, played.verdict) {
+            (Some(failure), _) => Some(redactor.text(&failure.message).into_owned()),
+            (None, Verdict::Interrupted) => Some("interrupted".to_owned()),
+            (None, _) => None,
+        },
+        run_dir: run_dir.display().to_string(),
+        trace_path: run_dir.join("trace.jsonl").display().to_string(),
+        screenshots: screenshots.map(|path| path.display().to_string()).collect(),
+        more,
+    }
+}
+
+/// Why the run failed, and where everything that happened is written.
+fn show_failure(
+    output: &Output,
+    failure: &Diagnostic,
+    run_dir: &Path,
+    json: bool,
+    redactor: &Redactor,
+) {
+    stderr_line("");
+    let trace = run_dir.join("trace.jsonl");
+    let rendered = diagnostics::render(failure, output.stderr);
+    let style = output.stderr;
+    let hint = style.faint(&format!("  full trace: {}", trace.display()));
+    stderr(&redactor.text(&format!("{rendered}{hint}\n")));
+    if json {
+        let mut line = diagnostics::to_json(failure);
+        redactor.json(&mut line);
+        stderr_line(&line.to_string());
+    }
+}
+
+/// `run.json`: what was played, and how it ended.
+fn description(
+    args: &PlayArgs,
+    name: &str,
+    id: &str,
+    started: jiff::Timestamp,
+    played: Option<&Played>,
+) -> Json {
+    json!({
+        "id": id,
+        "kind": "play",
+        "cuecard": env!("CARGO_PKG_VERSION"),
+        "file": args.file.display().to_string(),
+        "scenario": name,
+        "started_at": format!("{started:.3}"),
+        "status": played.map_or("running", |played| played.verdict.as_str()),
+        "duration": played.map(|played| played.took.as_micros() as f64 / 1_000_000.0),
+    })
+}

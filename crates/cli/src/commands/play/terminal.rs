@@ -1,0 +1,277 @@
+//! What `play` shows while it runs: each step as it ends, and on a terminal the one that runs.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+use std::time::Duration;
+
+use cuecard_browser_steps::model::browser_notes;
+use cuecard_report::play_terminal::{StepList, exit_code, label};
+use cuecard_report::{Style, duration};
+use cuecard_runtime::tap::Listener;
+use cuecard_source::value::{Json, cut, printable, printable_lines};
+use cuecard_tool_call::model::BuiltinTool;
+use cuecard_trace::{ErrorHappened, Event, EventData, StepStatus, ToolCall, ToolResult};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::args::PlayArgs;
+use crate::output::{Output, stderr_line};
+
+/// `--debug` shows this much of parameters and results.
+const DEBUG_CUT: usize = 500;
+
+/// The running step shows this much of an attempt's error.
+const LIVE_CUT: usize = 60;
+
+/// After this long a running step says what it waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Prints steps as they end; on a terminal shows the one that runs.
+pub(super) struct Terminal {
+    list: StepList,
+    style: Style,
+    out: BufWriter<io::Stderr>,
+    live: Option<ProgressBar>,
+    debug: bool,
+    verbose: bool,
+    /// The level of the `sandy__log` that was called last.
+    log_level: Option<String>,
+    /// The label and tool of the step that runs.
+    running: String,
+    /// Which attempt of it was made last.
+    attempt: u32,
+    /// The exit code of the command that ran last, if it was not 0.
+    exit: Option<i64>,
+    /// What is noted on the browser step that is under way: it stands below the line of the step, which comes last.
+    notes: Option<Vec<String>>,
+}
+
+impl Terminal {
+    /// For steps with these numbers, labels and tools.
+    pub(super) fn new(args: &PlayArgs, output: &Output, steps: &[(u64, String, String)]) -> Self {
+        let live = output.is_live.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let ticks = if output.stderr.unicode {
+                "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "
+            } else {
+                "|/-\\ "
+            };
+            if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {msg}{took}") {
+                // Writing into a string can't fail.
+                let took = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let waiting = if state.elapsed() > PATIENCE {
+                        ", waiting for its answer"
+                    } else {
+                        ""
+                    };
+                    let _ = write!(out, "  {}{waiting}", duration(state.elapsed()));
+                };
+                bar.set_style(template.tick_chars(ticks).with_key("took", took));
+            }
+            bar
+        });
+        Self {
+            list: StepList::new(
+                output.stderr,
+                steps
+                    .iter()
+                    .map(|(number, label, tool)| (*number, label.as_str(), tool.as_str())),
+            ),
+            style: output.stderr,
+            // Larger than what the recorder lets wait, so that nothing is shown before it is written.
+            out: BufWriter::with_capacity(256 << 10, io::stderr()),
+            live,
+            debug: args.debug,
+            verbose: args.debug || args.verbose > 0,
+            log_level: None,
+            running: String::new(),
+            attempt: 1,
+            exit: None,
+            notes: None,
+        }
+    }
+
+    /// A line below that of the step it belongs to: of a tool call at once, since it may take long.
+    fn note(&mut self, line: String) {
+        match &mut self.notes {
+            Some(notes) => notes.push(line),
+            None => self.print(&line),
+        }
+    }
+
+    /// A line above the running step.
+    fn print(&mut self, line: &str) {
+        match &self.live {
+            Some(bar) => bar.suspend(|| stderr_line(line)),
+            // A reader that went away is no reason to stop.
+            None => {
+                let _ = self.out.write_all(line.as_bytes());
+                let _ = self.out.write_all(b"\n");
+            }
+        }
+    }
+
+    fn log(&mut self, server: Option<&str>, level: &str, message: &str) {
+        let shown = match (server, level) {
+            (None, "debug") => self.debug,
+            (None, _) => true,
+            (Some(_), _) => self.verbose,
+        };
+        if !shown {
+            return;
+        }
+        let text = match server {
+            Some(server) => Cow::Owned(format!("{server}: {message}")),
+            None => Cow::Borrowed(message),
+        };
+        let text = printable_lines(&text);
+        let text = match level {
+            "warning" => Cow::Owned(format!("{} {text}", self.style.doubtful("warning:"))),
+            "error" | "critical" | "alert" | "emergency" => {
+                Cow::Owned(format!("{} {text}", self.style.bad("error:")))
+            }
+            "debug" => Cow::Owned(self.style.faint(&text)),
+            _ => text,
+        };
+        self.note(indented(&text));
+    }
+
+    fn call(&mut self, call: &ToolCall) {
+        let attempt = call
+            .attempt
+            .filter(|attempt| *attempt > 1)
+            .map_or(String::new(), |attempt| format!(" (attempt {attempt})"));
+        let line = self.style.faint(&format!(
+            "      → {}{attempt} {}",
+            call.tool,
+            printable(&cut(&call.args.to_string(), DEBUG_CUT))
+        ));
+        self.print(&line);
+    }
+
+    /// The running step after an attempt that failed: which it was, and why it is tried again.
+    fn tried(&self, error: &ErrorHappened) -> String {
+        let message = cut(&error.message, LIVE_CUT);
+        let tried = format!("attempt {} failed: {}", self.attempt, printable(&message));
+        format!("{}  {}", self.running, self.style.doubtful(&tried))
+    }
+
+    fn result(&mut self, result: &ToolResult) {
+        let took = result.duration_ms.map_or(String::new(), |ms| {
+            duration(Duration::from_secs_f64(ms / 1000.0))
+        });
+        let mark = if result.success { "←" } else { "← failed" };
+        let line = self.style.faint(&format!(
+            "      {mark} {took} {}",
+            printable(&cut(&result.result.to_string(), DEBUG_CUT))
+        ));
+        self.print(&line);
+    }
+}
+
+/// What belongs to a step, below its line.
+fn indented(text: &str) -> String {
+    format!("      {}", text.replace('\n', "\n      "))
+}
+
+/// Whether the tool's only effect is that its message is shown.
+fn is_log(tool: &str) -> bool {
+    tool == BuiltinTool::Log.name()
+}
+
+/// Whether it is a step in a browser of ours, and no call of a tool.
+fn is_of_browser(tool: &str) -> bool {
+    tool.starts_with("browser.")
+}
+
+impl Listener for Terminal {
+    fn event(&mut self, event: &Event) {
+        match &event.data {
+            EventData::StepStarted(step) => {
+                self.notes = is_of_browser(&step.tool).then(Vec::new);
+                self.exit = None;
+                if let Some(bar) = &self.live {
+                    bar.set_prefix(self.list.number(step.step));
+                    let (description, id) = (step.description.as_deref(), step.id.as_deref());
+                    self.running = format!(
+                        "{}  {}",
+                        printable(label(description, id, &step.tool)),
+                        self.style.faint(&printable(&step.tool))
+                    );
+                    bar.set_message(self.running.clone());
+                    bar.reset_elapsed();
+                    bar.enable_steady_tick(Duration::from_millis(100));
+                }
+            }
+            EventData::StepFinished(step) => {
+                if let Some(bar) = &self.live {
+                    bar.disable_steady_tick();
+                }
+                let mut line = self.list.line(step);
+                if let Some(exit) = self.exit.take() {
+                    line.push_str(&self.style.doubtful(&format!("  exit code {exit}")));
+                }
+                self.print(&line);
+                if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
+                    let message = printable_lines(&error.message);
+                    let message = self.style.faint(&format!("tolerated: {message}"));
+                    self.print(&indented(&message));
+                }
+                for line in self.notes.take().unwrap_or_default() {
+                    self.print(&line);
+                }
+            }
+            EventData::ToolCall(call) => {
+                self.log_level = match call.args.get("level") {
+                    Some(level) if is_log(&call.tool) => level.as_str().map(str::to_owned),
+                    _ => None,
+                };
+                self.attempt = call.attempt.unwrap_or(1);
+                if self.debug {
+                    self.call(call);
+                }
+            }
+            EventData::ToolResult(result) => {
+                if let (true, true, Some(message)) = (
+                    is_log(&result.tool),
+                    result.success,
+                    result.result.get("logged").and_then(Json::as_str),
+                ) {
+                    let level = self.log_level.take();
+                    self.log(None, level.as_deref().unwrap_or("info"), message);
+                }
+                self.exit = exit_code(result);
+                if self.notes.is_some() {
+                    for note in browser_notes(&result.result) {
+                        self.note(format!("      {}", printable(&note)));
+                    }
+                }
+                if self.debug {
+                    self.result(result);
+                }
+            }
+            EventData::ErrorHappened(error) => {
+                if let Some(bar) = &self.live {
+                    bar.set_message(self.tried(error));
+                }
+            }
+            EventData::Log(log) => self.log(log.stream.as_deref(), &log.level, &log.message),
+            EventData::Screenshot(screenshot) => {
+                self.note(format!("      screenshot: {}", screenshot.files.join(", ")));
+            }
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        let _ = self.out.flush();
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.live {
+            bar.finish_and_clear();
+        }
+        let _ = self.out.flush();
+    }
+}
