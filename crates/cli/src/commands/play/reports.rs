@@ -147,11 +147,11 @@ impl Reports {
     /// Takes note of a step in a browser, of which events don't tell all.
     pub(super) fn step(&self, step: &BrowserStep, redactor: &Redactor) {
         let shared = &mut *self.0.borrow_mut();
-        let pages = shared.all.iter_mut().filter_map(|report| match report {
+        let mut pages = shared.all.iter_mut().filter_map(|report| match report {
             Open::Steps(page) => Some(page),
             _ => None,
         });
-        let written = pages.map(|page| page.step(step, redactor)).collect();
+        let written = pages.try_for_each(|page| page.step(step, redactor));
         shared.note(written);
     }
 
