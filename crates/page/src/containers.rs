@@ -158,7 +158,9 @@ impl Finder<'_> {
         let texts = self.named_places(said.kind, None, &|text| {
             sought.fits(text, NameMatch::Words) || sought.fits(text, NameMatch::Folded)
         });
-        let (_, texts) = texts.into_iter().find(|(found, _)| *found == place)?;
+        let (_, mut texts) = texts.into_iter().find(|(found, _)| *found == place)?;
+        // The container itself is known by any text in it.
+        texts.retain(|text| place.start == id.0 || !self.is_own_text(id, text.element, &text.text));
         let text = NameMatch::SAID
             .iter()
             .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
@@ -448,12 +450,17 @@ impl Finder<'_> {
         let item = self.item_around(id)?;
         let (container, text) = self.container_of(item)?;
         let name = container.text.as_deref().unwrap_or_default();
-        let is_own = self.range(id).contains(&text.0)
+        (!self.is_own_text(id, text, name) && name.chars().count() <= LONGEST_TEXT)
+            .then_some((item, container))
+    }
+
+    /// Whether a text is that of an element: it goes where the element goes, and says of no container which it is.
+    fn is_own_text(&self, id: NodeId, place: NodeId, text: &str) -> bool {
+        self.range(id).contains(&place.0)
             || self.state.element(id).is_some_and(|element| {
-                let folded = fold_name(name);
+                let folded = fold_name(text);
                 fold_name(&element.name) == folded || fold_name(&element.label) == folded
-            });
-        (!is_own && name.chars().count() <= LONGEST_TEXT).then_some((item, container))
+            })
     }
 
     /// The item that an element is in, with a text that stands in it and tells it from others.

@@ -2,7 +2,7 @@
 
 use super::place::{is_in, keeps_its_own};
 use super::renamed::are_by_id;
-use super::verdict::{Remembered, Verdict, is_kind, same_path};
+use super::verdict::{Remembered, Verdict, is_item_role, is_kind, same_path};
 use crate::containers::{Place, is_cell, is_row};
 use crate::describe::is_frame;
 use crate::dom::{DomElement, DomKind, NodeId};
@@ -366,10 +366,21 @@ impl Finder<'_> {
     /// What an item is called is left out where `within` says it.
     pub(super) fn path(&self, id: NodeId, within: &[Container]) -> Vec<String> {
         let has_item = within.iter().any(|container| container.kind.is_item());
+        // An item that is called after what is in it doesn't say which one it is.
+        let is_called_after_it = |place: NodeId, outer: &DomElement| {
+            is_item_role(&outer.role)
+                && self.state.element(id).is_some_and(|element| {
+                    let own = fold_name(&self.name_or_text(id, element));
+                    !own.is_empty() && own == fold_name(&self.place_name(place, outer))
+                })
+        };
         self.state
             .ancestor_elements(id)
             .filter(|(_, outer)| !has_item || !(is_row(&outer.role) || outer.role == "article"))
-            .filter_map(|(place, outer)| self.entry(place, outer))
+            .filter_map(|(place, outer)| match is_called_after_it(place, outer) {
+                true => Some(outer.role.clone()),
+                false => self.entry(place, outer),
+            })
             .take(LONGEST_PATH)
             .collect()
     }

@@ -1,6 +1,7 @@
 //! Whether an element is still in the place in which one is remembered, or in another one like it.
 
 use super::fingerprint::{LONGEST_TEXT, NAMELESS};
+use super::verdict::is_entry;
 use crate::containers::Place;
 use crate::describe::is_frame;
 use crate::dom::{DomElement, NodeId};
@@ -31,7 +32,9 @@ impl Finder<'_> {
             return false;
         };
         let path = self.path(id, &fingerprint.within);
-        if !keeping(&path).eq(keeping(&fingerprint.path)) {
+        let (kept, then) = (keeping(&path), keeping(&fingerprint.path));
+        if kept.len() != then.len() || !kept.iter().zip(then).all(|(now, then)| is_entry(now, then))
+        {
             return false;
         }
         let (now, then) = (named(&path), named(&fingerprint.path));
@@ -150,13 +153,13 @@ pub(super) fn keeps_its_own(element: &DomElement) -> bool {
 }
 
 /// The entries of a path that keep what is in them, innermost first.
-fn keeping(path: &[String]) -> impl Iterator<Item = String> {
-    path.iter()
-        .filter(|entry| {
-            let word = entry.split(' ').next().unwrap_or_default();
-            KEEPING.contains(&word) || word.contains('-')
-        })
-        .map(|entry| fold_name(entry))
+fn keeping(path: &[String]) -> Vec<&str> {
+    let entries = path.iter().map(String::as_str);
+    let keeps = |entry: &&str| {
+        let word = entry.split(' ').next().unwrap_or_default();
+        KEEPING.contains(&word) || word.contains('-')
+    };
+    entries.filter(keeps).collect()
 }
 
 /// The innermost entry of a path that has a name.

@@ -707,12 +707,20 @@ pub(super) fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
         && n_frames == remembered.filter(|hop| hop.starts_with("frame=")).count()
 }
 
-pub(super) fn same_path(one: &[String], other: &[String]) -> bool {
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .all(|(one, other)| fold_entry(one) == fold_entry(other))
+pub(super) fn same_path(now: &[String], then: &[String]) -> bool {
+    now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_entry(now, then))
+}
+
+/// Whether an entry of a path is one that is remembered. Of an item without a name any may be it: it was called after what
+/// was in it.
+pub(super) fn is_entry(now: &str, then: &str) -> bool {
+    let is_any = is_item_role(then) && now.split(' ').next() == Some(then);
+    is_any || fold_entry(now) == fold_entry(then)
+}
+
+/// Whether it is the role of what may be called after what is in it.
+pub(super) fn is_item_role(role: &str) -> bool {
+    matches!(role, "row" | "listitem" | "treeitem")
 }
 
 /// An entry of a path with its name as names are compared: what stands in its quotes.

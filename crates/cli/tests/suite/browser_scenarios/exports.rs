@@ -8,7 +8,7 @@ use cuecard_testing::scratch::{Running, Scratch};
 use serde_json::{Value, json};
 
 use super::place::{LIMIT, Place, SECRETS, base};
-use super::{COUNT, THRICE, folder, runs, side_by_side, steps, whole};
+use super::{COUNT, folder, side_by_side, steps, whole};
 use crate::program;
 
 /// The code of the warning that an export has nothing for a step.
@@ -97,8 +97,7 @@ fn exports_play(name: &str, server: &Value) {
         Some(place)
     };
     let to = ["--to", "tool-call", "--server", name];
-    let mut all = runs(steps);
-    all.push(UNCOMMON);
+    let all: Vec<_> = whole(steps).chain([UNCOMMON]).collect();
     let failed = side_by_side(&all, place, |place, (scenario, text)| {
         let exported = format!("{scenario}.{name}.json");
         let left_out = export(place, scenario, text, &to, &exported)?;
@@ -140,13 +139,11 @@ fn exports_run_by_playwrights_own_runner() {
         let left_out = export(&place, scenario, text, &["--to", "playwright"], &spec);
         assert_eq!(left_out, Ok(None), "{scenario}");
     }
-    let again = THRICE.map(|scenario| format!("{scenario}.spec.ts"));
     let config = json!({
         "workers": super::WORKERS,
         "fullyParallel": true,
         "reporter": "line",
         "globalTimeout": LIMIT.as_millis() as u64,
-        "projects": [{"name": "all"}, {"name": "again", "testMatch": again, "repeatEach": 2}],
         "use": {"launchOptions": {"executablePath": chromium, "args": ["--no-sandbox"]}},
     });
     place.write(
@@ -163,7 +160,7 @@ fn exports_run_by_playwrights_own_runner() {
         .output()
         .expect("node starts");
     let said = String::from_utf8_lossy(&ran.stdout);
-    let passed = format!("{} passed", COUNT + 1 + 2 * THRICE.len());
+    let passed = format!("{} passed", COUNT + 1);
     assert!(ran.status.success() && said.contains(&passed), "{said}");
 }
 

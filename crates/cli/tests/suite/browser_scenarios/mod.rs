@@ -22,10 +22,6 @@ use place::{Place, SECRETS};
 /// How many scenarios there are.
 const COUNT: usize = 20;
 
-/// Scenarios that are replayed three times, the others once, and so their exports: forms and secrets, twins, closed
-/// roots.
-const THRICE: [&str; 3] = ["01-sign-in", "03-cart", "10-market"];
-
 /// How many browsers work at a time.
 const WORKERS: usize = 2;
 
@@ -78,7 +74,8 @@ fn what_was_parsed_replays() {
     let Some(steps) = steps() else {
         return;
     };
-    let failed = side_by_side(&runs(steps), Place::new, |place, (name, text)| {
+    let all: Vec<_> = whole(steps).collect();
+    let failed = side_by_side(&all, Place::new, |place, (name, text)| {
         let file = place.write(&format!("{name}.json"), text);
         let said = place.cuecard(&["play", &file, "--json"])?;
         all_passed(&said, actions(name).len()).map_err(|said| format!("{name}: {said}"))
@@ -135,16 +132,6 @@ fn whole(steps: &BTreeMap<String, Result<String, String>>) -> impl Iterator<Item
     steps
         .iter()
         .filter_map(|(name, text)| Some((name.as_str(), text.as_deref().ok()?)))
-}
-
-/// A scenario's name and its steps, so often as they are run.
-fn runs(steps: &BTreeMap<String, Result<String, String>>) -> Vec<(&str, &str)> {
-    whole(steps)
-        .flat_map(|(name, text)| {
-            let times = if THRICE.contains(&name) { 3 } else { 1 };
-            std::iter::repeat_n((name, text), times)
-        })
-        .collect()
 }
 
 /// Does jobs, a few at a time: each worker has a place of its own, and does them one after the other. Gives what went

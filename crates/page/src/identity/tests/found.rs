@@ -430,3 +430,23 @@ fn a_new_name_between_its_neighbours_makes_its_old_name_elsewhere_doubtful() {
     );
     is(&["Lemons", "Limes"], "Email me", "same");
 }
+
+#[test]
+fn an_item_that_is_called_after_an_element_says_nothing_of_it() {
+    let row = |days: [u32; 3]| {
+        let cell = |day: u32| format!("\n    td \"{day}\" | {day}");
+        format!("\n  tr{}", days.map(cell).concat())
+    };
+    let table = |rows: &[[u32; 3]]| {
+        let rows: String = rows.iter().map(|days| row(*days)).collect();
+        format!("table\n  tr\n    th \"Mo\"\n    th \"Tu\"\n    th \"We\"{rows}")
+    };
+    let before = table(&[[20, 21, 22], [23, 24, 25]]);
+    assert_eq!(word(&before, "23", &before), "same");
+    // Of a copy of the week and the day that took its name in the first nobody knows which is meant.
+    let after = table(&[[20, 21, 22], [23, 24, 31], [25, 24, 23]]);
+    assert_eq!(word(&before, "23", &after), "ambiguous");
+    // It is in a week still, and in no list beside the table.
+    let listed = format!("{}\nul\n  li\n    span \"23\" | 23", table(&[[20, 21, 22]]));
+    assert_ne!(word(&before, "23", &listed), "same");
+}
