@@ -450,3 +450,38 @@ fn an_item_that_is_called_after_an_element_says_nothing_of_it() {
     let listed = format!("{}\nul\n  li\n    span \"23\" | 23", table(&[[20, 21, 22]]));
     assert_ne!(word(&before, "23", &listed), "same");
 }
+
+#[test]
+fn a_container_is_not_known_by_the_elements_own_text() {
+    let card = |title: &str, choice: &str| {
+        format!(
+            "  div class=card\n    h3 \"{title}\"\n    label\n      input \"{choice}\" type=radio\n      span | {choice}\n"
+        )
+    };
+    let page_of = |cards: &[(&str, &str)]| {
+        let cards: String = cards
+            .iter()
+            .map(|(title, choice)| card(title, choice))
+            .collect();
+        format!("main\n{cards}")
+    };
+    let before = page(&page_of(&[
+        ("Poll", "Pico"),
+        ("Hot", "More"),
+        ("New", "Less"),
+    ]));
+    for (sentence, expected) in [
+        ("click 'Pico' in the 'Pico' card", None),
+        ("click 'Pico' in the 'Poll' card", Some("Poll")),
+    ] {
+        let within = remember_said(&before, sentence).fingerprint.within;
+        let text = within
+            .first()
+            .and_then(|container| container.text.as_deref());
+        assert_ne!(text, Some("Pico"), "{sentence}");
+        assert!(
+            expected.is_none() || text == expected,
+            "{sentence}: {text:?}"
+        );
+    }
+}
