@@ -49,20 +49,22 @@ impl Finder<'_> {
             return Vec::new();
         }
         let item = fingerprint.within.first().filter(|one| one.kind.is_item());
-        let has_lost_its_item = item.is_some_and(|item| self.is_said_outside_of(item));
+        // Asked of few: it reads the whole page.
+        let has_lost_its_item = || item.is_some_and(|item| self.is_said_outside_of(item));
         let elements = self.state.elements();
         elements
             .filter(|(other, element)| {
-                *other != id
-                    && element.is_visible
-                    && is_kind(element, fingerprint)
-                    && match self.has_name(*other, element, fingerprint) {
-                        true => has_lost_its_item && !is_in(place, *other),
+                let is_alike = *other != id && element.is_visible && is_kind(element, fingerprint);
+                let has_name = is_alike && self.has_name(*other, element, fingerprint);
+                is_alike
+                    && match has_name {
+                        true => item.is_some() && !is_in(place, *other),
                         false => self.is_newcomer(*other, element, fingerprint),
                     }
                     && (is_known(&self.text_before(*other), &fingerprint.before)
                         || is_known(&self.text_behind(*other), &fingerprint.after))
                     && !self.are_beside(*other, id, fingerprint)
+                    && (!has_name || has_lost_its_item())
             })
             .map(|(other, _)| other)
             .collect()
