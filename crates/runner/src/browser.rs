@@ -132,13 +132,7 @@ async fn perform(
     let events = mem::take(&mut *events.borrow_mut());
     redactor.json(&mut header.scenario);
     let healed = healed(&replayed, &ready.source);
-    let played = Played {
-        verdict: replayed.verdict,
-        summary: replayed.summary,
-        failure: replayed.failure,
-        took: replayed.took,
-        screenshots: replayed.screenshots,
-    };
+    let played = played_steps(replayed);
     let performed = Performed {
         is_too_long: events.len() >= MOST_EVENTS,
         trace: Trace {
@@ -173,4 +167,15 @@ fn healed(replayed: &Replayed, source: &SourceFile) -> Vec<Diagnostic> {
                 .with_help(format!("cuecard verify {} --heal accept", source.name()))
         })
         .collect()
+}
+
+/// How browser steps went, as the traces and reports of all that is played say it.
+pub fn played_steps(replayed: Replayed) -> Played {
+    Played {
+        verdict: replayed.verdict,
+        summary: replayed.summary,
+        failure: replayed.failure,
+        took: replayed.took,
+        screenshots: replayed.screenshots,
+    }
 }

@@ -32,6 +32,7 @@ use cuecard_tool_call::script::Given;
 use cuecard_trace::Trace;
 
 pub use artifacts::Artifacts;
+pub use browser::played_steps;
 pub use case::{CaseFile, read_case};
 pub use collect::{Collected, TestFile, collect};
 pub use selection::{Filter, Selection, Shard};

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
 use cuecard_page::browser_tool;
-use cuecard_replay::Played;
 use cuecard_report::Style;
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
+use cuecard_runner::played_steps;
 use cuecard_source::SourceFile;
 use cuecard_source::value::printable;
 use cuecard_trace::Header;
@@ -185,12 +185,5 @@ fn finish(run: Run<'_>, prepared: &Prepared, replayed: Replayed) -> ExitCode {
         problems,
         ..Ending::default()
     };
-    let played = Played {
-        verdict: replayed.verdict,
-        summary: replayed.summary,
-        failure: replayed.failure,
-        took: replayed.took,
-        screenshots: replayed.screenshots,
-    };
-    run.finish(&played, ending)
+    run.finish(&played_steps(replayed), ending)
 }
