@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 
 use super::error::{BrowserError, BrowserErrorKind};
-use cuecard_runtime::browsers::{self, DRIVER, installed_folder};
+use cuecard_runtime::browsers::{self, DRIVER, Mode, installed_folder};
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use cuecard_runtime::programs::{Programs, Thing};
 
@@ -38,7 +38,7 @@ pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, 
     let failed = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
     let folder = installed_folder(environment)
         .ok_or_else(|| failed("no data directory: HOME is not set".to_owned()))?;
-    let browser = browsers::find(&programs);
+    let browser = browsers::find(&programs, Mode::Headless);
     let browser_help = browser
         .is_none()
         .then(|| programs.install(Thing::Browser).to_owned());

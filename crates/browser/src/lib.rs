@@ -25,6 +25,7 @@ mod tools;
 #[cfg(not(feature = "browser"))]
 pub use absent::BrowserBridge;
 pub use address::{ElementAddress, Guard};
+pub use cuecard_runtime::browsers::Mode;
 #[cfg(feature = "browser")]
 pub use driven::BrowserBridge;
 pub use error::{BrowserError, BrowserErrorKind};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::error::{BrowserError, BrowserErrorKind};
-use cuecard_runtime::browsers::{self, installed_folder};
+use cuecard_runtime::browsers::{self, Mode, installed_folder};
 use cuecard_runtime::programs::{Programs, Thing, may_run};
 
 /// Where each program is.
@@ -29,8 +29,8 @@ pub struct Looked<'a> {
     pub working_directory: &'a Path,
     /// The browser that the user named.
     pub browser: Option<&'a Path>,
-    /// Whether a browser is needed: not when one runs already.
-    pub needs_browser: bool,
+    /// How it is to run; nothing when one runs already.
+    pub mode: Option<Mode>,
 }
 
 impl BrowserTools {
@@ -65,14 +65,16 @@ impl BrowserTools {
                     browser.display()
                 )));
             }
-            None if !looked.needs_browser => None,
-            None => Some(browsers::find(&programs).ok_or_else(|| {
-                missing(
-                    "Chrome or Chromium not found in PATH or in Playwright's download directory"
-                        .to_owned(),
-                )
-                .help(programs.install(Thing::Browser))
-            })?),
+            None => match looked.mode {
+                None => None,
+                Some(mode) => Some(browsers::find(&programs, mode).ok_or_else(|| {
+                    missing(
+                        "Chrome or Chromium not found in PATH or in Playwright's download directory"
+                            .to_owned(),
+                    )
+                    .help(programs.install(Thing::Browser))
+                })?),
+            },
         };
         Ok(Self {
             node,
@@ -99,7 +101,7 @@ mod tests {
             environment: &[],
             working_directory: folder.path(),
             browser: None,
-            needs_browser: true,
+            mode: Some(Mode::Headless),
         };
         let error = BrowserTools::find(&looked).expect_err("there is nothing");
         assert_eq!(error.kind, BrowserErrorKind::Unavailable);

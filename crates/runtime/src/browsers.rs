@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::programs::{Programs, may_run};
 
-/// Names in `PATH`.
+/// Names in `PATH` of browsers without windows, which start in half of the time.
+const SHELLS: &[&str] = &["chromium-headless-shell", "chrome-headless-shell"];
+
+/// Names in `PATH` of whole browsers.
 const NAMES: &[&str] = &[
     "google-chrome-stable",
     "google-chrome",
@@ -23,14 +26,28 @@ const APPLICATIONS: &[&str] = &[
 /// How many folders of downloaded browsers are looked at.
 const MOST_DOWNLOADS: usize = 1000;
 
-/// The first Chrome or Chromium of this machine.
-pub fn find(programs: &Programs<'_>) -> Option<PathBuf> {
+/// How a browser is to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Without a window: a browser that can't show one is preferred.
+    Headless,
+    /// With a window, which takes a whole browser.
+    Headed,
+}
+
+/// The first Chrome or Chromium of this machine: in `PATH`, among the applications, then Playwright's downloads.
+pub fn find(programs: &Programs<'_>, mode: Mode) -> Option<PathBuf> {
     let home = programs.variable("HOME").map(Path::new);
-    NAMES
-        .iter()
+    let shells = match mode {
+        Mode::Headless => SHELLS,
+        Mode::Headed => &[],
+    };
+    let names = shells.iter().chain(NAMES);
+    names
+        .into_iter()
         .find_map(|name| programs.find(name))
         .or_else(|| in_applications(home))
-        .or_else(|| downloaded(programs, home?))
+        .or_else(|| downloaded(programs, home?, mode))
 }
 
 fn in_applications(home: Option<&Path>) -> Option<PathBuf> {
@@ -48,29 +65,55 @@ fn in_applications(home: Option<&Path>) -> Option<PathBuf> {
     files.into_iter().find(|file| may_run(file))
 }
 
+/// What Playwright's folders of whole browsers are called up to their revision, and what may be inside.
+const WHOLE: (&str, &[&str]) = (
+    "chromium-",
+    &[
+        "chrome-linux/chrome",
+        "chrome-linux64/chrome",
+        "chrome-mac/Chromium.app/Contents/MacOS/Chromium",
+    ],
+);
+
+/// The same for browsers without windows.
+const SHELL: (&str, &[&str]) = (
+    "chromium_headless_shell-",
+    &[
+        "chrome-linux/headless_shell",
+        "chrome-headless-shell-linux64/chrome-headless-shell",
+        "chrome-mac/headless_shell",
+        "chrome-headless-shell-mac-arm64/chrome-headless-shell",
+        "chrome-headless-shell-mac-x64/chrome-headless-shell",
+    ],
+);
+
 /// The newest of those that Playwright has downloaded.
-fn downloaded(programs: &Programs<'_>, home: &Path) -> Option<PathBuf> {
+fn downloaded(programs: &Programs<'_>, home: &Path, mode: Mode) -> Option<PathBuf> {
     let folder = match programs.variable("PLAYWRIGHT_BROWSERS_PATH") {
         Some(folder) => PathBuf::from(folder),
         None if cfg!(target_os = "macos") => home.join("Library/Caches/ms-playwright"),
         None => home.join(".cache/ms-playwright"),
     };
+    let shell = || newest(&folder, SHELL);
+    let whole = || newest(&folder, WHOLE);
+    match mode {
+        Mode::Headless => shell().or_else(whole),
+        Mode::Headed => whole(),
+    }
+}
+
+fn newest(folder: &Path, (prefix, inside): (&str, &[&str])) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;
     let mut revisions: Vec<(u64, PathBuf)> = entries
         .take(MOST_DOWNLOADS)
         .filter_map(|entry| {
             let entry = entry.ok()?;
             let name = entry.file_name();
-            let revision = name.to_str()?.strip_prefix("chromium-")?.parse().ok()?;
+            let revision = name.to_str()?.strip_prefix(prefix)?.parse().ok()?;
             Some((revision, entry.path()))
         })
         .collect();
     revisions.sort();
-    let inside = [
-        "chrome-linux/chrome",
-        "chrome-linux64/chrome",
-        "chrome-mac/Chromium.app/Contents/MacOS/Chromium",
-    ];
     let files = revisions
         .iter()
         .rev()
@@ -184,12 +227,8 @@ mod tests {
     fn the_newest_download_counts_unless_one_is_in_path() {
         let home = tempfile::tempdir().expect("a folder");
         let cache = home.path().join("cache");
-        for revision in [
-            "chromium-900",
-            "chromium-1100",
-            "chromium_headless_shell-2000",
-            "firefox-1",
-        ] {
+        let shell = cache.join("chromium_headless_shell-2000/chrome-linux/headless_shell");
+        for revision in ["chromium-900", "chromium-1100", "firefox-1"] {
             write(&cache.join(revision).join("chrome-linux/chrome"), "");
         }
         let mut environment = vec![
@@ -197,15 +236,26 @@ mod tests {
             ("PATH".into(), home.path().join("bin").into()),
             ("PLAYWRIGHT_BROWSERS_PATH".into(), cache.clone().into()),
         ];
-        let found = |environment: &[_]| find(&Programs { environment });
+        let found = |environment: &[_]| {
+            [Mode::Headed, Mode::Headless].map(|mode| find(&Programs { environment }, mode))
+        };
+        let whole = Some(cache.join("chromium-1100/chrome-linux/chrome"));
+        assert_eq!(found(&environment), [whole.clone(), whole.clone()]);
+        write(&shell, "");
+        assert_eq!(found(&environment), [whole, Some(shell)]);
+        let in_path = |name: &str| Some(home.path().join("bin").join(name));
+        write(&home.path().join("bin/chromium"), "");
         assert_eq!(
             found(&environment),
-            Some(cache.join("chromium-1100/chrome-linux/chrome"))
+            [in_path("chromium"), in_path("chromium")]
         );
-        write(&home.path().join("bin/chromium"), "");
-        assert_eq!(found(&environment), Some(home.path().join("bin/chromium")));
+        write(&home.path().join("bin/chromium-headless-shell"), "");
+        assert_eq!(
+            found(&environment),
+            [in_path("chromium"), in_path("chromium-headless-shell")]
+        );
         environment.retain(|(name, _): &(std::ffi::OsString, _)| name == "HOME");
-        assert!(cfg!(target_os = "macos") || found(&environment).is_none());
+        assert!(cfg!(target_os = "macos") || found(&environment) == [None, None]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cuecard_browser::{BrowserTools, Looked};
+use cuecard_browser::{BrowserTools, Looked, Mode};
 
 /// The variable that names the folder of the peers.
 pub const VARIABLE: &str = "CUECARD_TEST_PEERS";
@@ -77,7 +77,7 @@ pub fn browser_tools() -> Option<BrowserTools> {
         environment: &environment,
         working_directory: driver.parent().and_then(Path::parent)?,
         browser: None,
-        needs_browser: true,
+        mode: Some(Mode::Headless),
     };
     let mut tools = match BrowserTools::find(&looked) {
         Ok(tools) => tools,

@@ -17,6 +17,7 @@ use super::storage_state::StorageFile;
 use super::{
     BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked, OnDialog, PageDefaults,
 };
+use cuecard_runtime::browsers::Mode;
 use cuecard_runtime::policy::Policy;
 
 /// What the user says about the browser itself.
@@ -100,7 +101,11 @@ impl Session<'_> {
             environment: self.environment,
             working_directory: self.working_directory,
             browser: program.browser.as_deref(),
-            needs_browser: program.devtools_address.is_none(),
+            mode: match (&program.devtools_address, program.is_headed) {
+                (Some(_), _) => None,
+                (None, true) => Some(Mode::Headed),
+                (None, false) => Some(Mode::Headless),
+            },
         })?;
         let mut options = BrowserOptions::new(tools, self.downloads);
         options.page = PageDefaults {

@@ -128,7 +128,7 @@ pub(crate) const OLDER: &str = "npm/node_modules/chrome-devtools-mcp-old/build/s
 pub(crate) fn with_server(script: &str) -> Option<Scratch> {
     let script = peers::require(script)?;
     let node = peers::require_program("node")?;
-    let chromium = peers::require_program("chromium")?;
+    let chromium = peers::require_program("chromium-headless-shell")?;
     let mut scratch = program::scratch();
     scratch.limit(Duration::from_secs(240));
     let config = json!({"mcpServers": {"chrome-devtools": {

@@ -325,7 +325,7 @@ fn a_scenario_plays_on_another_browser_server() {
     };
     let (Some(node), Some(chromium)) = (
         peers::require_program("node"),
-        peers::require_program("chromium"),
+        peers::require_program("chromium-headless-shell"),
     ) else {
         return;
     };

@@ -136,7 +136,7 @@ fn browser() -> Option<[PathBuf; 3]> {
     Some([
         peers::require("npm/node_modules/playwright-core")?,
         peers::require_program("node")?,
-        peers::require_program("chromium")?,
+        peers::require_program("chromium-headless-shell")?,
     ])
 }
 

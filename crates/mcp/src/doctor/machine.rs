@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::versions::{is_at_least, version_of};
-use cuecard_runtime::browsers;
+use cuecard_runtime::browsers::{self, Mode};
 use cuecard_runtime::programs::{Programs, Thing};
 
 /// The oldest Node that servers for browsers run on.
@@ -128,7 +128,7 @@ async fn starter(
 }
 
 async fn browser(machine: &Machine<'_>, programs: &Programs<'_>) -> Finding {
-    let path = browsers::find(programs);
+    let path = browsers::find(programs, Mode::Headless);
     let version = match &path {
         Some(path) => version_of(path, machine.environment).await,
         None => None,

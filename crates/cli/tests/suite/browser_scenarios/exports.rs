@@ -51,7 +51,8 @@ fn exports_play_through_playwrights_server() {
     let Some((node, script)) = server("@playwright/mcp/cli.js") else {
         return;
     };
-    let (Some(chromium), Some(_)) = (peers::require_program("chromium"), steps()) else {
+    let (Some(chromium), Some(_)) = (peers::require_program("chromium-headless-shell"), steps())
+    else {
         return;
     };
     let mut scratch = Scratch::new(&node).expect("a scratch folder");
@@ -130,7 +131,7 @@ fn exports_run_by_playwrights_own_runner() {
     };
     let (Some((node, runner)), Some(chromium)) = (
         server("@playwright/test/cli.js"),
-        peers::require_program("chromium"),
+        peers::require_program("chromium-headless-shell"),
     ) else {
         return;
     };

@@ -30,7 +30,7 @@ impl Place {
     pub(super) fn new() -> Option<Self> {
         let driver = peers::require("npm/node_modules/playwright-core")?;
         peers::require_program("node")?;
-        peers::require_program("chromium")?;
+        peers::require_program("chromium-headless-shell")?;
         let modules = driver.parent()?;
         let mut scratch = program::scratch();
         scratch.limit(LIMIT);

@@ -23,7 +23,7 @@ fn a_browser_shows_each_step_with_its_target_outlined() {
     };
     let (Some(node), Some(chromium)) = (
         peers::require_program("node"),
-        peers::require_program("chromium"),
+        peers::require_program("chromium-headless-shell"),
     ) else {
         return;
     };

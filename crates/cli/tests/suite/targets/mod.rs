@@ -50,7 +50,7 @@ impl Peer {
         }
         let script = peers::require(PLAYWRIGHT)?;
         let node = peers::require_program("node")?;
-        let chromium = peers::require_program("chromium")?;
+        let chromium = peers::require_program("chromium-headless-shell")?;
         let mut scratch = program::scratch();
         scratch.limit(Duration::from_secs(240));
         let config = json!({"mcpServers": {"playwright": {
