@@ -12,7 +12,7 @@ use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use cuecard_runtime::programs::{Programs, Thing};
 
 /// How long npm may take.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// How much of what npm says is read, in bytes.
 const MOST: u64 = 64 * 1024;
 
@@ -120,10 +120,10 @@ async fn run_npm(
         let ((), (), status) = futures::join!(drained, told, group.wait());
         (status, said)
     };
-    let Ok((status, said)) = tokio::time::timeout(PATIENCE, work).await else {
+    let Ok((status, said)) = tokio::time::timeout(TIMEOUT, work).await else {
         return Err(failed(format!(
             "npm timed out after {} s",
-            PATIENCE.as_secs()
+            TIMEOUT.as_secs()
         )));
     };
     match status {

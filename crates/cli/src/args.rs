@@ -164,9 +164,6 @@ pub(crate) struct PlayArgs {
     /// `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The one of them that is played.
-    #[arg(skip)]
-    pub file: PathBuf,
 
     #[command(flatten)]
     pub variables: VariableArgs,

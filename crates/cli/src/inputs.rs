@@ -60,20 +60,6 @@ pub(crate) fn text_environment(environment: &[(OsString, OsString)]) -> BTreeMap
         .collect()
 }
 
-/// Collects variables: environment file < `CUECARD_VAR_*` < `--var` and `--var-json`. Secrets that nobody gave
-/// are asked for.
-pub(crate) fn variables(
-    args: &VariableArgs,
-    scenario: &ToolCallScenario,
-    environment: &[(OsString, OsString)],
-) -> Variables {
-    let mut variables = variables_of(args, environment);
-    for name in &args.secrets {
-        variables.ask(name, scenario);
-    }
-    variables
-}
-
 /// Values without a word on the command line: those of the environment, and of the file of `--env` over it.
 ///
 /// # Errors
@@ -93,7 +79,7 @@ pub(crate) fn variables_of_file(
     }
 }
 
-/// As [`variables`], without asking for any.
+/// Collects variables: environment file < `CUECARD_VAR_*` < `--var` and `--var-json`.
 pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsString)]) -> Variables {
     let mut variables = Variables {
         environment: text_environment(environment),
@@ -223,8 +209,8 @@ impl Variables {
         }
     }
 
-    /// A secret that nobody gave is asked for on a terminal.
-    fn ask(&mut self, name: &str, scenario: &ToolCallScenario) {
+    /// Prompts for a secret of a scenario on a terminal, unless it was given.
+    pub(crate) fn prompt_for(&mut self, name: &str, scenario: &ToolCallScenario) {
         let declared = scenario
             .variables
             .iter()

@@ -10,7 +10,7 @@ const MOST_WAITING: usize = 4 << 20;
 /// So many bytes are written in one go.
 const AT_ONCE: usize = 16 << 10;
 /// How long a reader may pause at the end before it is taken to be none.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STUCK_AFTER: Duration = Duration::from_secs(2);
 
 /// Lines on their way to a stream. Clones are the same queue.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ impl LineQueue {
             let (waited, timeout) = self
                 .shared
                 .changed
-                .wait_timeout_while(state, PATIENCE, is_stuck)
+                .wait_timeout_while(state, STUCK_AFTER, is_stuck)
                 .unwrap_or_else(PoisonError::into_inner);
             state = waited;
             if state.is_idle() || timeout.timed_out() {

@@ -49,7 +49,7 @@ fn main() -> ProcessExit {
 fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
     let output = Output::new(cli.color, &environment);
     match cli.command {
-        Command::Play(args) => commands::play::run(*args, &environment, &output),
+        Command::Play(args) => commands::play::run(&args, &environment, &output),
         Command::Verify(args) => commands::verify::run(&args, &environment, &output),
         Command::Parse(args) => commands::parse::run(&args, &environment, &output),
         Command::Test(args) => commands::test::run(&args, &environment, &output),

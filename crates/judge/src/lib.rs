@@ -219,12 +219,12 @@ pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<
 }
 
 /// As [`judge_with`], of a trace that may have gaps where nothing is that the assertions ask for.
-pub fn judge_sifted(
+pub fn judge_filtered(
     case: &TestCase,
-    sifted: &FilteredTrace,
+    filtered: &FilteredTrace,
     snapshots: &Snapshots,
 ) -> Vec<Outcome> {
-    outcomes(&View::of_sifted(case, sifted).with_snapshots(snapshots))
+    outcomes(&View::of_filtered(case, filtered).with_snapshots(snapshots))
 }
 
 fn outcomes(view: &View<'_>) -> Vec<Outcome> {

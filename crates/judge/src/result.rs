@@ -155,10 +155,10 @@ impl TestResult {
         mut outcomes: Vec<Outcome>,
         run: Run,
     ) -> Judgement {
-        let mut sifted = trace.into();
+        let mut filtered = trace.into();
         let mut redactor = FieldRedactor::new(&case.redact_fields);
-        redactor.trace(&mut sifted.trace);
-        let trace = &sifted.trace;
+        redactor.trace(&mut filtered.trace);
+        let trace = &filtered.trace;
         for (idx, outcome) in outcomes.iter_mut().enumerate() {
             redactor.outcome(idx, outcome);
             if run.strict && outcome.vacuous && outcome.status == OutcomeStatus::Pass {
@@ -175,14 +175,14 @@ impl TestResult {
                 .unwrap_or_default(),
             status,
             vacuous,
-            trace: Some(TraceSummary::of(&sifted)),
+            trace: Some(TraceSummary::of(&filtered)),
             evidence: evidence(&outcomes, trace),
             assertions: with_lines(case, outcomes),
             ..Self::of(case, run)
         };
         Judgement {
             result,
-            trace: sifted.trace,
+            trace: filtered.trace,
         }
     }
 
@@ -266,11 +266,11 @@ impl TestResult {
 }
 
 impl TraceSummary {
-    fn of(sifted: &FilteredTrace) -> Self {
-        let trace = &sifted.trace;
+    fn of(filtered: &FilteredTrace) -> Self {
+        let trace = &filtered.trace;
         let mut tool_calls: Vec<(String, u64)> = Vec::new();
         let mut rows: HashMap<String, usize> = HashMap::new();
-        for (tool, count) in sifted.calls() {
+        for (tool, count) in filtered.calls() {
             let row = *rows.entry(tool.to_owned()).or_insert_with(|| {
                 tool_calls.push((tool.to_owned(), 0));
                 tool_calls.len() - 1
@@ -281,7 +281,7 @@ impl TraceSummary {
         Self {
             trace_id: trace.header.trace_id.clone(),
             status: trace.end.as_ref().map(|end| end.status),
-            events: sifted.event_count(),
+            events: filtered.event_count(),
             tool_calls,
             retry_count: metrics.map_or(0, |metrics| metrics.retry_count),
             timing_ms_total: metrics.map_or(0.0, |metrics| metrics.timing_ms_total),

@@ -78,10 +78,10 @@ impl<'a> View<'a> {
     }
 
     /// Looks at a trace for `case` that may have gaps.
-    pub fn of_sifted(case: &'a TestCase, sifted: &'a FilteredTrace) -> Self {
+    pub fn of_filtered(case: &'a TestCase, filtered: &'a FilteredTrace) -> Self {
         Self {
-            left_out: sifted.left_out.as_ref(),
-            ..Self::new(case, &sifted.trace)
+            left_out: filtered.left_out.as_ref(),
+            ..Self::new(case, &filtered.trace)
         }
     }
 

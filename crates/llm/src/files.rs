@@ -1,7 +1,6 @@
 //! Reads the timelines that a stand-in plays: files, and folders with files.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use super::options::LlmOptions;
 use cuecard_runtime::collect::collect;
 use cuecard_runtime::text_file;
-use cuecard_runtime::timelines::{TIMELINES, none_tagged, read_timeline};
+use cuecard_runtime::timelines::{TIMELINES, none_tagged, read_timeline, without_data};
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -37,30 +36,19 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         diagnostics: collected.problems,
         ..Loaded::default()
     };
-    // What stands beside one timeline is no timeline of its own.
-    let mut data_files = Vec::new();
-    let mut read = Vec::new();
-    for file in collected.files {
-        let (timeline, diagnostics, data) = read_file(&file.path, options);
-        data_files.extend(data);
-        read.push((file, timeline, diagnostics));
-    }
+    let read = collected.files.into_iter().map(|file| {
+        let read = read_file(&file.path, options);
+        (file, read)
+    });
+    let mut read = without_data(read.collect(), |read| &read.beside);
+    read.retain(|read| {
+        let timeline = read.timeline.as_ref();
+        timeline.is_none_or(|timeline| timeline.has_tag_of(&options.tags))
+    });
     let mut fitting = HashSet::new();
-    for (file, timeline, mut diagnostics) in read {
-        let is_data = || {
-            fs::canonicalize(&file.path)
-                .is_ok_and(|path| data_files.iter().any(|data| path.starts_with(data)))
-        };
-        if !file.is_named && is_data() {
-            continue;
-        }
-        if timeline
-            .as_ref()
-            .is_some_and(|timeline| !timeline.has_tag_of(&options.tags))
-        {
-            continue;
-        }
-        let script = timeline.and_then(|mut timeline| {
+    for read in read {
+        let mut diagnostics = read.diagnostics;
+        let script = read.timeline.and_then(|mut timeline| {
             timeline.server.any_prompt |= options.any_prompt;
             if let Some(faults) = &options.faults {
                 fitting.extend(faults.lay_over(&mut timeline));
@@ -71,7 +59,7 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         });
         match script {
             Some(script) => loaded.scripts.push(Arc::new(script)),
-            None => loaded.left_out.push(file.path),
+            None => loaded.left_out.push(read.path),
         }
         loaded.diagnostics.append(&mut diagnostics);
     }
@@ -168,14 +156,26 @@ fn strictly(found: Diagnostic, options: &LlmOptions) -> Diagnostic {
     }
 }
 
-/// The timeline of a file, what was found in it, and the files beside it that it has data in.
-fn read_file(
-    path: &Path,
-    options: &LlmOptions,
-) -> (Option<Timeline>, Vec<Diagnostic>, Vec<PathBuf>) {
+/// A file after reading.
+struct ReadFile {
+    path: PathBuf,
+    timeline: Option<Timeline>,
+    diagnostics: Vec<Diagnostic>,
+    /// The files beside it that it has data in.
+    beside: Vec<PathBuf>,
+}
+
+fn read_file(path: &Path, options: &LlmOptions) -> ReadFile {
     let source = match text_file::read(path, &path.display().to_string()) {
         Ok(source) => source,
-        Err(diagnostic) => return (None, vec![diagnostic], Vec::new()),
+        Err(diagnostic) => {
+            return ReadFile {
+                path: path.to_owned(),
+                timeline: None,
+                diagnostics: vec![diagnostic],
+                beside: Vec::new(),
+            };
+        }
     };
     let folder = path.parent().unwrap_or(Path::new(""));
     let read = read_timeline(&source, folder, &options.symbols);
@@ -184,7 +184,12 @@ fn read_file(
         .into_iter()
         .map(|found| strictly(found, options))
         .collect();
-    (read.timeline, diagnostics, read.beside)
+    ReadFile {
+        path: path.to_owned(),
+        timeline: read.timeline,
+        diagnostics,
+        beside: read.beside,
+    }
 }
 
 /// Whether any finding keeps the stand-in from starting.

@@ -45,7 +45,7 @@ pub struct LlmOptions {
     /// The largest body of a request, in bytes.
     pub body_limit: usize,
     /// How long slow clients are waited for.
-    pub patience: Timeouts,
+    pub timeouts: Timeouts,
     /// What the conditions of rules ask for.
     pub symbols: Symbols,
     /// What goes wrong on purpose, beside what the files themselves say.
@@ -106,7 +106,7 @@ impl Default for LlmOptions {
             bind: DEFAULT_BIND,
             token: None,
             body_limit: DEFAULT_BODY_LIMIT,
-            patience: Timeouts::default(),
+            timeouts: Timeouts::default(),
             symbols: Symbols::new(),
             faults: None,
             skip_bad: false,

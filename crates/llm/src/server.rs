@@ -363,15 +363,15 @@ fn serve(
 ) -> io::Result<Vec<Worker>> {
     let options = &mock_server.options;
     let listener = listener.into_std()?;
-    let shares = (0..options.n_threads.max(1)).map(|_| WorkerConnections::new(options.patience));
-    let (hand_ins, shares): (Vec<Dispatcher>, Vec<WorkerConnections>) = shares.unzip();
+    let shares = (0..options.n_threads.max(1)).map(|_| WorkerConnections::new(options.timeouts));
+    let (dispatchers, shares): (Vec<Dispatcher>, Vec<WorkerConnections>) = shares.unzip();
     let mut workers = Vec::new();
     for (number, share) in shares.into_iter().enumerate() {
         let accepting = accept(
             mock_server.clone(),
             listener.try_clone()?,
             places.clone(),
-            hand_ins.clone(),
+            dispatchers.clone(),
             number,
         );
         let serving = serve_share(mock_server.clone(), share, accepting);
@@ -411,7 +411,7 @@ async fn accept(
     mock_server: Arc<MockServer>,
     listener: std::net::TcpListener,
     places: ConnectionLimit,
-    hand_ins: Vec<Dispatcher>,
+    dispatchers: Vec<Dispatcher>,
     own: usize,
 ) {
     // Fails only if the runtime is about to end.
@@ -427,9 +427,9 @@ async fn accept(
         if is_crowded {
             mock_server.find(crowded(acceptor.n_places())).await;
         }
-        let least = hand_ins.iter().min_by_key(|share| share.n_open());
-        let share = least.filter(|least| hand_ins[own].n_open() > least.n_open() + SLACK);
-        share.unwrap_or(&hand_ins[own]).give(accepted).await;
+        let least = dispatchers.iter().min_by_key(|share| share.n_open());
+        let share = least.filter(|least| dispatchers[own].n_open() > least.n_open() + SLACK);
+        share.unwrap_or(&dispatchers[own]).give(accepted).await;
     }
 }
 

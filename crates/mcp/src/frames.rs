@@ -30,9 +30,9 @@ pub(super) trait FrameSink: Send + Sync + 'static {
     /// its sender gave up.
     fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>>;
 
-    /// Returns when frames have been lost because nobody takes them, and `patience` has passed since, in
+    /// Returns when frames have been lost because nobody takes them, and `grace` has passed since, in
     /// which the rest of what the other side said can be read. Cancel safe.
-    fn broken(&self, patience: Duration) -> BoxFuture<'_, ()>;
+    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()>;
 
     /// Ends the connection, at once or when the sending under way has been given up.
     fn close(&self);
@@ -79,14 +79,14 @@ impl Loss {
     }
 
     /// As [`FrameSink::broken`].
-    pub(super) async fn passed(&self, patience: Duration) {
+    pub(super) async fn passed(&self, grace: Duration) {
         let mut since = self.since.subscribe();
         let since = match since.wait_for(Option::is_some).await {
             Ok(since) => *since,
             Err(_) => None,
         };
         let passed = since.map_or(Duration::ZERO, Stopwatch::elapsed);
-        tokio::time::sleep(patience.saturating_sub(passed)).await;
+        tokio::time::sleep(grace.saturating_sub(passed)).await;
     }
 }
 

@@ -197,8 +197,8 @@ impl FrameSink for StreamWriter {
         .boxed()
     }
 
-    fn broken(&self, patience: Duration) -> BoxFuture<'_, ()> {
-        self.loss.passed(patience).boxed()
+    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {
+        self.loss.passed(grace).boxed()
     }
 
     fn close(&self) {

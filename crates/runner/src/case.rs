@@ -124,7 +124,7 @@ fn judge_case(
         offering.to_mut().tools.offered = recorded.offered;
     }
     let case = &*offering;
-    let misspelt = misspelt_redactions(case, &recorded.sifted.trace);
+    let misspelt = misspelt_redactions(case, &recorded.filtered.trace);
     let found = recorded.warnings.into_iter().chain(misspelt).collect();
     let (found, errors) = strictly(found, setup.strict);
     if !errors.is_empty() {
@@ -133,7 +133,7 @@ fn judge_case(
             ..failed(Stop::could_not_run(errors))
         };
     }
-    let snapshots = match snapshots::prepare(case, folder, &recorded.sifted.trace, setup) {
+    let snapshots = match snapshots::prepare(case, folder, &recorded.filtered.trace, setup) {
         Ok(snapshots) => snapshots,
         Err(stopped) => {
             return Judged {
@@ -142,17 +142,17 @@ fn judge_case(
             };
         }
     };
-    let mut outcomes = snapshots.judge(case, &recorded.sifted);
+    let mut outcomes = snapshots.judge(case, &recorded.filtered);
     outcomes.extend(recorded.failure);
     let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
     let mutations = (setup.mutate && !outcomes.iter().any(fails)).then(|| {
-        mutate(case, &recorded.sifted.trace, |trace| {
+        mutate(case, &recorded.filtered.trace, |trace| {
             snapshots.judge_whole(case, trace)
         })
     });
     let judgement = TestResult::judged(
         case,
-        recorded.sifted,
+        recorded.filtered,
         outcomes,
         run(setup, case.source.name(), clock),
     );
@@ -178,7 +178,7 @@ fn judge_scenario(
     let name = source.name().to_owned();
     let case = played::case_of(&source);
     let Recorded {
-        sifted,
+        filtered,
         warnings,
         failure,
         ..
@@ -191,7 +191,7 @@ fn judge_scenario(
             );
         }
     };
-    let mut outcomes: Vec<Outcome> = sifted
+    let mut outcomes: Vec<Outcome> = filtered
         .trace
         .events
         .iter()
@@ -210,7 +210,7 @@ fn judge_scenario(
             Problem::Invalid,
         );
     }
-    let judgement = TestResult::judged(&case, sifted, outcomes, run(setup, &name, clock));
+    let judgement = TestResult::judged(&case, filtered, outcomes, run(setup, &name, clock));
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),

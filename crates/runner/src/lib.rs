@@ -1,4 +1,5 @@
-//! Composes players: what is settled before a run, of whatever kind (`prepare`), and the test runner, which finds test
+//! Composes players: what is settled before a run, of whatever kind (`prepare`), what is known of files without one
+//! (`check`), and the test runner, which finds test
 //! cases, gets the trace of each from where it comes, and has it judged.
 //!
 //! Takes what the user asked for, resolved; gives what can be played, and results. Knows no option and prints nothing.
@@ -9,6 +10,7 @@
 mod artifacts;
 mod browser;
 mod case;
+pub mod check;
 mod collect;
 mod live;
 mod played;

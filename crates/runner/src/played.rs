@@ -80,7 +80,7 @@ pub(super) fn outcome_of(
             Err(Stop::could_not_run(failure.into_iter().collect()))
         }
         Verdict::Passed => Ok(Recorded {
-            sifted: trace.into(),
+            filtered: trace.into(),
             file: None,
             offered,
             warnings,
@@ -90,7 +90,7 @@ pub(super) fn outcome_of(
             let failure = played.failure.map(|failure| redacted(failure, &redactor));
             Ok(Recorded {
                 failure: Some(failed(failure, &trace)),
-                sifted: trace.into(),
+                filtered: trace.into(),
                 file: None,
                 offered,
                 warnings,

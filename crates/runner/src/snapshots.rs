@@ -28,8 +28,8 @@ impl Stored {
     }
 
     /// Judges the assertions of the case.
-    pub(super) fn judge(&self, case: &TestCase, sifted: &FilteredTrace) -> Vec<Outcome> {
-        assertions::judge_sifted(case, sifted, &self.snapshots)
+    pub(super) fn judge(&self, case: &TestCase, filtered: &FilteredTrace) -> Vec<Outcome> {
+        assertions::judge_filtered(case, filtered, &self.snapshots)
     }
 }
 

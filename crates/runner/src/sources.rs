@@ -25,7 +25,7 @@ const READ_AT_ONCE: usize = 256 << 10;
 /// A trace that can be judged.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub sifted: FilteredTrace,
+    pub filtered: FilteredTrace,
     /// Where the whole of it lies, if not all of it is here.
     pub file: Option<PathBuf>,
     /// The tools that its servers offered, where that is known.
@@ -92,19 +92,19 @@ fn trace_file(
         .metadata()
         .is_ok_and(|metadata| metadata.len() > MAX_HELD);
     // A mutant may need what the trace itself can do without.
-    let sieve = (is_long && !setup.mutate).then(|| TraceFilter::new(case));
+    let filter = (is_long && !setup.mutate).then(|| TraceFilter::new(case));
     let whole = |error: &TraceError| format!("`{shown}` can't be read as a trace: {error}");
     let opened = Trace::open(BufReader::with_capacity(READ_AT_ONCE, file));
-    let sifted = match (opened, sieve) {
+    let filtered = match (opened, filter) {
         (Err(error), _) => return Err(failed(whole(&error))),
         (Ok(Opened::Document(trace)), _) => FilteredTrace::from(*trace),
-        (Ok(Opened::Lines(lines)), Some(Ok(sieve))) => {
-            sieve.read(lines).map_err(|error| failed(whole(&error)))?
+        (Ok(Opened::Lines(lines)), Some(Ok(filter))) => {
+            filter.read(lines).map_err(|error| failed(whole(&error)))?
         }
-        (Ok(Opened::Lines(lines)), sieve) => {
+        (Ok(Opened::Lines(lines)), filter) => {
             let trace = Trace::of_lines(lines).map_err(|error| {
                 let mut stopped = failed(whole(&error));
-                if let (TraceError::TooLarge { .. }, Some(Err(reason))) = (&error, sieve) {
+                if let (TraceError::TooLarge { .. }, Some(Err(reason))) = (&error, filter) {
                     for diagnostic in &mut stopped.diagnostics {
                         diagnostic.help = Some(reason.clone());
                     }
@@ -114,7 +114,7 @@ fn trace_file(
             FilteredTrace::from(trace)
         }
     };
-    let unfinished = sifted.trace.end.is_none().then(|| {
+    let unfinished = filtered.trace.end.is_none().then(|| {
         Diagnostic::warning(
             codes::TRACE_UNFINISHED,
             format!("the trace `{shown}` is incomplete: its run ended abnormally"),
@@ -122,8 +122,8 @@ fn trace_file(
         .at(&case.source, span)
     });
     Ok(Recorded {
-        file: sifted.left_out.is_some().then_some(path),
-        sifted,
+        file: filtered.left_out.is_some().then_some(path),
+        filtered,
         offered: Vec::new(),
         warnings: unfinished.into_iter().collect(),
         failure: None,
@@ -174,7 +174,7 @@ fn recorded(imported: Imported) -> Result<Recorded, Stop> {
             .all(|diagnostic| diagnostic.severity == Severity::Warning)
     );
     Ok(Recorded {
-        sifted: trace.into(),
+        filtered: trace.into(),
         file: None,
         offered: Vec::new(),
         warnings: imported.diagnostics,

@@ -139,22 +139,22 @@ impl Drop for Open {
     }
 }
 
-/// The connections that one server is handed. Each ends when patience does.
+/// The connections that one server is handed. Each ends with its time limits.
 #[derive(Debug)]
 pub struct WorkerConnections {
     accepted: mpsc::Receiver<(Accepted, Open)>,
-    patience: Timeouts,
+    timeouts: Timeouts,
 }
 
 impl WorkerConnections {
     /// A share of connections, and where they are handed in.
-    pub fn new(patience: Timeouts) -> (Dispatcher, Self) {
+    pub fn new(timeouts: Timeouts) -> (Dispatcher, Self) {
         let (sender, accepted) = mpsc::channel(QUEUE);
-        let hand_in = Dispatcher {
+        let dispatcher = Dispatcher {
             accepted: sender,
             n_open: Arc::default(),
         };
-        (hand_in, Self { accepted, patience })
+        (dispatcher, Self { accepted, timeouts })
     }
 
     /// Answers every request until `stop`; after that what is under way is finished, and connections that wait for
@@ -182,7 +182,7 @@ impl WorkerConnections {
             };
             // Fails only if the runtime is about to end.
             if let Ok(stream) = TcpStream::from_std(stream) {
-                let stream = TimeoutStream::new(stream, self.patience, place);
+                let stream = TimeoutStream::new(stream, self.timeouts, place);
                 let serving = serve(stream, stop.clone(), answer.clone());
                 let not_http = not_http.clone();
                 connections.spawn(async move {

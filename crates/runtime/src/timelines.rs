@@ -1,17 +1,20 @@
 //! Timelines on disk: which files below a folder are some, and what stands beside them.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::document::read_document;
 use cuecard_timeline::format::{
     Included, ReadOptions, SymbolUse, Symbols, check_included, read, read_terminal,
 };
 use cuecard_timeline::model::{IncludePurpose, IncludedFile, Timeline};
 
-use super::collect::Kind;
+use super::collect::{FoundFile, Kind, collect};
 use super::text_file;
 
 /// So much of an included file tells its type, in bytes.
@@ -33,6 +36,76 @@ pub fn none_tagged(tags: &[String]) -> Diagnostic {
     let message = format!("no file matches {}", tags.join(" or "));
     Diagnostic::error(codes::TIMELINE_NONE, message)
         .with_help("timelines and test cases list theirs in `tags`")
+}
+
+/// The files that `paths` name, and the timelines below the folders among them, with what is wrong about folders. A
+/// file that is named is always one of them, so that reading it can say what is wrong with it.
+pub fn files(paths: &[PathBuf]) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnostic)>) {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for path in paths {
+        if !path.is_dir() {
+            seen.insert(place_of(path));
+            files.push(FoundFile {
+                path: path.clone(),
+                is_named: true,
+            });
+            continue;
+        }
+        let found = collect(std::slice::from_ref(path), TIMELINES);
+        let new = found
+            .files
+            .into_iter()
+            .filter(|file| seen.insert(place_of(&file.path)));
+        files.extend(new);
+        problems.extend(
+            found
+                .problems
+                .into_iter()
+                .map(|found| (path.clone(), found)),
+        );
+    }
+    (files, problems)
+}
+
+/// Where a path leads.
+pub fn place_of(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Leaves out what is data of one of the others, unless it was named: `beside` says what each has beside it.
+pub fn without_data<T>(all: Vec<(FoundFile, T)>, beside: impl Fn(&T) -> &[PathBuf]) -> Vec<T> {
+    let data: Vec<PathBuf> = all
+        .iter()
+        .flat_map(|(_, one)| beside(one).iter().cloned())
+        .collect();
+    let is_data = |path: &Path| {
+        let place = place_of(path);
+        data.iter().any(|data| place.starts_with(data))
+    };
+    all.into_iter()
+        .filter(|(file, _)| file.is_named || data.is_empty() || !is_data(&file.path))
+        .map(|(_, one)| one)
+        .collect()
+}
+
+/// Whether the text is a timeline, or would be if it had no errors. Below a folder each file in YAML is one that is
+/// nothing else.
+pub fn is_timeline(source: &SourceFile) -> bool {
+    let is_yaml = [".yaml", ".yml"]
+        .iter()
+        .any(|ending| source.name().ends_with(ending));
+    if is_yaml {
+        return true;
+    }
+    match read_document(source).root {
+        Some(root) => detect(&root) == Some(FileKind::Timeline),
+        // What can't be read has no keys, only lines that look like some.
+        None => source
+            .text()
+            .lines()
+            .any(|line| line.starts_with("timeline:")),
+    }
 }
 
 /// A timeline's file after reading, with what stands beside it.

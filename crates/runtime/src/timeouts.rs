@@ -64,13 +64,13 @@ impl Drop for Answering {
     }
 }
 
-/// A connection that ends when patience does, or when others need its place.
+/// A connection that ends when a time limit does, or when others need its place.
 #[derive(Debug)]
 pub struct TimeoutStream {
     // The order counts: the connection is closed before its place is free.
     stream: TcpStream,
     place: Place,
-    patience: Timeouts,
+    timeouts: Timeouts,
     /// Whether a part of a request has come.
     is_in_request: bool,
     /// Whether others need its place, and it was only looked once more for a request.
@@ -96,11 +96,11 @@ impl Drop for TimeoutStream {
 }
 
 impl TimeoutStream {
-    pub(super) fn new(stream: TcpStream, patience: Timeouts, place: Place) -> Self {
+    pub(super) fn new(stream: TcpStream, timeouts: Timeouts, place: Place) -> Self {
         Self {
             stream,
             place,
-            patience,
+            timeouts,
             is_in_request: false,
             is_leaving: false,
             n_answers: 0,
@@ -118,11 +118,11 @@ impl TimeoutStream {
 
     /// How long the client may still be waited for.
     fn left(&self) -> Duration {
-        let patience = match self.is_in_request {
-            true => self.patience.request,
-            false => self.patience.idle,
+        let limit = match self.is_in_request {
+            true => self.timeouts.request,
+            false => self.timeouts.idle,
         };
-        patience.saturating_sub(self.waiting.elapsed())
+        limit.saturating_sub(self.waiting.elapsed())
     }
 
     /// Ready when the client was waited for long enough.
@@ -150,16 +150,16 @@ impl TimeoutStream {
             self.writing = None;
             return polled;
         }
-        let patience = self.patience.answer;
+        let limit = self.timeouts.answer;
         let writing = self
             .writing
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
         ready!(writing.as_mut().poll(context));
-        Poll::Ready(Err(out_of_patience()))
+        Poll::Ready(Err(timed_out()))
     }
 }
 
-fn out_of_patience() -> io::Error {
+fn timed_out() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the client took too long")
 }
 
@@ -191,7 +191,7 @@ impl AsyncRead for TimeoutStream {
         if polled.is_ready() {
             let is_overdue = !begins_to_wait && !is_busy && self.left().is_zero();
             return match is_overdue {
-                true => Poll::Ready(Err(out_of_patience())),
+                true => Poll::Ready(Err(timed_out())),
                 false => polled,
             };
         }
@@ -201,7 +201,7 @@ impl AsyncRead for TimeoutStream {
                 return Poll::Pending;
             }
             ready!(self.poll_overdue(context));
-            return Poll::Ready(Err(out_of_patience()));
+            return Poll::Ready(Err(timed_out()));
         }
         if is_busy {
             self.place.connection().stay();
@@ -215,7 +215,7 @@ impl AsyncRead for TimeoutStream {
         }
         match rustix::io::ioctl_fionread(&self.stream) {
             Ok(1..) => Poll::Pending,
-            _ => Poll::Ready(Err(out_of_patience())),
+            _ => Poll::Ready(Err(timed_out())),
         }
     }
 }

@@ -271,9 +271,9 @@ impl BrowserBridge {
         self.happenings.seen().downloads.clone()
     }
 
-    /// The same once there are `count` of them, or as many as came within `patience`: a download is told a moment
+    /// The same once there are `count` of them, or as many as came within `timeout`: a download is told a moment
     /// after the action that began it.
-    pub async fn wait_for_downloads(&self, count: usize, patience: Duration) -> Vec<Download> {
+    pub async fn wait_for_downloads(&self, count: usize, timeout: Duration) -> Vec<Download> {
         let come = async {
             loop {
                 let changed = self.happenings.changed();
@@ -284,7 +284,7 @@ impl BrowserBridge {
             }
         };
         // Who asked sees by their number whether it was in time.
-        let _ = tokio::time::timeout(patience, come).await;
+        let _ = tokio::time::timeout(timeout, come).await;
         self.downloads()
     }
 

@@ -101,11 +101,11 @@ impl HttpModelClient {
             let body = read_all(response).await?;
             self.read(status, &headers, &body)
         };
-        match tokio::time::timeout(settings.patience, sent).await {
+        match tokio::time::timeout(settings.timeout, sent).await {
             Ok(answered) => answered,
             Err(_) => Err(Failed::Connection(format!(
                 "no response within {} s",
-                settings.patience.as_secs_f64()
+                settings.timeout.as_secs_f64()
             ))),
         }
     }
@@ -207,14 +207,14 @@ impl HttpModelClient {
                     "" => String::new(),
                     message => format!(": {message}"),
                 };
-                let patience = match pause {
+                let waited = match pause {
                     Pause::TooLong(seconds) => {
                         format!("; retry after {seconds} s")
                     }
                     Pause::For(_) | Pause::Unsaid => String::new(),
                 };
                 let told = InterpretError::unavailable(format!(
-                    "{at} answered with status {status}{words}{patience}{tried}"
+                    "{at} answered with status {status}{words}{waited}{tried}"
                 ));
                 let said = match &error.error_type {
                     Some(kind) => clean(&format!("{kind}: {message}")),

@@ -8,6 +8,7 @@ mod cassette;
 mod client;
 mod error;
 mod interpreter;
+mod named;
 mod reply;
 mod retry;
 mod settings;
@@ -25,8 +26,9 @@ pub use cassette::{
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};
+pub use named::{NamedModel, Place, variable};
 pub use reply::{Conversation, Reply, ReplyCall, Turn};
-pub use settings::{DEFAULT_PATIENCE, DEFAULT_PAUSE, ModelSettings};
+pub use settings::{DEFAULT_PAUSE, DEFAULT_TIMEOUT, ModelSettings};
 
 /// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::cassette::ModelIdentity;
 use cuecard_runtime::provider::Provider;
 
 /// How long one reply may take, if nothing else is said.
-pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(120);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long is waited before the second try; before the third it is twice as long.
 pub const DEFAULT_PAUSE: Duration = Duration::from_millis(500);
 
@@ -28,7 +28,7 @@ pub struct ModelSettings {
     /// The environment variable that a key comes from, for messages.
     pub key_variable: Option<String>,
     /// How long one reply may take.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// How long is waited before the second try, if the model's side doesn't say.
     pub pause: Duration,
 }
@@ -54,7 +54,7 @@ impl ModelSettings {
             provider,
             key: None,
             key_variable: None,
-            patience: DEFAULT_PATIENCE,
+            timeout: DEFAULT_TIMEOUT,
             pause: DEFAULT_PAUSE,
         }
     }

@@ -7,6 +7,7 @@ use cuecard_browser_steps::format as browser;
 use cuecard_browser_steps::format::export::{ToolCallServer, to_playwright, to_tool_call};
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runner::prepare::partial;
+use cuecard_runtime::timelines::is_timeline;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
@@ -16,7 +17,6 @@ use cuecard_tool_call::format as tool_call;
 use cuecard_workspace::files;
 use serde_json::json;
 
-use super::timelines;
 use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
@@ -77,7 +77,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
     if let Some(form) = args.to {
         return export(&source, form, args);
     }
-    if timelines::is_timeline(&source) {
+    if is_timeline(&source) {
         return convert_timeline(&source, args);
     }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use cuecard_runtime::timelines;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::format::layout;
 use cuecard_workspace::files;
 
-use super::timelines;
 use crate::args::FmtArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;

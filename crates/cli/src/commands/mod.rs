@@ -2,7 +2,6 @@
 
 pub(crate) mod browser;
 mod browser_files;
-mod browser_model;
 mod browser_stage;
 pub(crate) mod call;
 pub(crate) mod check;
@@ -27,6 +26,5 @@ mod server;
 mod stop;
 mod teller;
 pub(crate) mod test;
-mod timelines;
 pub(crate) mod tools;
 pub(crate) mod verify;

@@ -111,7 +111,7 @@ pub struct TraceFilter<'c> {
 }
 
 impl<'c> TraceFilter<'c> {
-    /// A sieve for `case`.
+    /// A filter for `case`.
     ///
     /// # Errors
     /// Why the case needs the whole of a trace.

@@ -11,7 +11,7 @@ use super::*;
 use crate::model::{AssertionCheck as Check, Selector};
 use crate::samples::{assertion, case, pattern, selector, tool};
 use crate::tests::{check, tool_pattern, value};
-use crate::{Judgement, Run, Snapshots, TestResult, judge_sifted, judge_with};
+use crate::{Judgement, Run, Snapshots, TestResult, judge_filtered, judge_with};
 use cuecard_source::value::Json;
 
 /// Type, data, how many events before it its parent is, and the task it belongs to.
@@ -186,9 +186,9 @@ fn run() -> Run {
     }
 }
 
-fn sifted(case: &TestCase, text: &str) -> FilteredTrace {
-    let sieve = TraceFilter::new(case).expect("nothing needs the whole");
-    sieve
+fn filtered(case: &TestCase, text: &str) -> FilteredTrace {
+    let filter = TraceFilter::new(case).expect("nothing needs the whole");
+    filter
         .read(TraceReader::new(text.as_bytes()))
         .expect("a trace")
 }
@@ -209,19 +209,19 @@ proptest! {
         case.tools.forbidden = forbidden;
         case.tools.max_calls = max_calls;
         case.assertions = checks.into_iter().map(assertion).collect();
-        if let Ok(sieve) = TraceFilter::new(&case) {
+        if let Ok(filter) = TraceFilter::new(&case) {
             let whole = Trace::read(text.as_bytes()).expect("a trace");
-            let sifted = sieve.read(TraceReader::new(text.as_bytes())).expect("a trace");
-            prop_assert_eq!(sifted.event_count(), whole.events.len());
+            let filtered = filter.read(TraceReader::new(text.as_bytes())).expect("a trace");
+            prop_assert_eq!(filtered.event_count(), whole.events.len());
             let snapshots = Snapshots::new();
             let of_whole = judge_with(&case, &whole, &snapshots);
-            let of_sifted = judge_sifted(&case, &sifted, &snapshots);
-            prop_assert_eq!(&of_sifted, &of_whole);
+            let of_filtered = judge_filtered(&case, &filtered, &snapshots);
+            prop_assert_eq!(&of_filtered, &of_whole);
             let told = |Judgement { result, .. }: Judgement| {
                 (result.status, result.vacuous, result.trace, result.evidence)
             };
             prop_assert_eq!(
-                told(TestResult::judged(&case, sifted, of_sifted, run())),
+                told(TestResult::judged(&case, filtered, of_filtered, run())),
                 told(TestResult::judged(&case, whole, of_whole, run())),
             );
         }
@@ -282,11 +282,11 @@ fn little_is_kept_of_a_long_trace() {
             case_sensitive: false,
         }),
     ];
-    let sifted = sifted(&case, &long(1000));
-    assert_eq!(sifted.event_count(), 2000);
+    let filtered = filtered(&case, &long(1000));
+    assert_eq!(filtered.event_count(), 2000);
     // A hundred calls of `search`, the call of `send`, that with the number, and the first result.
-    assert_eq!(sifted.trace.events.len(), 103);
-    let outcomes = judge_sifted(&case, &sifted, &Snapshots::new());
+    assert_eq!(filtered.trace.events.len(), 103);
+    let outcomes = judge_filtered(&case, &filtered, &Snapshots::new());
     assert_eq!(
         outcomes[0].message,
         "`send` was called once, expected no call"
@@ -319,9 +319,9 @@ fn what_needs_the_whole_is_named() {
 fn lines_that_nobody_asks_for_must_be_json() {
     let case = case();
     let told = |text: String| {
-        let sieve = TraceFilter::new(&case).expect("nothing is asked");
-        let read = sieve.read(TraceReader::new(text.as_bytes()));
-        read.map(|sifted| sifted.event_count())
+        let filter = TraceFilter::new(&case).expect("nothing is asked");
+        let read = filter.read(TraceReader::new(text.as_bytes()));
+        read.map(|filtered| filtered.event_count())
             .map_err(|error| error.to_string())
     };
     let whole = long(3);

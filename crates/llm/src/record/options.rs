@@ -31,7 +31,7 @@ pub struct RecordOptions {
     /// The largest body of a request, in bytes.
     pub body_limit: usize,
     /// How long slow clients are waited for.
-    pub patience: Timeouts,
+    pub timeouts: Timeouts,
     /// How long the provider may say nothing in the middle of an answer.
     pub stall: Duration,
     /// What must not stand in anything that is written.
@@ -52,7 +52,7 @@ impl RecordOptions {
             bind: DEFAULT_BIND,
             token: None,
             body_limit: DEFAULT_BODY_LIMIT,
-            patience: Timeouts::default(),
+            timeouts: Timeouts::default(),
             stall: DEFAULT_STALL,
             secrets: Vec::new(),
             profiles: Vec::new(),

@@ -83,7 +83,7 @@ impl RecordLlm {
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
         let (queue, thread) =
             writer::start(clock, &options, trace, watcher).map_err(StartError::Io)?;
-        let (hand_in, share) = WorkerConnections::new(options.patience);
+        let (dispatcher, share) = WorkerConnections::new(options.timeouts);
         let places = ConnectionLimit::new(possible_connections(MOST_CONNECTIONS));
         let acceptor = Acceptor::new(listener, places);
         let stop = CancellationToken::new();
@@ -97,7 +97,7 @@ impl RecordLlm {
         ));
         let answer = move |request, busy| proxy::handle(proxy.clone(), request, busy);
         let server = share.serve(stop.clone(), answer, || async {});
-        tokio::spawn(accept(acceptor, hand_in, stop.clone()));
+        tokio::spawn(accept(acceptor, dispatcher, stop.clone()));
         Ok(RunningRecorder {
             address,
             task: tokio::spawn(server),
@@ -110,13 +110,13 @@ impl RecordLlm {
 }
 
 /// Hands in every connection until all ends.
-async fn accept(acceptor: Acceptor, hand_in: Dispatcher, stop: CancellationToken) {
+async fn accept(acceptor: Acceptor, dispatcher: Dispatcher, stop: CancellationToken) {
     loop {
         let (accepted, _) = tokio::select! {
             accepted = acceptor.accept() => accepted,
             () = stop.cancelled() => return,
         };
-        hand_in.give(accepted).await;
+        dispatcher.give(accepted).await;
     }
 }
 

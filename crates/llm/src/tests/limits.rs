@@ -322,7 +322,7 @@ async fn sessions_are_bounded_and_an_old_one_begins_anew() {
 #[tokio::test]
 async fn clients_that_never_finish_are_let_go() {
     let played = Played::with(LATE, |options| {
-        options.patience = Timeouts {
+        options.timeouts = Timeouts {
             request: Duration::from_millis(50),
             idle: Duration::from_millis(200),
             answer: Duration::from_secs(5),
@@ -353,7 +353,7 @@ async fn a_client_that_never_reads_its_answers_is_let_go() {
         "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{{assistant: [[0, \"{long}\"]]}}]\n"
     );
     let played = Played::with(&timeline, |options| {
-        options.patience = Timeouts {
+        options.timeouts = Timeouts {
             answer: Duration::from_millis(100),
             ..Timeouts::default()
         };

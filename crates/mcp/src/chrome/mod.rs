@@ -177,8 +177,8 @@ impl FrameSink for ChromeSink {
         .boxed()
     }
 
-    fn broken(&self, patience: Duration) -> BoxFuture<'_, ()> {
-        self.writer.broken(patience)
+    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {
+        self.writer.broken(grace)
     }
 
     fn close(&self) {

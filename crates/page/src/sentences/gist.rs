@@ -75,7 +75,7 @@ impl Finder<'_> {
         }
         let step = |action| IntermediateStep::new(action, sentence.text.as_str());
         let (mut step, target, phrase) = match gist(&sentence)? {
-            LooseIntent::Deed { action, verb, rest } => {
+            LooseIntent::Action { action, verb, rest } => {
                 let (action, value, target) = self.deed_meant(action, verb, rest)?;
                 let mut step = step(action);
                 step.input_value = value;
@@ -87,7 +87,7 @@ impl Finder<'_> {
                 step.assertion = Some(assertion);
                 (step, target, phrase)
             }
-            LooseIntent::Seen { subject } => {
+            LooseIntent::Visible { subject } => {
                 let mut step = step(ActionKind::Assert);
                 step.assertion = Some(BrowserAssertion::new(AssertKind::Visible));
                 (step, self.seen_meant(&parts(subject))?, None)

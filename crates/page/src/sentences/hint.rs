@@ -38,7 +38,7 @@ impl Finder<'_> {
         let words = self.page_words();
         let is_there = |token: &&Token| !is_missing(token, &words);
         match gist(&sentence) {
-            Some(LooseIntent::Deed { action, verb, rest }) => {
+            Some(LooseIntent::Action { action, verb, rest }) => {
                 let found: Vec<Token> = rest.iter().filter(is_there).cloned().collect();
                 let meant = match found.len() == rest.len() {
                     true => None,
@@ -58,7 +58,7 @@ impl Finder<'_> {
                     say: self.nearest_claim(&all),
                 }
             }
-            Some(LooseIntent::Seen { subject }) => Hint {
+            Some(LooseIntent::Visible { subject }) => Hint {
                 missing: missing(subject, &words),
                 say: self.nearest_claim(subject),
             },

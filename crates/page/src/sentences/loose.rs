@@ -9,7 +9,7 @@ use crate::{ActionKind, AssertKind};
 /// What a sentence may ask that has none of the forms.
 pub(super) enum LooseIntent<'t> {
     /// To do something: what, the word for it, and the rest. A verb that is not known may be the name of a button.
-    Deed {
+    Action {
         action: Option<(ActionKind, Option<bool>, Pool)>,
         verb: &'t Token,
         rest: &'t [Token],
@@ -20,7 +20,7 @@ pub(super) enum LooseIntent<'t> {
         said: &'t [Token],
     },
     /// That something is to be seen.
-    Seen { subject: &'t [Token] },
+    Visible { subject: &'t [Token] },
 }
 
 /// Verbs that only say that something is chosen.
@@ -39,14 +39,14 @@ pub(super) fn gist(sentence: &Sentence) -> Option<LooseIntent<'_>> {
     let tokens = without_fillers(&sentence.tokens);
     let (first, rest) = tokens.split_first()?;
     let deed = |action| {
-        Some(LooseIntent::Deed {
+        Some(LooseIntent::Action {
             action,
             verb: first,
             rest,
         })
     };
     let claim = |tokens| match after(tokens, "there").or_else(|| after_see(tokens)) {
-        Some(rest) => Some(LooseIntent::Seen {
+        Some(rest) => Some(LooseIntent::Visible {
             subject: there(rest)?,
         }),
         None => {
@@ -80,11 +80,11 @@ pub(super) fn gist(sentence: &Sentence) -> Option<LooseIntent<'_>> {
             return claim(without_that(rest));
         }
         Verb::Assert => return claim(without_that(rest)),
-        Verb::See => return Some(LooseIntent::Seen { subject: rest }),
+        Verb::See => return Some(LooseIntent::Visible { subject: rest }),
         Verb::Turn => {
             let (way, rest) = rest.split_last()?;
             let flag = way.is_any(&["on", "off"]).then(|| way.is("on"));
-            return Some(LooseIntent::Deed {
+            return Some(LooseIntent::Action {
                 action: Some(match flag {
                     Some(flag) => (Input, Some(flag), Pool::Checks),
                     None => (Input, None, Pool::FieldsAndSelects),
@@ -115,7 +115,7 @@ pub(super) fn gist(sentence: &Sentence) -> Option<LooseIntent<'_>> {
         | Verb::Extract
         | Verb::Refused(_) => return None,
     };
-    Some(LooseIntent::Deed {
+    Some(LooseIntent::Action {
         action: Some(action),
         verb: first,
         rest,

@@ -72,12 +72,12 @@ trait ExtendNew {
 impl ExtendNew for Vec<String> {
     fn extend_new(&mut self, item: Option<String>) {
         if let Some(item) = item {
-            push(self, item);
+            add_once(self, item);
         }
     }
 }
 
-fn push(list: &mut Vec<String>, item: String) {
+fn add_once(list: &mut Vec<String>, item: String) {
     if !list.contains(&item) {
         list.push(item);
     }

@@ -344,7 +344,7 @@ async fn who_does_not_listen_and_who_is_slow_is_told() {
     let url = format!("http://{}", free.local_addr().expect("an address"));
     // It listens, and never answers.
     let mut slow = settings(ProviderKind::OpenAi, &url);
-    slow.patience = Duration::from_millis(100);
+    slow.timeout = Duration::from_millis(100);
     let error = asked(slow).await.expect_err("nothing comes");
     assert!(
         error

@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_report::diagnostics::list_to_json;
-use cuecard_runtime::timelines::none_tagged;
+use cuecard_runner::check::timeline;
+use cuecard_runtime::timelines::{self, none_tagged, without_data};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::format::{SymbolUse, Symbols, check_names};
@@ -18,7 +19,7 @@ use cuecard_timeline::model::Timeline;
 use cuecard_timeline::script::{LlmScript, PlayerKind, Selector, Speed};
 use serde_json::json;
 
-use super::{plain, timelines};
+use super::plain;
 use crate::args::{ExplainArgs, Player};
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -135,25 +136,11 @@ fn settle(
 /// Reads all files. One that can't be used doesn't hide the others.
 fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagnostic>) {
     let (files, problems) = timelines::files(&args.what);
-    let mut read: Vec<(bool, PathBuf, Explained)> = files
-        .into_iter()
-        .map(|file| {
-            let explained = read(&file.path, symbols);
-            (file.is_named, file.path, explained)
-        })
-        .collect();
-    let others: Vec<PathBuf> = read
-        .iter()
-        .flat_map(|(_, _, explained)| explained.beside.iter().cloned())
-        .collect();
-    read.retain(|(is_named, path, _)| {
-        let place = timelines::place_of(path);
-        *is_named || !others.iter().any(|other| place.starts_with(other))
+    let read = files.into_iter().map(|file| {
+        let explained = read(&file.path, symbols);
+        (file, explained)
     });
-    let mut all: Vec<Explained> = read
-        .into_iter()
-        .map(|(_, _, explained)| explained)
-        .collect();
+    let mut all = without_data(read.collect(), |explained| &explained.beside);
     let mut problems: Vec<Diagnostic> = problems.into_iter().map(|(_, found)| found).collect();
     let tags = &args.tagged.tags;
     // What can't be read may have any tag.
@@ -174,7 +161,7 @@ fn read(path: &Path, symbols: &Symbols) -> Explained {
     match inputs::read_source(path) {
         Ok(source) => {
             let folder = path.parent().unwrap_or(Path::new(""));
-            let read = timelines::read(&source, folder, symbols);
+            let read = timeline(&source, folder, symbols);
             Explained {
                 file,
                 script: read.script,

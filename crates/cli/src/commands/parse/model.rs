@@ -3,14 +3,13 @@
 use std::ffi::OsString;
 
 use cuecard_browser::model::{
-    Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings,
+    Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings, NamedModel, variable,
 };
 use cuecard_browser_steps::model::{BrowserOptions, TranslatorChoice};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 
 use crate::args::ModelArgs;
-use crate::commands::browser_model::{self, value};
 use crate::commands::browser_stage::diagnostic;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
@@ -112,14 +111,14 @@ fn settings(
     environment: &[(OsString, OsString)],
 ) -> Result<Option<ModelSettings>, Diagnostic> {
     let environment = text_environment(environment);
-    let Some(named) = browser_model::named(args.model.as_deref(), options, &environment)? else {
+    let Some(named) = NamedModel::find(args.model.as_deref(), options, &environment)? else {
         return Ok(None);
     };
     let mut settings = ModelSettings::new(named.kind, named.name, named.provider);
     settings.key = named
         .key_variable
         .as_deref()
-        .and_then(|name| value(&environment, name))
+        .and_then(|name| variable(&environment, name))
         .map(str::to_owned);
     settings.key_variable = named.key_variable;
     Ok(Some(settings))

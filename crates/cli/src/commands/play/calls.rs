@@ -1,8 +1,7 @@
 //! `play` of a tool-call scenario: what is settled before it begins, and the run.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
@@ -26,7 +25,7 @@ use crate::args::{self, PlayArgs};
 use crate::commands::browser_stage;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, Variables};
+use crate::inputs;
 use crate::output::Output;
 
 /// Everything that is known before anything runs.
@@ -36,11 +35,13 @@ pub(super) struct Prepared {
     pub policy: Policy,
     pub working_directory: PathBuf,
     pub reports: Vec<Report>,
+    pub file: PathBuf,
 }
 
 /// Reads and checks everything. Warnings are shown.
 pub(super) fn prepare(
     args: &PlayArgs,
+    file: &Path,
     source: &SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
@@ -67,14 +68,15 @@ pub(super) fn prepare(
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     found.extend(policy.as_ref().err().cloned());
-    let variables = RefCell::new(Variables::default());
+    let mut variables = inputs::variables_of(&args.variables, environment);
+    let for_config = std::mem::take(&mut variables.environment);
     let asked = CallsRequest {
         given: &mut |scenario| {
-            let mut given = inputs::variables(&args.variables, scenario, environment);
-            let found = std::mem::take(&mut given.diagnostics);
-            let values = given.given.clone();
-            *variables.borrow_mut() = given;
-            (values, found)
+            for name in &args.variables.secrets {
+                variables.prompt_for(name, scenario);
+            }
+            let found = std::mem::take(&mut variables.diagnostics);
+            (std::mem::take(&mut variables.given), found)
         },
         secrets: &args.variables.secrets,
         range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
@@ -85,14 +87,14 @@ pub(super) fn prepare(
             Config::find(&ConfigSearch {
                 explicit: args.config.as_deref(),
                 working_directory: &working_directory,
-                environment: &variables.borrow().environment,
+                environment: &for_config,
             })
         },
     };
     let calls = prepare_calls(source, asked)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     let mut policy = policy.map_err(Stop::invalid)?;
-    policy.protect([args.file.clone()]);
+    policy.protect([file.to_owned()]);
     policy.protect(calls.config.own_files());
     Ok(Prepared {
         calls,
@@ -100,6 +102,7 @@ pub(super) fn prepare(
         policy,
         working_directory,
         reports,
+        file: file.to_owned(),
     })
 }
 
@@ -130,6 +133,7 @@ pub(super) async fn play(
                 args::IncludeResults::OnFailure => IncludeResults::OnFailure,
             },
         },
+        file: &prepared.file,
         reports: &prepared.reports,
         working_directory: &prepared.working_directory,
         redactor: calls.redactor.clone(),

@@ -8,7 +8,7 @@ mod run;
 mod terminal;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuecard_report::Style;
 use cuecard_report::diagnostics::list_to_json;
@@ -27,30 +27,26 @@ use crate::output::{Output, stderr_line, stdout};
 
 /// Plays one file after the other.
 pub(crate) fn run(
-    mut args: PlayArgs,
+    args: &PlayArgs,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let files = std::mem::take(&mut args.files);
     let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
-    if files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
+    if args.files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
         let diagnostic = Diagnostic::error(
             codes::ARGUMENT,
             "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
         )
         .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
-        return refused(&args, Stop::invalid(diagnostic), output);
+        return refused(args, Stop::invalid(diagnostic), output);
     }
-    let is_alone = files.len() == 1;
+    let is_alone = args.files.len() == 1;
     let mut exits = Vec::new();
-    for file in &files {
-        let exit = match list::named(file) {
-            Ok(found) => {
-                args.file = found;
-                run_file(&args, environment, output)
-            }
-            Err(diagnostic) => refused(&args, Stop::invalid(diagnostic), output),
-        };
+    for file in &args.files {
+        let exit = list::named(file)
+            .map_err(Stop::invalid)
+            .and_then(|file| run_file(args, &file, environment, output))
+            .unwrap_or_else(|stopped| refused(args, stopped, output));
         exits.push(exit);
         if exit == ExitCode::Interrupted {
             break;
@@ -60,7 +56,7 @@ pub(crate) fn run(
         }
     }
     if !is_alone {
-        stdout(&total(files.len(), &exits, output.stdout));
+        stdout(&total(args.files.len(), &exits, output.stdout));
     }
     exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
 }
@@ -83,21 +79,18 @@ fn total(files: usize, exits: &[ExitCode], style: Style) -> String {
 }
 
 /// Plays what the file is: a tool-call scenario or browser steps.
-fn run_file(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
-    let source = match inputs::read_source(&args.file) {
-        Ok(source) => source,
-        Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output),
-    };
-    if let Err(diagnostic) = clear_results(args) {
-        return refused(args, Stop::invalid(diagnostic), output);
-    }
+fn run_file(
+    args: &PlayArgs,
+    file: &Path,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<ExitCode, Stop> {
+    let source = inputs::read_source(file).map_err(Stop::invalid)?;
+    clear_results(args, file).map_err(Stop::invalid)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        return browser_steps::run(args, source, environment, output);
+        return browser_steps::run(args, file, source, environment, output);
     }
-    let prepared = match calls::prepare(args, &source, environment, output) {
-        Ok(prepared) => prepared,
-        Err(stopped) => return refused(args, stopped, output),
-    };
+    let prepared = calls::prepare(args, file, &source, environment, output)?;
     let exit = asynchronously(async |stop| {
         if args.dry_run {
             dry_run::run(args, prepared, environment, output, &stop).await
@@ -105,15 +98,15 @@ fn run_file(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Outp
             calls::play(args, prepared, environment, output, &stop).await
         }
     });
-    exit.unwrap_or_else(|exit| exit)
+    Ok(exit.unwrap_or_else(|exit| exit))
 }
 
 /// Removes the files that the results of this run go to: what an earlier run left there must not be taken for them.
-fn clear_results(args: &PlayArgs) -> Result<(), Diagnostic> {
+fn clear_results(args: &PlayArgs, scenario: &Path) -> Result<(), Diagnostic> {
     let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
     let reports = args.reports.iter().filter_map(of_report);
     let results: Vec<PathBuf> = reports.chain(args.output.clone()).collect();
-    let scenario = args.file.canonicalize().ok();
+    let scenario = scenario.canonicalize().ok();
     for file in &results {
         if scenario.is_some() && file.canonicalize().ok() == scenario {
             let file = file.display();

@@ -1,6 +1,6 @@
 //! A run of `play` from its first line to its last: its folder, its trace, its reports, and how it ends.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ use crate::output_files::{run_dir, unwritable_run};
 pub(super) struct Opening<'a> {
     /// What is played.
     pub subject: Subject<'a>,
+    /// The file with it, as the user named it.
+    pub file: &'a Path,
     /// The reports that were asked for.
     pub reports: &'a [Report],
     /// Where relative paths start.
@@ -61,6 +63,7 @@ pub(super) struct Ending {
 pub(super) struct Run<'a> {
     args: &'a PlayArgs,
     output: &'a Output,
+    file: PathBuf,
     name: String,
     started: jiff::Timestamp,
     /// Its folder.
@@ -107,11 +110,12 @@ impl<'a> Run<'a> {
         recorder.tell(Box::new(Terminal::new(args, output, &opening.labels)));
         recorder.tell(Box::new(reports.clone()));
         let name = opening.subject.name.to_owned();
-        let described = dir.describe(&description(args, &name, dir.id(), started, None));
+        let described = dir.describe(&description(opening.file, &name, dir.id(), started, None));
         described.map_err(|error| unwritable_run(&error))?;
         Ok(Self {
             args,
             output,
+            file: opening.file.to_owned(),
             name,
             started,
             dir,
@@ -125,6 +129,7 @@ impl<'a> Run<'a> {
         let Self {
             args,
             output,
+            file,
             name,
             started,
             dir,
@@ -137,7 +142,7 @@ impl<'a> Run<'a> {
         // It shows the last steps, and leaves the terminal.
         drop(recorder);
         // The run is over; a description that can't be written is not worth its verdict.
-        let _ = dir.describe(&description(args, &name, dir.id(), started, Some(played)));
+        let _ = dir.describe(&description(&file, &name, dir.id(), started, Some(played)));
         let shown_dir = args.runs.run_dir.join(dir.id());
         if let Some(warning) = &ending.warning {
             output.diagnostic(warning, args.json, &redactor);
@@ -231,7 +236,7 @@ fn show_failure(
 
 /// `run.json`: what was played, and how it ended.
 fn description(
-    args: &PlayArgs,
+    file: &Path,
     name: &str,
     id: &str,
     started: jiff::Timestamp,
@@ -241,7 +246,7 @@ fn description(
         "id": id,
         "kind": "play",
         "cuecard": env!("CARGO_PKG_VERSION"),
-        "file": args.file.display().to_string(),
+        "file": file.display().to_string(),
         "scenario": name,
         "started_at": format!("{started:.3}"),
         "status": played.map_or("running", |played| played.verdict.as_str()),

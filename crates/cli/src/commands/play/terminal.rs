@@ -23,7 +23,7 @@ const DEBUG_CUT: usize = 500;
 const LIVE_CUT: usize = 60;
 
 /// After this long a running step says what it waits for.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SHOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// Prints steps as they end; on a terminal shows the one that runs.
 pub(super) struct Terminal {
@@ -58,7 +58,7 @@ impl Terminal {
             if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {msg}{took}") {
                 // Writing into a string can't fail.
                 let took = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                    let waiting = if state.elapsed() > PATIENCE {
+                    let waiting = if state.elapsed() > SHOWN_AFTER {
                         ", waiting for its answer"
                     } else {
                         ""

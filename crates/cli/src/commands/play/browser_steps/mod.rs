@@ -4,6 +4,7 @@ mod heal;
 mod prepared;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
@@ -12,6 +13,7 @@ use cuecard_report::Style;
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
+use cuecard_runner::check::steps_plan;
 use cuecard_runner::played_steps;
 use cuecard_source::SourceFile;
 use cuecard_source::value::printable;
@@ -35,37 +37,34 @@ use crate::output::{Output, stderr, stdout};
 /// Plays the steps in `source`.
 pub(super) fn run(
     args: &PlayArgs,
+    file: &Path,
     source: SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
-) -> ExitCode {
-    let prepared = options(args).and_then(|(timeout, reports)| {
-        let asked = PlayRequest {
-            file: &args.file,
-            variables: &args.variables,
-            heal: &args.heal,
-            browser: &args.browser,
-            safety: &args.safety,
-            range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
-            timeout,
-            strict: args.strict,
-            json: args.json,
-            run_dir: Some(&args.runs.run_dir),
-        };
-        Ok((prepare(&asked, source, environment, output)?, reports))
-    });
-    let (prepared, reports) = match prepared {
-        Ok(prepared) => prepared,
-        Err(stopped) => return super::refused(args, stopped, output),
+) -> Result<ExitCode, Stop> {
+    let (timeout, reports) = options(args)?;
+    let asked = PlayRequest {
+        file,
+        variables: &args.variables,
+        heal: &args.heal,
+        browser: &args.browser,
+        safety: &args.safety,
+        range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+        timeout,
+        strict: args.strict,
+        json: args.json,
+        run_dir: Some(&args.runs.run_dir),
     };
+    let prepared = prepare(&asked, source, environment, output)?;
     if args.dry_run {
-        let would_do = browser_files::of_steps(&prepared.ready.steps);
-        stderr(&would_do.list());
-        stdout(&format!("it would do {}\n", would_do.line()));
-        return ExitCode::Passed;
+        let would_do = steps_plan(&prepared.ready.steps);
+        stderr(&browser_files::list(&would_do));
+        stdout(&format!("it would do {}\n", browser_files::line(&would_do)));
+        return Ok(ExitCode::Passed);
     }
-    let exit = asynchronously(async |stop| perform(args, &prepared, &reports, output, &stop).await);
-    exit.unwrap_or_else(|exit| exit)
+    let exit =
+        asynchronously(async |stop| perform(args, file, &prepared, &reports, output, &stop).await);
+    Ok(exit.unwrap_or_else(|exit| exit))
 }
 
 /// The time limit and the reports that the user asked for.
@@ -82,6 +81,7 @@ fn options(args: &PlayArgs) -> Result<(Option<Duration>, Vec<Report>), Stop> {
 
 async fn perform(
     args: &PlayArgs,
+    file: &Path,
     prepared: &Prepared,
     reports: &[Report],
     output: &Output,
@@ -104,6 +104,7 @@ async fn perform(
             // What a step found of its page is in its result.
             include: IncludeResults::Always,
         },
+        file,
         reports,
         working_directory: &prepared.working_directory,
         redactor: redactor.clone(),
