@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use cuecard_report::{Style, diagnostics};
-use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::diagnostic::{Diagnostic, Severity, bounded};
 use cuecard_source::value::Redactor;
 
 use crate::args::Color;
@@ -64,7 +64,7 @@ impl Output {
     /// Shows diagnostics on standard error, as many as are to be shown; with `json` each is followed by a line for
     /// machines.
     pub(crate) fn diagnostics(&self, all: &[Diagnostic], json: bool, redactor: &Redactor) {
-        for diagnostic in diagnostics::bounded(all) {
+        for diagnostic in bounded(all) {
             self.diagnostic(&diagnostic, json, redactor);
         }
     }

@@ -25,7 +25,7 @@ impl MockServer {
             for rejected in rejected {
                 note = note.with_note(rejected.explain(script));
             }
-            found.push(self.strictly_noted(note));
+            found.push(self.findings.strictly_noted(note));
         }
         if let Some(more) = &served.said_more
             && let Some(turn) = served.turn(script)
@@ -33,7 +33,7 @@ impl MockServer {
             let message = "the user message contains more than the prompt of this turn";
             let note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
             let note = note.with_note(format!("additional text: {:?}", cut(more, 200)));
-            found.push(self.strictly_noted(note));
+            found.push(self.findings.strictly_noted(note));
         }
         for differing in &served.differing_results {
             let message = format!(
@@ -49,7 +49,7 @@ impl MockServer {
                 .at(source, span)
                 .with_note(format!("expected: {}", differing.expected))
                 .with_note(format!("received: {}", differing.arrived));
-            found.push(self.strictly(differs));
+            found.push(self.findings.strictly(differs));
         }
         found.extend(self.changed_calls(script, served, request));
         found
@@ -87,6 +87,6 @@ impl MockServer {
         for change in changed {
             note = note.with_note(change);
         }
-        Some(self.strictly_noted(note))
+        Some(self.findings.strictly_noted(note))
     }
 }

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_runtime::findings::Findings;
+use cuecard_runtime::trace_writer;
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
 use serde::Serialize;
-
-/// More findings are counted, not kept.
-const MAX_FINDINGS: usize = 1_000;
 
 /// So many bytes of requests are kept. Of further ones, what happened is kept without the request.
 const MAX_KEPT_BYTES: usize = 64 << 20;
@@ -62,6 +61,18 @@ pub struct Exchange {
     /// The error or the explanation, if it got no answer of the script.
     pub error: Option<String>,
 }
+
+/// What those who watch a stand-in are told, as it happens.
+#[derive(Debug, Clone)]
+pub enum Notice {
+    /// A request was answered.
+    Exchange(Arc<Exchange>),
+    /// Something failed, or is doubtful.
+    Finding(Box<Diagnostic>),
+}
+
+/// Who watches a stand-in.
+pub type Watcher = trace_writer::Watcher<Notice>;
 
 /// A turn that no session got, or none got whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -135,11 +146,8 @@ pub(super) struct ExchangeRecorder {
 struct Inner {
     exchanges: Vec<Arc<Exchange>>,
     kept_bytes: usize,
-    findings: Vec<Diagnostic>,
-    told: HashSet<String>,
     /// Turns of which no answer was sent whole yet, by scenario and number from 1.
     cut: HashSet<(String, usize)>,
-    n_failures: u64,
     n_misses: u64,
 }
 
@@ -225,27 +233,6 @@ impl ExchangeRecorder {
         cut.any(|(name, number)| name == scenario && *number == turn)
     }
 
-    /// Keeps a finding; `false` if the same was found before.
-    pub(super) fn find(&self, diagnostic: &Diagnostic) -> bool {
-        let mut inner = self.lock();
-        let is_failure = diagnostic.severity == Severity::Error;
-        inner.n_failures += u64::from(is_failure);
-        if inner.findings.len() >= MAX_FINDINGS {
-            return false;
-        }
-        let text = format!(
-            "{}{:?}{}",
-            diagnostic.code.name(),
-            diagnostic.place.as_ref().map(|place| place.span),
-            diagnostic.message
-        );
-        if !inner.told.insert(text) {
-            return false;
-        }
-        inner.findings.push(diagnostic.clone());
-        true
-    }
-
     pub(super) fn count_miss(&self) {
         self.lock().n_misses += 1;
     }
@@ -254,13 +241,19 @@ impl ExchangeRecorder {
         self.lock().exchanges.clone()
     }
 
-    pub(super) fn verdict(&self, n_turns: usize, unplayed: Vec<UnplayedTurn>) -> Verdict {
+    pub(super) fn verdict(
+        &self,
+        findings: &Findings,
+        n_turns: usize,
+        unplayed: Vec<UnplayedTurn>,
+    ) -> Verdict {
+        let n_failures = findings.n_failures();
         let n_exchanges = self.n_exchanges.load(Ordering::Relaxed);
         let inner = self.lock();
         Verdict {
-            passed: inner.n_failures == 0,
-            findings: inner.findings.clone(),
-            n_failures: inner.n_failures,
+            passed: n_failures == 0,
+            findings: findings.list(),
+            n_failures,
             n_misses: inner.n_misses,
             n_exchanges,
             n_exchanges_left_out: n_exchanges.saturating_sub(self.max_exchanges),
@@ -277,8 +270,6 @@ fn turn_of(exchange: &Exchange) -> Option<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use cuecard_source::diagnostic::codes;
-
     use super::*;
 
     fn exchange(number: u64) -> Arc<Exchange> {
@@ -315,7 +306,7 @@ mod tests {
         assert_eq!(recorded, [true, true, false, false]);
         let told: Vec<bool> = begun.iter().map(|begun| begun.is_first_left_out).collect();
         assert_eq!(told, [false, false, true, false]);
-        let verdict = ledger.verdict(0, Vec::new());
+        let verdict = ledger.verdict(&Findings::default(), 0, Vec::new());
         assert_eq!((verdict.n_exchanges, verdict.n_exchanges_left_out), (4, 2));
     }
 
@@ -334,17 +325,5 @@ mod tests {
         let without = ExchangeRecorder::new(10, false);
         without.keep(&exchange(1), 1);
         assert_eq!(without.exchanges(), []);
-    }
-
-    #[test]
-    fn findings_are_kept_up_to_the_bound_and_failures_counted_behind_it() {
-        let ledger = ExchangeRecorder::new(10, true);
-        for number in 0..MAX_FINDINGS + 5 {
-            let found = Diagnostic::error(codes::MODEL_MISS, format!("miss {number}"));
-            assert_eq!(ledger.find(&found), number < MAX_FINDINGS);
-        }
-        let verdict = ledger.verdict(0, Vec::new());
-        assert_eq!(verdict.findings.len(), MAX_FINDINGS);
-        assert_eq!(verdict.n_failures, (MAX_FINDINGS + 5) as u64);
     }
 }

@@ -46,16 +46,16 @@ mod stored;
 mod stray_results;
 mod streaming;
 mod style;
-mod telling;
 #[cfg(test)]
 mod tests;
 mod threads;
 
-pub use exchange_recorder::{Exchange, UnplayedTurn, Verdict};
+pub use cuecard_runtime::start_error::StartError;
+pub use cuecard_runtime::trace_writer::TraceOutput;
+pub use exchange_recorder::{Exchange, Notice, UnplayedTurn, Verdict, Watcher};
 pub use faults::PlannedFault;
 pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
     OnMiss,
 };
-pub use server::{MockLlm, RunningLlm, StartError};
-pub use telling::{Notice, TraceOutput, Watcher};
+pub use server::{MockLlm, RunningLlm};

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{EventKind, LocatedCheck};
 use cuecard_timeline::script::{
     Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
     SessionKey, Sessions, Speed, UnmatchedRequest,
 };
-use cuecard_trace::{EventData, Log};
+use cuecard_trace::EventData;
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
@@ -20,16 +20,17 @@ use super::answers::{self, ToolMapping};
 use super::body_cache::{CacheKey, CachedBody};
 use super::checks;
 use super::events;
-use super::exchange_recorder::{ExchangeRecorder, StartedExchange, UnplayedTurn};
+use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, UnplayedTurn, Verdict};
 use super::faults::{Faults, Hit};
 use super::options::{LlmOptions, OnMiss};
 use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
-use super::telling::{Notice, TraceWriter};
 use super::threads::Threads;
 use cuecard_runtime::clock::Clock;
+use cuecard_runtime::findings::{Findings, explain, logged};
 use cuecard_runtime::listener::Guard;
+use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::ids::{IdSeed, ResponseId};
@@ -47,7 +48,8 @@ pub(super) struct MockServer {
     pub(super) calling: ToolMapping,
     pub(super) faults: Arc<Faults>,
     pub(super) ledger: Arc<ExchangeRecorder>,
-    pub(super) teller: TraceWriter,
+    pub(super) findings: Findings,
+    pub(super) teller: TraceWriter<Notice>,
     pub(super) clock: Clock,
     /// The time that answers carry, in seconds since 1970.
     pub(super) created_at: u64,
@@ -202,7 +204,7 @@ impl MockServer {
         guard: Guard,
         sessions: Sessions,
         calling: ToolMapping,
-        teller: TraceWriter,
+        teller: TraceWriter<Notice>,
         clock: Clock,
         ignored: GlobSet,
     ) -> Self {
@@ -221,6 +223,7 @@ impl MockServer {
                 options.max_exchanges,
                 options.keeps_exchanges,
             )),
+            findings: Findings::new(options.is_strict),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
             faults: Arc::new(Faults::of(&scripts)),
@@ -334,10 +337,11 @@ impl MockServer {
         };
         if let (SelectionReason::Any, Some(selection)) = (reason, selection) {
             let doubt = selection.doubt(&script.timeline);
-            told.found.extend(doubt.map(|doubt| self.strictly(doubt)));
+            told.found
+                .extend(doubt.map(|doubt| self.findings.strictly(doubt)));
         }
         if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
-            told.found.push(self.strictly(found));
+            told.found.push(self.findings.strictly(found));
         }
         let asked = |is_new| TurnRequest {
             scenario_idx,
@@ -465,7 +469,7 @@ impl MockServer {
         };
         let warnings = prepared.warnings.into_iter();
         told.found
-            .extend(warnings.map(|warning| self.strictly(warning)));
+            .extend(warnings.map(|warning| self.findings.strictly(warning)));
         told.hits = hits;
         let elements = prepared.elements;
         if is_new && told.is_recorded && self.teller.has_trace() {
@@ -570,7 +574,7 @@ impl MockServer {
                     let message = format!("`{}` is not evaluated here: {why}", check.key);
                     let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                         .at(&script.timeline.source, check.span);
-                    self.find(self.strictly_noted(found)).await;
+                    self.find(self.findings.strictly_noted(found)).await;
                 }
                 checks::Judged::Fails { evidence } => {
                     let message = format!("the assert `{}` failed: {evidence}", check.key);
@@ -597,21 +601,6 @@ impl MockServer {
         refuse(error, "refused", told)
     }
 
-    pub(super) fn strictly(&self, found: Diagnostic) -> Diagnostic {
-        match self.options.is_strict {
-            true => found.strictly(),
-            false => found,
-        }
-    }
-
-    /// The same of a note that says that something was not looked at: who is strict wants to know.
-    pub(super) fn strictly_noted(&self, mut found: Diagnostic) -> Diagnostic {
-        if self.options.is_strict {
-            found.severity = Severity::Error;
-        }
-        found
-    }
-
     /// Keeps findings and tells them, as [`Self::find`].
     pub(super) async fn find_all(&self, found: &mut Vec<Diagnostic>) {
         for found in found.drain(..) {
@@ -623,7 +612,7 @@ impl MockServer {
     /// way of every request.
     pub(super) fn find(&self, diagnostic: Diagnostic) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if !self.ledger.find(&diagnostic) {
+            if !self.findings.keep(&diagnostic) {
                 return;
             }
             if self.teller.has_trace() {
@@ -639,6 +628,12 @@ impl MockServer {
     /// The turns that no session asked for, as scenario and turn.
     pub(super) fn unasked(&self) -> HashSet<(usize, usize)> {
         self.remembered().sessions.unplayed().collect()
+    }
+
+    /// How it went so far.
+    pub(super) fn verdict(&self) -> Verdict {
+        let (n_turns, unplayed) = self.turns();
+        self.ledger.verdict(&self.findings, n_turns, unplayed)
     }
 
     /// How many turns there are, and those that no session got, or none got whole.
@@ -723,38 +718,6 @@ pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
     let source = &script.timeline.source;
     let position = source.position(script.turn(turn_idx)?.span.start);
     Some(format!("{}:{}", source.name(), position.line))
-}
-
-/// A finding as the trace has it.
-pub(super) fn logged(diagnostic: &Diagnostic) -> EventData {
-    EventData::Log(Log {
-        level: diagnostic.severity.as_str().to_owned(),
-        message: format!("{}: {}", diagnostic.code.name(), explain(diagnostic)),
-        stream: None,
-    })
-}
-
-/// A finding as text: what, where, the facts, what to do.
-fn explain(diagnostic: &Diagnostic) -> String {
-    let mut text = diagnostic.message.clone();
-    if let Some(place) = &diagnostic.place {
-        let position = place.source.position(place.span.start);
-        text.push_str(&format!(
-            "\nat {}:{}:{}",
-            place.source.name(),
-            position.line,
-            position.column
-        ));
-    }
-    for note in &diagnostic.notes {
-        text.push('\n');
-        text.push_str(note);
-    }
-    if let Some(help) = &diagnostic.help {
-        text.push_str("\nhelp: ");
-        text.push_str(help);
-    }
-    text
 }
 
 fn side_reply(text: &str, why: String, request: &Request, told: ExchangeReport) -> Reply {

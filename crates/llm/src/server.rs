@@ -5,9 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use cuecard_report::diagnostics::bounded;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, Timeline};
@@ -18,24 +16,24 @@ use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
 
 use super::answers::ToolMapping;
-use super::exchange_recorder::{Exchange, Verdict};
+use super::exchange_recorder::{Exchange, Verdict, Watcher};
 use super::faults::{Faults, PlannedFault};
-use super::files::{self, Loaded};
-use super::mock_server::{MockServer, logged};
+use super::files;
+use super::mock_server::MockServer;
 use super::options::LlmOptions;
 use super::service;
 use super::style;
-use super::telling::{self, TraceOutput, Watcher, Writer};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connection_limit::ConnectionLimit;
-use cuecard_runtime::connections::{Acceptor, Dispatcher, WorkerConnections, possible_connections};
-use cuecard_runtime::listener::{Guard, ListenerError};
+use cuecard_runtime::findings::logged;
+use cuecard_runtime::http_server::{ServerNotice, ServerOptions, serve};
+use cuecard_runtime::listener::Guard;
+use cuecard_runtime::load::Loaded;
+use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::trace_writer::{self, TraceOutput, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_workspace::probe;
 
-/// How long answers that are on their way may still take when the stand-in stops.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// Where clients of the providers put their API key, besides `Authorization`.
 pub(super) const KEY_HEADERS: &[&str] = &["x-api-key", "api-key", "x-goog-api-key"];
 
@@ -111,8 +109,8 @@ impl MockLlm {
     /// # Errors
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
-        let loaded = files::load(&self.paths, &self.options);
-        match files::is_bad(&loaded, self.options.skip_bad) {
+        let (loaded, _) = files::load(&self.paths, &self.options);
+        match loaded.is_bad(self.options.skip_bad) {
             true => Err(StartError::Files(loaded.diagnostics)),
             false => Ok(Faults::of(&loaded.scripts).planned(&loaded.scripts)),
         }
@@ -129,15 +127,14 @@ impl MockLlm {
             trace,
             watcher,
         } = self;
-        let loaded = files::load(&paths, &options);
-        if files::is_bad(&loaded, options.skip_bad) {
+        let (loaded, ignored) = files::load(&paths, &options);
+        if loaded.is_bad(options.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let Loaded {
             scripts,
             mut diagnostics,
             left_out,
-            ignored,
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
         let selector = Selector::new(timelines(), options.max_distance);
@@ -195,7 +192,7 @@ impl MockLlm {
             (trace, header)
         });
         let (teller, writer) =
-            telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
+            trace_writer::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
         let logs = diagnostics.iter().map(logged).collect();
         teller.events(clock.now(), logs).await;
         let sessions = Sessions::new(scripts, selector, options.max_sessions);
@@ -208,12 +205,16 @@ impl MockLlm {
                 .to_string_lossy()
                 .into_owned(),
         };
-        let places = ConnectionLimit::new(possible_connections(options.max_connections));
+        let serving = ServerOptions {
+            n_threads: options.n_threads,
+            timeouts: options.timeouts,
+            max_connections: options.max_connections,
+        };
         let mock_server = Arc::new(MockServer::new(
             options, guard, sessions, calling, teller, clock, ignored,
         ));
         let stop_on_drop = mock_server.stop.clone().drop_guard();
-        let workers = serve(&mock_server, listener, places).map_err(StartError::Io)?;
+        let workers = workers(&mock_server, listener, serving).map_err(StartError::Io)?;
         Ok(RunningLlm {
             _stop_on_drop: stop_on_drop,
             address,
@@ -274,8 +275,7 @@ impl RunningLlm {
 
     /// How it went so far. Turns that are not played are listed, and are no failure before the end.
     pub fn verdict(&self) -> Verdict {
-        let (n_turns, unplayed) = self.mock_server.turns();
-        self.mock_server.ledger.verdict(n_turns, unplayed)
+        self.mock_server.verdict()
     }
 
     /// Whether a scenario expects that the program under test ends with this code.
@@ -303,16 +303,16 @@ impl RunningLlm {
         }
         last_asserts(&mock_server).await;
         judge_expectations(&mock_server, exit_code).await;
-        let (n_turns, unplayed) = mock_server.turns();
+        let (_, unplayed) = mock_server.turns();
         if mock_server.options.require_complete && !unplayed.is_empty() {
             mock_server
                 .find(unplayed_turns(&mock_server, &unplayed))
                 .await;
         }
         for found in mock_server.faults.unfired(&mock_server.scripts) {
-            mock_server.find(mock_server.strictly(found)).await;
+            mock_server.find(mock_server.findings.strictly(found)).await;
         }
-        let mut verdict = mock_server.ledger.verdict(n_turns, unplayed);
+        let mut verdict = mock_server.verdict();
         let elapsed = mock_server.clock.now();
         mock_server
             .teller
@@ -351,86 +351,29 @@ impl fmt::Debug for RunningLlm {
     }
 }
 
-/// A share takes a connection that it has accepted, unless another one has so many fewer.
-const SLACK: usize = 4;
-
-/// Starts those who serve the connections of `listener`. Each accepts, so that a connection begins with whoever has time
-/// for it, and on the way to it nobody else is waited for.
-fn serve(
+/// Starts those who answer.
+fn workers(
     mock_server: &Arc<MockServer>,
     listener: TcpListener,
-    places: ConnectionLimit,
+    options: ServerOptions,
 ) -> io::Result<Vec<Worker>> {
-    let options = &mock_server.options;
-    let listener = listener.into_std()?;
-    let shares = (0..options.n_threads.max(1)).map(|_| WorkerConnections::new(options.timeouts));
-    let (dispatchers, shares): (Vec<Dispatcher>, Vec<WorkerConnections>) = shares.unzip();
-    let mut workers = Vec::new();
-    for (number, share) in shares.into_iter().enumerate() {
-        let accepting = accept(
-            mock_server.clone(),
-            listener.try_clone()?,
-            places.clone(),
-            dispatchers.clone(),
-            number,
-        );
-        let serving = serve_share(mock_server.clone(), share, accepting);
-        workers.push(match options.n_threads {
-            0 => Worker::as_task(serving),
-            _ => Worker::on_thread(format!("cuecard-llm-{number}"), serving)?,
-        });
-    }
-    Ok(workers)
-}
-
-async fn serve_share(
-    mock_server: Arc<MockServer>,
-    share: WorkerConnections,
-    accepting: impl Future<Output = ()>,
-) {
-    let stop = mock_server.stop.clone();
-    // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
-    let mock_server = Arc::new(mock_server);
-    let told = mock_server.clone();
-    let serving = share.serve(
-        stop.clone(),
-        move |request, busy| service::handle(mock_server.clone(), request, busy),
-        move || {
-            let mock_server = told.clone();
-            async move { mock_server.find(service::not_http()).await }
-        },
-    );
-    tokio::select! {
-        _ = async { tokio::join!(serving, accepting) } => {}
-        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
-    }
-}
-
-/// Accepts connections for the share `own`, or for one that has fewer.
-async fn accept(
-    mock_server: Arc<MockServer>,
-    listener: std::net::TcpListener,
-    places: ConnectionLimit,
-    dispatchers: Vec<Dispatcher>,
-    own: usize,
-) {
-    // Fails only if the runtime is about to end.
-    let Ok(listener) = TcpListener::from_std(listener) else {
-        return;
+    let answering = || {
+        // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
+        let mock_server = Arc::new(mock_server.clone());
+        move |request, busy| service::handle(mock_server.clone(), request, busy)
     };
-    let acceptor = Acceptor::new(listener, places);
-    loop {
-        let (accepted, is_crowded) = tokio::select! {
-            accepted = acceptor.accept() => accepted,
-            () = mock_server.stop.cancelled() => return,
-        };
-        if is_crowded {
-            mock_server.find(crowded(acceptor.n_places())).await;
+    let told = mock_server.clone();
+    let tell = move |notice| {
+        let mock_server = told.clone();
+        async move {
+            let found = match notice {
+                ServerNotice::Crowded(n_places) => crowded(n_places),
+                ServerNotice::NotHttp => service::not_http(),
+            };
+            mock_server.find(found).await;
         }
-        let least = dispatchers.iter().min_by_key(|share| share.n_open());
-        let share = least.filter(|least| dispatchers[own].n_open() > least.n_open() + SLACK);
-        share.unwrap_or(&dispatchers[own]).give(accepted).await;
-    }
+    };
+    serve(listener, options, &mock_server.stop, answering, tell)
 }
 
 fn crowded(n_places: usize) -> Diagnostic {
@@ -484,7 +427,9 @@ async fn judge_expectations(mock_server: &MockServer, exit_code: Option<i64>) {
                 let message = "`expect.exitCode` is not evaluated here: no command was run";
                 let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
                 let found = found.at(&timeline.source, expected.span.unwrap_or_default());
-                mock_server.find(mock_server.strictly_noted(found)).await;
+                mock_server
+                    .find(mock_server.findings.strictly_noted(found))
+                    .await;
             }
             (Some(code), Some(exit_code)) if code != exit_code => failures.push((
                 format!("the command exited with {exit_code}, expected {code} (`expect.exitCode`)"),
@@ -553,46 +498,4 @@ fn unplayed_turns(mock_server: &MockServer, unplayed: &[super::UnplayedTurn]) ->
         found = found.with_note(format!("{name} ({}){cut}", turn.place));
     }
     found
-}
-
-/// Why a stand-in doesn't start.
-#[derive(Debug)]
-pub enum StartError {
-    /// Files that can't be used, with all that was found in them.
-    Files(Vec<Diagnostic>),
-    /// The address can't be listened on.
-    Listener(ListenerError),
-    /// The trace can't be written, or the operating system refuses something else.
-    Io(io::Error),
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Files(diagnostics) => {
-                formatter.write_str("invalid scenarios")?;
-                for found in bounded(diagnostics) {
-                    write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
-                    if let Some(place) = &found.place {
-                        let position = place.source.position(place.span.start);
-                        let (name, line) = (place.source.name(), position.line);
-                        write!(formatter, " ({name}:{line}:{})", position.column)?;
-                    }
-                }
-                Ok(())
-            }
-            Self::Listener(_) => formatter.write_str("the mock server can't listen"),
-            Self::Io(_) => formatter.write_str("the mock server failed to start"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Files(_) => None,
-            Self::Listener(error) => Some(error),
-            Self::Io(error) => Some(error),
-        }
-    }
 }

@@ -16,7 +16,7 @@ use futures::future::{BoxFuture, Either, FutureExt as _};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
-use super::exchange_recorder::Exchange;
+use super::exchange_recorder::{Exchange, Notice};
 use super::headers::{self, Query};
 use super::mock_server::{ExchangeReport, MockServer, place_of};
 use super::replying::Replying;
@@ -473,7 +473,9 @@ pub(super) async fn note(
         error: told.error,
     });
     mock_server.ledger.keep(&exchange, n_bytes);
-    teller.exchange(exchange.clone(), n_bytes).await;
+    teller
+        .sized_notice(Notice::Exchange(exchange.clone()), n_bytes)
+        .await;
     exchange
 }
 

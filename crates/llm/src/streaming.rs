@@ -13,11 +13,11 @@ use cuecard_timeline::script::Endpoint;
 use futures::Stream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::exchange_recorder::{Exchange, ExchangeRecorder};
+use super::exchange_recorder::{Exchange, ExchangeRecorder, Notice};
 use super::mock_server::{MockServer, ModelAnswer};
-use super::telling::TraceWriter;
 use cuecard_runtime::clock::{Alarm, Clock};
 use cuecard_runtime::timeouts::Answering;
+use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::answer::{Answer, Failure};
 use cuecard_wire::llm::events::{Events, Streaming, Window};
 use cuecard_wire::llm::usage::Usage;
@@ -91,7 +91,7 @@ pub(super) struct Timing {
 /// An answer on its way. Dropped before it was sent whole, since its client went away or the run ended, it is cut, and the
 /// log says so.
 pub(super) struct Delivery {
-    teller: TraceWriter,
+    teller: TraceWriter<Notice>,
     ledger: Arc<ExchangeRecorder>,
     exchange: Arc<Exchange>,
     is_sent: bool,
@@ -119,10 +119,11 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.is_sent {
             self.ledger.mark_cut(&self.exchange);
-            self.teller.exchange_cut(Arc::new(Exchange {
+            let cut = Exchange {
                 outcome: "cut",
                 ..Exchange::clone(&self.exchange)
-            }));
+            };
+            self.teller.try_notice(Notice::Exchange(Arc::new(cut)));
         }
     }
 }

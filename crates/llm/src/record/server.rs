@@ -8,19 +8,20 @@ use std::thread::JoinHandle as Thread;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::super::server::{GRACE, KEY_HEADERS, StartError, WatcherSlot};
-use super::super::telling::{TraceOutput, Watcher};
+use super::super::exchange_recorder::Watcher;
+use super::super::server::{KEY_HEADERS, WatcherSlot};
 use super::files::RecordedFile;
 use super::options::RecordOptions;
 use super::proxy::{self, Proxy};
 use super::writer::{self, Message};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connection_limit::ConnectionLimit;
-use cuecard_runtime::connections::{Acceptor, Dispatcher, WorkerConnections, possible_connections};
+use cuecard_runtime::http_server::{ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
+use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::trace_writer::TraceOutput;
+use cuecard_runtime::workers::Worker;
 
 /// More clients than this are never recorded at once.
 const MOST_CONNECTIONS: usize = 1_000;
@@ -83,9 +84,11 @@ impl RecordLlm {
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
         let (queue, thread) =
             writer::start(clock, &options, trace, watcher).map_err(StartError::Io)?;
-        let (dispatcher, share) = WorkerConnections::new(options.timeouts);
-        let places = ConnectionLimit::new(possible_connections(MOST_CONNECTIONS));
-        let acceptor = Acceptor::new(listener, places);
+        let serving = ServerOptions {
+            n_threads: 0,
+            timeouts: options.timeouts,
+            max_connections: MOST_CONNECTIONS,
+        };
         let stop = CancellationToken::new();
         let proxy = Arc::new(Proxy::new(
             options,
@@ -95,28 +98,19 @@ impl RecordLlm {
             stop.clone(),
             queue.clone(),
         ));
-        let answer = move |request, busy| proxy::handle(proxy.clone(), request, busy);
-        let server = share.serve(stop.clone(), answer, || async {});
-        tokio::spawn(accept(acceptor, dispatcher, stop.clone()));
+        let answering = || {
+            let proxy = proxy.clone();
+            move |request, busy| proxy::handle(proxy.clone(), request, busy)
+        };
+        let workers = serve(listener, serving, &stop, answering, |_| async {});
         Ok(RunningRecorder {
             address,
-            task: tokio::spawn(server),
+            workers: workers.map_err(StartError::Io)?,
             queue,
             thread,
             stop: stop.clone(),
             _stop_on_drop: stop.drop_guard(),
         })
-    }
-}
-
-/// Hands in every connection until all ends.
-async fn accept(acceptor: Acceptor, dispatcher: Dispatcher, stop: CancellationToken) {
-    loop {
-        let (accepted, _) = tokio::select! {
-            accepted = acceptor.accept() => accepted,
-            () = stop.cancelled() => return,
-        };
-        dispatcher.give(accepted).await;
     }
 }
 
@@ -155,7 +149,7 @@ fn check_out(options: &RecordOptions) -> Result<(), StartError> {
 /// A recording that runs. It ends with [`RunningRecorder::stop`], and when it is dropped.
 pub struct RunningRecorder {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    workers: Vec<Worker>,
     queue: mpsc::Sender<Message>,
     thread: Thread<Recording>,
     stop: CancellationToken,
@@ -180,15 +174,15 @@ impl RunningRecorder {
     /// Stops: no new requests, a moment for answers on their way, everything written.
     pub async fn stop(self) -> Recording {
         let Self {
-            mut task,
+            workers,
             queue,
             thread,
             stop,
             ..
         } = self;
         stop.cancel();
-        if tokio::time::timeout(GRACE, &mut task).await.is_err() {
-            task.abort();
+        for worker in workers {
+            worker.ended().await;
         }
         // The writer is gone only after a panic in a watcher.
         let _ = queue.send(Message::Close).await;

@@ -20,9 +20,8 @@ use cuecard_trace::{
 };
 use tokio::sync::mpsc;
 
-use super::super::exchange_recorder::Exchange;
+use super::super::exchange_recorder::{Exchange, Notice, Watcher};
 use super::super::service::{bounded, milliseconds};
-use super::super::telling::{Notice, TraceOutput, Watcher};
 use super::super::{answers, events};
 use super::answered;
 use super::files::{self, Names, RecordedFile};
@@ -31,6 +30,7 @@ use super::server::Recording;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap;
 use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_wire::llm::Received;
 use cuecard_wire::llm::decode::Decoded;
 

@@ -2,9 +2,11 @@
 //!
 //! A [`Diagnostic`] is data; `reports::diagnostics` renders it as plain text, in colour or as JSON.
 
+mod bounded;
 mod catalogue;
 mod suggest;
 
+pub use bounded::{MAX_SHOWN, bounded};
 pub use catalogue::{Code, catalogue, codes, find_code};
 pub use suggest::did_you_mean;
 

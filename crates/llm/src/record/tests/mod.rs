@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use cuecard_source::diagnostic::Diagnostic;
 
-use super::super::telling::Notice;
+use super::super::exchange_recorder::Notice;
 use super::super::{MockLlm, TraceOutput};
 use super::{RecordLlm, RecordOptions, Recording, RunningRecorder, Upstream};
 

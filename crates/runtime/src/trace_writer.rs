@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Redactor;
 use cuecard_trace::{End, EventData, Header};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::exchange_recorder::Exchange;
-use cuecard_runtime::clock::{Clock, Stopwatch};
-use cuecard_runtime::tap::Recorder;
+use super::clock::{Clock, Stopwatch};
+use super::tap::Recorder;
 
 /// So much may wait to be told; who tells more waits too.
 const QUEUE: usize = 4_096;
@@ -24,17 +22,8 @@ const UNIT: usize = 1 << 10;
 /// Under load the trace is flushed this often; else whenever nothing waits.
 const FLUSH: Duration = Duration::from_millis(20);
 
-/// What those who watch a stand-in are told, as it happens.
-#[derive(Debug, Clone)]
-pub enum Notice {
-    /// A request was answered.
-    Exchange(Arc<Exchange>),
-    /// Something failed, or is doubtful.
-    Finding(Box<Diagnostic>),
-}
-
-/// Who watches a stand-in.
-pub type Watcher = Box<dyn FnMut(&Notice) + Send>;
+/// Who watches a stand-in: is told of each notice, as it happens.
+pub type Watcher<N> = Box<dyn FnMut(&N) + Send>;
 
 /// Where a trace goes.
 pub struct TraceOutput {
@@ -53,27 +42,37 @@ impl std::fmt::Debug for TraceOutput {
     }
 }
 
-enum TraceMessage {
+enum TraceMessage<N> {
     Events(Duration, Vec<EventData>),
-    Notice(Notice),
-    Exchange(Arc<Exchange>, Option<OwnedSemaphorePermit>),
+    Notice(N, Option<OwnedSemaphorePermit>),
     End(Box<End>),
     /// Nothing more is told.
     Close,
 }
 
 /// Tells the writer.
-#[derive(Clone)]
-pub(super) struct TraceWriter {
-    queue: Option<mpsc::Sender<TraceMessage>>,
+#[derive(Debug)]
+pub struct TraceWriter<N> {
+    queue: Option<mpsc::Sender<TraceMessage<N>>>,
     /// Units of bytes that may still wait.
     units: Arc<Semaphore>,
     has_trace: bool,
     has_watcher: bool,
 }
 
+impl<N> Clone for TraceWriter<N> {
+    fn clone(&self) -> Self {
+        Self {
+            queue: self.queue.clone(),
+            units: self.units.clone(),
+            ..*self
+        }
+    }
+}
+
 /// The thread that writes. It ends with [`TraceWriter::close`], or when the last teller is gone.
-pub(super) struct Writer {
+#[derive(Debug)]
+pub struct Writer {
     thread: Option<JoinHandle<Option<io::Error>>>,
 }
 
@@ -81,12 +80,12 @@ pub(super) struct Writer {
 ///
 /// # Errors
 /// If the header can't be written, or there can be no thread.
-pub(super) fn start(
+pub fn start<N: Send + 'static>(
     clock: Clock,
     secrets: Vec<String>,
     trace: Option<(TraceOutput, Header)>,
-    watcher: Option<Watcher>,
-) -> io::Result<(TraceWriter, Writer)> {
+    watcher: Option<Watcher<N>>,
+) -> io::Result<(TraceWriter<N>, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
     let units = Arc::new(Semaphore::new(QUEUED_BYTES / UNIT));
     if !has_trace && !has_watcher {
@@ -134,10 +133,10 @@ pub(super) fn start(
     ))
 }
 
-fn write(
-    mut queue: mpsc::Receiver<TraceMessage>,
+fn write<N>(
+    mut queue: mpsc::Receiver<TraceMessage<N>>,
     mut recorder: Recorder<'_>,
-    mut watcher: Option<Watcher>,
+    mut watcher: Option<Watcher<N>>,
 ) -> Option<io::Error> {
     let mut notices = Vec::new();
     while let Some(first) = queue.blocking_recv() {
@@ -151,10 +150,7 @@ fn write(
                         recorder.record_at(at, event);
                     }
                 }
-                TraceMessage::Notice(notice) => notices.push((notice, None)),
-                TraceMessage::Exchange(exchange, units) => {
-                    notices.push((Notice::Exchange(exchange), units));
-                }
+                TraceMessage::Notice(notice, units) => notices.push((notice, units)),
                 TraceMessage::End(end) => recorder.end(&end),
                 TraceMessage::Close => is_over = true,
             }
@@ -177,57 +173,57 @@ fn write(
     recorder.take_error()
 }
 
-impl TraceWriter {
+impl<N> TraceWriter<N> {
     /// Whether events are worth making.
-    pub(super) fn has_trace(&self) -> bool {
+    pub fn has_trace(&self) -> bool {
         self.has_trace
     }
 
     /// These happened at `at`.
-    pub(super) async fn events(&self, at: Duration, events: Vec<EventData>) {
+    pub async fn events(&self, at: Duration, events: Vec<EventData>) {
         if self.has_trace && !events.is_empty() {
             self.tell(TraceMessage::Events(at, events)).await;
         }
     }
 
-    pub(super) async fn notice(&self, notice: Notice) {
+    /// Tells who watches.
+    pub async fn notice(&self, notice: N) {
         if self.has_watcher {
-            self.tell(TraceMessage::Notice(notice)).await;
+            self.tell(TraceMessage::Notice(notice, None)).await;
         }
     }
 
-    /// An exchange is over, of whose request `n_bytes` are kept.
-    pub(super) async fn exchange(&self, exchange: Arc<Exchange>, n_bytes: usize) {
+    /// The same of what holds `n_bytes`, of which only so many wait.
+    pub async fn sized_notice(&self, notice: N, n_bytes: usize) {
         if self.has_watcher {
             let n_units = n_bytes.div_ceil(UNIT).clamp(1, QUEUED_BYTES / UNIT);
             let n_units = u32::try_from(n_units).unwrap_or(1);
             // They are never closed.
             let units = self.units.clone().acquire_many_owned(n_units).await.ok();
-            self.tell(TraceMessage::Exchange(exchange, units)).await;
+            self.tell(TraceMessage::Notice(notice, units)).await;
         }
     }
 
-    /// An exchange was cut, which is told once more. From where nothing can be waited for.
-    pub(super) fn exchange_cut(&self, exchange: Arc<Exchange>) {
+    /// The same from where nothing can be waited for: with a full queue, nobody is told.
+    pub fn try_notice(&self, notice: N) {
         if let Some(queue) = &self.queue {
-            // With a full queue, it is only the verdict that tells it.
-            let _ = queue.try_send(TraceMessage::Exchange(exchange, None));
+            let _ = queue.try_send(TraceMessage::Notice(notice, None));
         }
     }
 
     /// The trace is over.
-    pub(super) async fn end(&self, end: End) {
+    pub async fn end(&self, end: End) {
         if self.has_trace {
             self.tell(TraceMessage::End(Box::new(end))).await;
         }
     }
 
     /// The writer may end: what connections that are still open tell is told to nobody.
-    pub(super) async fn close(&self) {
+    pub async fn close(&self) {
         self.tell(TraceMessage::Close).await;
     }
 
-    async fn tell(&self, told: TraceMessage) {
+    async fn tell(&self, told: TraceMessage<N>) {
         if let Some(queue) = &self.queue {
             // The writer is gone only after a panic in a watcher.
             let _ = queue.send(told).await;
@@ -237,7 +233,7 @@ impl TraceWriter {
 
 impl Writer {
     /// Waits until everything is written, after [`TraceWriter::close`].
-    pub(super) fn join(self) -> Option<io::Error> {
+    pub fn join(self) -> Option<io::Error> {
         self.thread?.join().ok().flatten()
     }
 }

@@ -1,0 +1,178 @@
+//! Loads what a stand-in plays: timelines in files and below folders, compiled for its player.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_timeline::format::{Symbols, check_names};
+use cuecard_timeline::model::{FaultRules, Timeline};
+use cuecard_timeline::script::Selector;
+
+use super::collect::collect;
+use super::text_file;
+use super::timelines::{TIMELINES, none_tagged, read_timeline, without_data};
+
+/// How timelines are loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadOptions<'a> {
+    /// What the conditions of rules ask for.
+    pub symbols: &'a Symbols,
+    /// What goes wrong on purpose, beside what the files themselves say.
+    pub faults: Option<&'a FaultRules>,
+    /// Only timelines with one of these tags are played; all if there is none.
+    pub tags: &'a [String],
+    /// Whether warnings are errors.
+    pub is_strict: bool,
+    /// Whether the first prompt of each scenario fits any.
+    pub any_prompt: bool,
+    /// Whether one is chosen by its name, so that others may have the same prompt.
+    pub by_name: bool,
+}
+
+impl LoadOptions<'_> {
+    /// A warning as an error, for who is strict.
+    pub fn strictly(&self, found: Diagnostic) -> Diagnostic {
+        match self.is_strict {
+            true => found.strictly(),
+            false => found,
+        }
+    }
+}
+
+/// What was loaded.
+#[derive(Debug)]
+pub struct Loaded<S> {
+    /// The scripts, in the order of the files.
+    pub scripts: Vec<Arc<S>>,
+    /// What was found in the files.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Files that were left out, because they have errors.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Loads what `paths` name. Whether it is in order that files have errors is for the caller to say, see
+/// [`Loaded::is_bad`].
+pub fn load<S>(
+    paths: &[PathBuf],
+    options: &LoadOptions<'_>,
+    compile: impl Fn(Arc<Timeline>) -> (S, Vec<Diagnostic>),
+) -> Loaded<S> {
+    let collected = collect(paths, TIMELINES);
+    let mut loaded = Loaded {
+        scripts: Vec::new(),
+        diagnostics: collected.problems,
+        left_out: Vec::new(),
+    };
+    let read = collected.files.into_iter().map(|file| {
+        let read = read_file(&file.path, options);
+        (file, read)
+    });
+    let mut read = without_data(read.collect(), |read| &read.beside);
+    read.retain(|read| {
+        let timeline = read.timeline.as_ref();
+        timeline.is_none_or(|timeline| timeline.has_tag_of(options.tags))
+    });
+    let mut fitting = HashSet::new();
+    let mut timelines = Vec::new();
+    for read in read {
+        let mut diagnostics = read.diagnostics;
+        let script = read.timeline.and_then(|mut timeline| {
+            timeline.server.any_prompt |= options.any_prompt;
+            if let Some(faults) = options.faults {
+                fitting.extend(faults.lay_over(&mut timeline));
+            }
+            let timeline = Arc::new(timeline);
+            let (script, found) = compile(timeline.clone());
+            diagnostics.extend(found);
+            (!any_error(&diagnostics)).then_some((timeline, script))
+        });
+        match script {
+            Some((timeline, script)) => {
+                timelines.push(timeline);
+                loaded.scripts.push(Arc::new(script));
+            }
+            None => loaded.left_out.push(read.path),
+        }
+        loaded.diagnostics.append(&mut diagnostics);
+    }
+    if loaded.scripts.is_empty() && loaded.left_out.is_empty() && !options.tags.is_empty() {
+        loaded.diagnostics.push(none_tagged(options.tags));
+    }
+    let timelines = || timelines.iter().map(|timeline| &**timeline);
+    let mut between = check_names(timelines());
+    between.extend(Selector::without_prompt(timelines()));
+    if !options.by_name {
+        between.extend(Selector::same_prompt(timelines()));
+    }
+    between.extend(unfitting(options.faults, &fitting));
+    let between = between.into_iter().map(|found| options.strictly(found));
+    loaded.diagnostics.extend(between);
+    loaded
+}
+
+impl<S> Loaded<S> {
+    /// Whether any finding keeps the stand-in from starting; with `skip_bad`, bad files are only left out.
+    pub fn is_bad(&self, skip_bad: bool) -> bool {
+        if !skip_bad {
+            return any_error(&self.diagnostics) || self.scripts.is_empty();
+        }
+        let is_about_arguments = |found: &Diagnostic| {
+            found.severity == Severity::Error && found.code == codes::TIMELINE_NONE
+        };
+        self.scripts.is_empty() || self.diagnostics.iter().any(is_about_arguments)
+    }
+}
+
+/// The faults that fit no event of any timeline.
+fn unfitting(faults: Option<&FaultRules>, fitting: &HashSet<usize>) -> Vec<Diagnostic> {
+    let Some(faults) = faults else {
+        return Vec::new();
+    };
+    let rules = faults.rules.iter().enumerate();
+    rules
+        .filter(|(idx, _)| !fitting.contains(idx))
+        .map(|(_, rule)| {
+            let message = "this fault matches no event of any timeline";
+            Diagnostic::warning(codes::FAULT_NEVER, message)
+                .at(&faults.source, rule.span)
+                .with_help("`match` names an `event`, a `tool` or an `index` of `timeline`, counted from 0; all given conditions must hold")
+        })
+        .collect()
+}
+
+/// A file after reading.
+struct ReadFile {
+    path: PathBuf,
+    timeline: Option<Timeline>,
+    diagnostics: Vec<Diagnostic>,
+    /// The files beside it that it has data in.
+    beside: Vec<PathBuf>,
+}
+
+fn read_file(path: &Path, options: &LoadOptions<'_>) -> ReadFile {
+    let source = match text_file::read(path, &path.display().to_string()) {
+        Ok(source) => source,
+        Err(diagnostic) => {
+            return ReadFile {
+                path: path.to_owned(),
+                timeline: None,
+                diagnostics: vec![diagnostic],
+                beside: Vec::new(),
+            };
+        }
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let read = read_timeline(&source, folder, options.symbols);
+    let diagnostics = read
+        .diagnostics
+        .into_iter()
+        .map(|found| options.strictly(found))
+        .collect();
+    ReadFile {
+        path: path.to_owned(),
+        timeline: read.timeline,
+        diagnostics,
+        beside: read.beside,
+    }
+}
