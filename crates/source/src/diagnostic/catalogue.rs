@@ -4,11 +4,11 @@
 
 use std::fmt;
 
-/// A code of the catalogue, for example `C-REF-02`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(&'static Entry);
+/// A code of the catalogue, for example `C-REF-02`: its place in the table. A reference to the entry would bring a copy of
+/// the whole table into each crate that has one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(u16);
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Entry {
     name: &'static str,
     title: &'static str,
@@ -16,31 +16,41 @@ struct Entry {
 }
 
 impl Code {
+    fn entry(self) -> &'static Entry {
+        &ENTRIES[usize::from(self.0)]
+    }
+
     /// The code as it is written.
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.entry().name
     }
 
     /// What it is about, in a few words.
     pub fn title(self) -> &'static str {
-        self.0.title
+        self.entry().title
     }
 
     /// The page in Markdown: what it means, an example that causes it, and the correction.
     pub fn page(self) -> &'static str {
-        self.0.page
+        self.entry().page
     }
 }
 
 impl fmt::Display for Code {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0.name)
+        formatter.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 
 /// Every code, in order of their names.
 pub fn catalogue() -> impl Iterator<Item = Code> {
-    ENTRIES.iter().map(Code)
+    (0..).map(Code).take(ENTRIES.len())
 }
 
 /// The code called `name`, in any case.
@@ -57,10 +67,10 @@ macro_rules! catalogue {
         /// A constant for each code.
         #[allow(missing_docs, reason = "each constant's meaning is its title in the table")]
         pub mod codes {
-            use super::{Code, ENTRIES};
+            use super::Code;
             #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "only used to number the rows")]
             enum Row { $($constant),* }
-            $(pub const $constant: Code = Code(&ENTRIES[Row::$constant as usize]);)*
+            $(pub const $constant: Code = Code(Row::$constant as u16);)*
         }
     };
 }
