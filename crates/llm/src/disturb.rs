@@ -6,30 +6,12 @@ use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;
 
 use super::faults::Hit;
-use cuecard_runtime::fault::{Act, NOBODYS_ID, OVERSIZE, padded};
+use cuecard_runtime::fault::{Frame, FrameFaults, FrameHit, FrameShape, Part};
 
 /// What comes in place of JSON.
 const GARBAGE: &str = "<html>502 Bad Gateway</html>";
 /// What stands before the JSON of a server-sent event.
 const DATA: &str = "data: ";
-
-/// What is sent at once: an event of a stream, or a whole body.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Frame {
-    /// When, in milliseconds since the request.
-    pub(super) at_ms: u64,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// What is done at a time.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    /// When, in milliseconds since the request.
-    pub(super) at_ms: u64,
-    pub(super) act: Act,
-    /// The faults that have happened then.
-    pub(super) faults: Vec<usize>,
-}
 
 /// The frames of an answer.
 #[derive(Debug, Default)]
@@ -50,17 +32,18 @@ pub(super) fn disturb(answer: Frames, hits: &[Hit]) -> Vec<Part> {
             due.entry(frame_idx).or_insert(hit);
         }
     }
-    let mut disturbing = Disturbing::default();
+    let mut faults = FrameFaults::new(FrameShape { id_in, garbage });
+    let mut parts = Vec::new();
     for (frame_idx, frame) in answer.frames.into_iter().enumerate() {
-        let is_over = disturbing.frame(frame, due.get(&frame_idx).copied());
-        if is_over {
-            return disturbing.parts;
-        }
+        let hit = due.get(&frame_idx).map(|hit| FrameHit {
+            fault_idx: hit.fault_idx,
+            kind: hit.kind,
+            id: hit.call_id.clone(),
+        });
+        parts.extend(faults.frame(frame, hit));
     }
-    if let Some((frame, _)) = disturbing.held.take() {
-        disturbing.push(frame.at_ms, Act::Send(frame.bytes), Vec::new());
-    }
-    disturbing.parts
+    parts.extend(faults.finish());
+    parts
 }
 
 /// The frame that a fault is for.
@@ -75,114 +58,6 @@ fn frame_of(answer: &Frames, hit: &Hit) -> Option<usize> {
     let frames = answer.frames.iter().enumerate().skip(first);
     let mut late = frames.filter(|(_, frame)| hit.at_ms.is_none_or(|at_ms| frame.at_ms >= at_ms));
     late.next().map(|(frame_idx, _)| frame_idx)
-}
-
-#[derive(Default)]
-struct Disturbing<'h> {
-    parts: Vec<Part>,
-    /// A frame that waits for the next one.
-    held: Option<(Frame, &'h Hit)>,
-    /// Ids that are other ones from now on.
-    foreign: Vec<Foreign>,
-}
-
-struct Foreign {
-    fault_idx: usize,
-    /// The id; that of the answer is the first one in its frames.
-    id: Option<String>,
-    has_happened: bool,
-}
-
-impl<'h> Disturbing<'h> {
-    fn push(&mut self, at_ms: u64, act: Act, faults: Vec<usize>) {
-        self.parts.push(Part { at_ms, act, faults });
-    }
-
-    /// Whether that was the last of it.
-    fn frame(&mut self, frame: Frame, hit: Option<&'h Hit>) -> bool {
-        let Frame { at_ms, bytes } = frame;
-        if let Some(hit) = hit.filter(|hit| hit.kind == FaultKind::WrongId) {
-            self.foreign.push(Foreign {
-                fault_idx: hit.fault_idx,
-                id: hit.call_id.clone(),
-                has_happened: false,
-            });
-        }
-        let (bytes, mut faults) = self.with_foreign_ids(bytes);
-        if let Some((before, hit)) = self.held.take() {
-            faults.push(hit.fault_idx);
-            match hit.kind {
-                FaultKind::Merge => {
-                    self.push(at_ms, Act::SendTogether(vec![before.bytes, bytes]), faults);
-                }
-                _ => {
-                    self.push(at_ms, Act::Send(bytes), Vec::new());
-                    self.push(at_ms, Act::Send(before.bytes), faults);
-                }
-            }
-            return false;
-        }
-        let Some(hit) = hit else {
-            self.push(at_ms, Act::Send(bytes), faults);
-            return false;
-        };
-        let act = match hit.kind {
-            FaultKind::WrongId | FaultKind::Stderr => {
-                self.push(at_ms, Act::Send(bytes), faults);
-                return false;
-            }
-            FaultKind::Merge | FaultKind::Reorder => {
-                self.held = Some((Frame { at_ms, bytes }, hit));
-                return false;
-            }
-            FaultKind::Cut => Act::SendHalf(bytes),
-            FaultKind::Stall => Act::Stall,
-            FaultKind::Crash => Act::Crash,
-            FaultKind::Garbage => Act::Send(garbage(&bytes)),
-            FaultKind::Split => Act::SendSplit(bytes),
-            FaultKind::Oversize => Act::Send(padded(bytes, OVERSIZE)),
-            FaultKind::Duplicate => {
-                self.push(at_ms, Act::Send(bytes.clone()), Vec::new());
-                Act::Send(bytes)
-            }
-        };
-        let is_over = matches!(act, Act::SendHalf(_) | Act::Stall | Act::Crash);
-        faults.push(hit.fault_idx);
-        self.push(at_ms, act, faults);
-        is_over
-    }
-
-    /// The bytes of a frame with ids that were never given, and the faults that this is.
-    fn with_foreign_ids(&mut self, bytes: Vec<u8>) -> (Vec<u8>, Vec<usize>) {
-        let mut faults = Vec::new();
-        if self.foreign.is_empty() {
-            return (bytes, faults);
-        }
-        let Ok(mut text) = String::from_utf8(bytes.clone()) else {
-            return (bytes, faults);
-        };
-        for foreign in &mut self.foreign {
-            if foreign.id.is_none() {
-                foreign.id = id_in(&text);
-            }
-            let Some(id) = &foreign.id else { continue };
-            let written = Json::from(id.as_str()).to_string();
-            if text.contains(&written) {
-                text = text.replace(&written, &Json::from(nobodys(id)).to_string());
-                if !foreign.has_happened {
-                    foreign.has_happened = true;
-                    faults.push(foreign.fault_idx);
-                }
-            }
-        }
-        (text.into_bytes(), faults)
-    }
-}
-
-/// An id of the same kind that was never given: `call_987654321` for `call_1`.
-fn nobodys(id: &str) -> String {
-    let prefix = id.find(['_', '-']).map_or("", |at| &id[..=at]);
-    format!("{prefix}{NOBODYS_ID}")
 }
 
 /// The id of the answer that a frame has.
@@ -216,6 +91,8 @@ fn garbage(frame: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use cuecard_runtime::fault::Act;
+
     use super::*;
 
     /// An answer with a text, a call and an end, 100 ms apart.
@@ -283,7 +160,10 @@ mod tests {
             (Kind::Reorder, &["100:1", "100:0!", "200:2"]),
             (Kind::WrongId, &["0:?!", "100:?", "200:?"]),
             (Kind::Oversize, &["0:?!", "100:1", "200:2"]),
-            (Kind::Stderr, &["0:0", "100:1", "200:2"]),
+            (
+                Kind::Stderr,
+                &["0:FloodErrors(8388608)", "0:0!", "100:1", "200:2"],
+            ),
         ] {
             assert_eq!(acts(hit(kind)), expected, "{kind:?}");
         }

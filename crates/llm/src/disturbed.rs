@@ -8,10 +8,9 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use futures::stream;
 
-use super::disturb::Part;
 use super::faults::Faults;
 use super::streaming::{PING_AFTER, Timing};
-use cuecard_runtime::fault::Act;
+use cuecard_runtime::fault::{Act, Part};
 use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::PING;
 

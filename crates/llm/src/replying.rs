@@ -12,7 +12,7 @@ use futures::future::{Either, FutureExt as _};
 
 use super::answers;
 use super::body_cache::CachedBody;
-use super::disturb::{Frame, Frames, Part, disturb};
+use super::disturb::{Frames, disturb};
 use super::disturbed;
 use super::exchange_recorder::StartedExchange;
 use super::faults::Hit;
@@ -23,6 +23,7 @@ use super::service::{
 use super::stored::Stored;
 use super::streaming::{self, Delivery, Spoken};
 use cuecard_runtime::fault::Act;
+use cuecard_runtime::fault::{Frame, Part};
 use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::events::{Events, Framing, Streaming};

@@ -45,14 +45,14 @@ impl FaultKind {
     pub const NAMED: &[(&str, Self)] = &[
         ("cut", Self::Cut),
         ("stall", Self::Stall),
-        ("garbage", Self::Garbage),
         ("split", Self::Split),
         ("merge", Self::Merge),
+        ("garbage", Self::Garbage),
         ("duplicate", Self::Duplicate),
         ("reorder", Self::Reorder),
         ("wrong_id", Self::WrongId),
-        ("crash", Self::Crash),
         ("oversize", Self::Oversize),
+        ("crash", Self::Crash),
         ("stderr", Self::Stderr),
     ];
 

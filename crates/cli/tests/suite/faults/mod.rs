@@ -5,6 +5,7 @@
 //! table of `docs/faults.md`; both are compared with what came of it.
 
 mod bad_servers;
+mod injector;
 mod relay;
 mod wire;
 
@@ -15,10 +16,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use cuecard_runtime::fault::{Fault, FaultPlan};
 use cuecard_testing::scratch::Scratch;
+use cuecard_timeline::model::FaultKind;
 use serde_json::{Value, json};
 
+use self::injector::FaultPlan;
 use self::relay::Relay;
 use crate::program::{self, Played, only_trace, trace_lines};
 use crate::servers;
@@ -79,37 +81,39 @@ impl Transport {
 }
 
 /// Whether the fault exists there at all.
-fn exists(fault: Fault, transport: Transport) -> bool {
+fn exists(fault: FaultKind, transport: Transport) -> bool {
     match fault {
-        Fault::StderrFlood => transport == Transport::Stdio,
+        FaultKind::Stderr => transport == Transport::Stdio,
         // One answer of HTTP holds one message, of one request.
-        Fault::Merge | Fault::Duplicate | Fault::Reorder => transport != Transport::HttpJson,
+        FaultKind::Merge | FaultKind::Duplicate | FaultKind::Reorder => {
+            transport != Transport::HttpJson
+        }
         _ => true,
     }
 }
 
 /// Whether only the step's timeout can end the call: nothing that comes has to do with it.
-fn times_out(fault: Fault, transport: Transport) -> bool {
+fn times_out(fault: FaultKind, transport: Transport) -> bool {
     match fault {
-        Fault::Stall | Fault::Reorder => true,
+        FaultKind::Stall | FaultKind::Reorder => true,
         // A banner, which says nothing about what follows it.
-        Fault::Garbage => matches!(
+        FaultKind::Garbage => matches!(
             transport,
             Transport::Stdio | Transport::Unix | Transport::Chrome
         ),
         // Over HTTP each answer comes to its request, so that another one is missed there.
-        Fault::WrongId => transport.is_one_connection(),
+        FaultKind::WrongId => transport.is_one_connection(),
         _ => false,
     }
 }
 
 /// Plays one cell.
-fn play(transport: Transport, protocol: &str, fault: Fault) -> Seen {
+fn play(transport: Transport, protocol: &str, fault: FaultKind) -> Seen {
     let plan = FaultPlan {
         fault,
         calls: match fault {
             // What is noted about the last answer may come too late for the trace.
-            Fault::Duplicate => vec![2],
+            FaultKind::Duplicate => vec![2],
             _ => vec![2, 4],
         },
     };
@@ -125,7 +129,7 @@ fn play(transport: Transport, protocol: &str, fault: Fault) -> Seen {
     write(&place, &relay, protocol, &steps);
     let mut seen = Seen::of(&place, &[]);
     // Whether anything behind its answer is read from an answer of HTTP is left open.
-    if fault == Fault::Reorder && !transport.is_one_connection() {
+    if fault == FaultKind::Reorder && !transport.is_one_connection() {
         seen.notes.clear();
     }
     seen
@@ -257,11 +261,11 @@ type Cell = (usize, Transport, &'static str);
 
 #[test]
 fn every_fault_on_every_transport() {
-    let names = Fault::ALL.map(Fault::name);
+    let (names, kinds): (Vec<&str>, Vec<FaultKind>) = FaultKind::NAMED.iter().copied().unzip();
     let table = table(
         names.len(),
-        |(row, transport, _)| exists(Fault::ALL[row], transport),
-        |(row, transport, protocol)| play(transport, protocol, Fault::ALL[row]),
+        |(row, transport, _)| exists(kinds[row], transport),
+        |(row, transport, protocol)| play(transport, protocol, kinds[row]),
     );
     compare(
         "crates/cli/tests/suite/faults/expected.txt",

@@ -10,13 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use cuecard_mcp::demo;
-use cuecard_runtime::fault::{Act, FaultInjector, FaultPlan};
+use cuecard_runtime::fault::Act;
+use cuecard_timeline::model::FaultKind;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::injector::{FaultInjector, FaultPlan};
 use super::wire::{self, Encoding, Next, Out, Request};
 use super::{Transport, servers};
 
@@ -37,7 +39,7 @@ impl Relay {
     /// A server that is bad in this way from its start.
     pub(super) fn bad(transport: Transport, twist: Twist, folder: &Path) -> Self {
         let plan = FaultPlan {
-            fault: super::Fault::Stall,
+            fault: FaultKind::Stall,
             calls: Vec::new(),
         };
         Self::twisted(transport, plan, twist, folder)
@@ -57,7 +59,7 @@ impl Relay {
         let entry = match transport {
             Transport::Stdio => {
                 let bridge = servers::script("bridge.sh");
-                let ends = (plan.fault == super::Fault::Crash).then_some("die");
+                let ends = (plan.fault == FaultKind::Crash).then_some("die");
                 let args = [bridge.to_str().expect("UTF-8").to_owned(), port.to_string()];
                 let args: Vec<String> = args.into_iter().chain(ends.map(str::to_owned)).collect();
                 Some(json!({"command": "bash", "args": args}))
