@@ -8,7 +8,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Code, Diagnostic, any_error, codes};
 use cuecard_timeline::format::{SymbolUse, Symbols};
 use cuecard_timeline::model::Timeline;
-use cuecard_timeline::script::LlmScript;
+use cuecard_timeline::script::{LlmScript, PromptSegments};
 
 /// A timeline after reading.
 #[derive(Debug)]
@@ -29,12 +29,17 @@ pub fn timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> Timeli
     let mut diagnostics = read.diagnostics;
     let script = read.timeline.map(|timeline| {
         let is_for_model = is_for_model(&timeline);
+        let is_for_acp = timeline.acp.span.is_some();
         let (script, found) = LlmScript::compile(Arc::new(timeline), false);
         diagnostics.extend(
             found
                 .into_iter()
                 .filter(|found| is_for_model || !ABOUT_MODELS.contains(&found.code)),
         );
+        if is_for_acp {
+            let (_, found) = PromptSegments::compile(&script.timeline, &script.schedule);
+            diagnostics.extend(found);
+        }
         script
     });
     TimelineFile {

@@ -233,6 +233,7 @@ catalogue! {
     TIMELINE_ACP_NOTIFY = "T-ACP-13", "an extension method without a leading underscore";
     TIMELINE_ACP_CALL_IN_HISTORY = "T-ACP-14", "a client call in the history";
     TIMELINE_ACP_KIND = "T-ACP-15", "unknown tool call kind";
+    TIMELINE_ACP_NO_INPUT = "T-ACP-25", "events that no user input opens";
     TIMELINE_ASSERT_UNKNOWN = "T-ASRT-01", "unknown key in an assert";
     TIMELINE_ASSERT_NOTHING = "T-ASRT-02", "an assert is empty";
     MODEL_ASSERT_UNJUDGED = "T-ASRT-03", "an assert can't be evaluated";

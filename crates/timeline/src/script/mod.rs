@@ -12,7 +12,9 @@ mod effects;
 mod hashing;
 mod llm_script;
 mod miss;
+mod parts;
 mod player_kinds;
+mod playhead;
 pub mod recording;
 mod request;
 mod request_key;
@@ -20,6 +22,7 @@ mod result_check;
 mod rounds;
 mod schedule;
 mod schedule_lanes;
+mod segments;
 mod selection;
 mod session;
 mod sessions;
@@ -49,9 +52,11 @@ pub use block_text::block_text;
 pub use effects::{command_line, timeline_effects};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
+pub use parts::{EventPart, ScheduledPart, parts, parts_of};
 pub use player_kinds::{
     Act, Cell, EDIT_COUNTS, EXPECT, FACES, PlayerKind, PlayerRow, TOOL_EXECUTION,
 };
+pub use playhead::Playhead;
 pub use request::{
     Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
     ToolChoice,
@@ -59,6 +64,7 @@ pub use request::{
 pub use request_key::RequestKey;
 pub use result_check::ResultDifference;
 pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule, lane_of};
+pub use segments::{PromptInput, PromptSegment, PromptSegments};
 pub use selection::{
     DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,
     Selector, Wanted,

@@ -11,6 +11,14 @@ use crate::model::{
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
+/// The timeline in a text.
+pub(super) fn read(text: &str) -> Timeline {
+    use crate::format::{ReadOptions, Symbols, read};
+    let source = SourceFile::new("test.yaml", text);
+    let read = read(&source, &Symbols::new(), &ReadOptions::default());
+    read.timeline.expect("no errors")
+}
+
 /// A timeline with these events, of which each has a line of its own in the source.
 pub(super) fn timeline(events: Vec<EventKind>) -> Timeline {
     let line = "- event\n";

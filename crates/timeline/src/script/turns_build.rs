@@ -115,8 +115,8 @@ impl Builder<'_> {
     }
 
     fn user_input(&mut self, event_idx: usize, input: &UserInput) {
-        let text = input.prompt_text();
         if is_keys(input) {
+            let text = input.prompt_text();
             let typed = without_tokens(text.as_deref().unwrap_or_default());
             let before = self.keys.take().and_then(|(keys, _)| keys.text);
             let text = before.unwrap_or_default() + &typed;
@@ -130,13 +130,7 @@ impl Builder<'_> {
             return;
         }
         self.close_segment();
-        let expected = ExpectedInput {
-            normal: normalise(text.as_deref().unwrap_or_default()),
-            text,
-            is_keys: false,
-            span: input.span,
-        };
-        self.input = Some((expected, event_idx));
+        self.input = Some((ExpectedInput::of(input), event_idx));
     }
 
     /// Ends the segment that is open. One that nothing answers is answered by an empty message.

@@ -7,7 +7,7 @@ use cuecard_timeline::model::{
     ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind,
     ToolStatus, ToolUse, UserInput, UserTarget,
 };
-use cuecard_timeline::script::{EventTimes, Points, command_line};
+use cuecard_timeline::script::{EventPart, EventTimes, command_line, parts_of};
 
 /// A longer text is cut, in characters.
 const LONGEST: usize = 48;
@@ -63,47 +63,55 @@ pub(super) fn describe(event: &TimelineEvent) -> String {
 
 /// The points in an event, with what happens at them.
 pub(super) fn points(event: &TimelineEvent, times: &EventTimes) -> Vec<(u64, String)> {
-    match (&event.kind, &times.points) {
-        (EventKind::Response(response), Points::Response(elements)) => response
-            .elements
-            .iter()
-            .zip(elements)
-            .flat_map(|(element, at)| at.iter().copied().zip(of_element(element)))
-            .collect(),
-        (EventKind::UserInputs(inputs), Points::Inputs(at)) => at
-            .iter()
-            .copied()
-            .zip(inputs.iter().map(user_input))
-            .collect(),
+    let parts = parts_of(event, times).into_iter();
+    parts
+        .filter(|(_, part)| *part != EventPart::CallEnd || times.end_ms > times.start_ms)
+        .filter_map(|(at_ms, part)| Some((at_ms, of_part(event, part)?)))
+        .collect()
+}
+
+/// What happens at a part; nothing of a start, which the event's own line says.
+fn of_part(event: &TimelineEvent, part: EventPart) -> Option<String> {
+    let element = |element_idx: usize| match &event.kind {
+        EventKind::Response(response) => response.elements.get(element_idx),
+        _ => None,
+    };
+    match (&event.kind, part) {
         (
-            EventKind::ToolUse(call),
-            Points::Tool {
-                progress,
-                execution,
-            },
-        ) => {
-            let steps = call
-                .progress
-                .iter()
-                .map(|entry| format!("progress {}", quoted(&entry.value)));
-            let events = call
-                .execution
-                .iter()
-                .flat_map(|execution| &execution.events);
-            let mut points: Vec<(u64, String)> = progress.iter().copied().zip(steps).collect();
-            points.extend(
-                execution
-                    .iter()
-                    .copied()
-                    .zip(events.map(|event| of_execution(&event.kind))),
-            );
-            points.sort_by_key(|(at, _)| *at);
-            if times.end_ms > times.start_ms {
-                points.push((times.end_ms, "ends".to_owned()));
+            _,
+            EventPart::Think {
+                element_idx,
+                entry_idx,
             }
-            points
+            | EventPart::Assistant {
+                element_idx,
+                entry_idx,
+            },
+        ) => match element(element_idx)? {
+            ResponseElement::Think(entries) => {
+                Some(format!("think {}", quoted(&entries.get(entry_idx)?.value)))
+            }
+            ResponseElement::Assistant(entries) => Some(format!(
+                "assistant {}",
+                block(&entries.get(entry_idx)?.value)
+            )),
+            ResponseElement::Error(_) => None,
+        },
+        (_, EventPart::Error(element_idx)) => match element(element_idx)? {
+            ResponseElement::Error(error) => Some(of_error(error)),
+            _ => None,
+        },
+        (EventKind::UserInputs(inputs), EventPart::Input(idx)) => inputs.get(idx).map(user_input),
+        (EventKind::ToolUse(call), EventPart::CallProgress(idx)) => {
+            let entry = call.progress.get(idx)?;
+            Some(format!("progress {}", quoted(&entry.value)))
         }
-        _ => Vec::new(),
+        (EventKind::ToolUse(call), EventPart::CallExecution(idx)) => {
+            let event = call.execution.as_ref()?.events.get(idx)?;
+            Some(of_execution(&event.kind))
+        }
+        (_, EventPart::CallEnd) => Some("ends".to_owned()),
+        _ => None,
     }
 }
 
@@ -136,20 +144,6 @@ pub(super) fn line(text: &str) -> String {
     let words: Vec<&str> = start.split_whitespace().collect();
     let text = words.join(" ");
     cut(&printable(&text), LONGEST).into_owned()
-}
-
-fn of_element(element: &ResponseElement) -> Vec<String> {
-    match element {
-        ResponseElement::Think(entries) => entries
-            .iter()
-            .map(|entry| format!("think {}", quoted(&entry.value)))
-            .collect(),
-        ResponseElement::Assistant(entries) => entries
-            .iter()
-            .map(|entry| format!("assistant {}", block(&entry.value)))
-            .collect(),
-        ResponseElement::Error(error) => vec![of_error(error)],
-    }
 }
 
 fn of_error(error: &ResponseError) -> String {

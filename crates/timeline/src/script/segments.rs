@@ -1,0 +1,219 @@
+//! What a player of a whole session goes through: the history, then a segment for each prompt.
+
+use std::ops::Range;
+
+use super::schedule::{Lane, Schedule};
+use super::schedule_lanes::is_keys;
+use super::text::normalise;
+use super::turns::ExpectedInput;
+use crate::model::{EventKind, Timeline, UserInput};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Json;
+
+/// A timeline cut at its prompts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptSegments {
+    /// The events before `sessionStart`, which are told again when a session is loaded.
+    pub history: Range<usize>,
+    /// What the session consists of, in order.
+    pub live: Vec<PromptSegment>,
+}
+
+/// What follows a prompt up to the next one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptSegment {
+    /// The prompt that opens it. `None` only for the first: the agent acts of its own accord.
+    pub input: Option<PromptInput>,
+    /// What is played once the prompt has come.
+    pub events: Range<usize>,
+    /// The time of the timeline that the prompt comes at.
+    pub origin_ms: u64,
+}
+
+/// A prompt that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PromptInput {
+    /// Its `userInputs`.
+    pub event_idx: usize,
+    /// Its entry.
+    pub entry_idx: usize,
+}
+
+impl PromptSegments {
+    /// Cuts `timeline`; T-ACP-25 of a segment that no prompt opens.
+    pub fn compile(timeline: &Timeline, schedule: &Schedule) -> (Self, Vec<Diagnostic>) {
+        let start = timeline.boundary().map_or(0, |boundary| boundary + 1);
+        let mut live: Vec<PromptSegment> = Vec::new();
+        let mut open = PromptSegment {
+            input: None,
+            events: start..start,
+            origin_ms: schedule.origin_of(start),
+        };
+        for (event_idx, event) in timeline.events.iter().enumerate().skip(start) {
+            let EventKind::UserInputs(inputs) = &event.kind else {
+                open.events.end = event_idx + 1;
+                continue;
+            };
+            for entry_idx in 0..inputs.len() {
+                live.push(std::mem::replace(
+                    &mut open,
+                    PromptSegment {
+                        input: Some(PromptInput {
+                            event_idx,
+                            entry_idx,
+                        }),
+                        events: event_idx + 1..event_idx + 1,
+                        origin_ms: schedule.origin_of(event_idx + 1),
+                    },
+                ));
+            }
+        }
+        live.push(open);
+        let opens_itself = |segment: &PromptSegment| {
+            let mut events = schedule.events[segment.events.clone()].iter();
+            segment.input.is_none() && events.any(|event| event.lane == Lane::Agent)
+        };
+        if !live.first().is_some_and(opens_itself) {
+            // What stands there is for the client, and belongs before the first prompt.
+            live.remove(0);
+        }
+        let found = live.first().filter(|segment| segment.input.is_none());
+        let found = found.map(|segment| {
+            let event = &timeline.events[segment.events.start];
+            let message = "no user input opens these events";
+            Diagnostic::note(codes::TIMELINE_ACP_NO_INPUT, message)
+                .at(&timeline.source, event.span)
+                .with_pointer(event.path.clone())
+                .with_help("an ACP session that is loaded plays them after its history, another one with its first prompt, whatever that is")
+        });
+        let history = 0..timeline.boundary().unwrap_or(0);
+        (Self { history, live }, found.into_iter().collect())
+    }
+
+    /// The entry that opens a segment.
+    pub fn input<'t>(&self, timeline: &'t Timeline, segment_idx: usize) -> Option<&'t UserInput> {
+        let input = self.live.get(segment_idx)?.input?;
+        match &timeline.events.get(input.event_idx)?.kind {
+            EventKind::UserInputs(inputs) => inputs.get(input.entry_idx),
+            _ => None,
+        }
+    }
+
+    /// What the answer to the prompt of a segment is to say; null if nothing is scripted.
+    pub fn expected_response<'t>(&self, timeline: &'t Timeline, segment_idx: usize) -> &'t Json {
+        let of_start = || {
+            let boundary = timeline.boundary().filter(|_| segment_idx == 0)?;
+            match &timeline.events.get(boundary)?.kind {
+                EventKind::SessionStart(start) => start.expected_prompt_response.as_ref(),
+                _ => None,
+            }
+        };
+        let of_input = self.input(timeline, segment_idx);
+        of_input
+            .map(|input| &input.expected_response)
+            .filter(|response| !response.is_null())
+            .or_else(of_start)
+            .unwrap_or(&Json::Null)
+    }
+}
+
+impl ExpectedInput {
+    /// What an entry of `userInputs` waits for.
+    pub fn of(input: &UserInput) -> Self {
+        let text = input.prompt_text();
+        Self {
+            normal: normalise(text.as_deref().unwrap_or_default()),
+            text,
+            is_keys: is_keys(input),
+            span: input.span,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::testing::read;
+
+    /// Each segment as the input's text and its events, and the codes found.
+    fn cut(
+        events: &str,
+    ) -> (
+        Vec<(Option<String>, Range<usize>)>,
+        Range<usize>,
+        Vec<&'static str>,
+    ) {
+        let timeline = read(&format!("name: a\ntimeline:\n{events}"));
+        let schedule = Schedule::compile(&timeline, false).schedule;
+        let (segments, found) = PromptSegments::compile(&timeline, &schedule);
+        let live = segments.live.iter().enumerate().map(|(idx, segment)| {
+            let input = segments.input(&timeline, idx);
+            (
+                input.and_then(UserInput::prompt_text),
+                segment.events.clone(),
+            )
+        });
+        let codes = found.iter().map(|found| found.code.name());
+        (live.collect(), segments.history, codes.collect())
+    }
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn each_entry_opens_a_segment_and_events_belong_to_the_last() {
+        let (live, history, codes) = cut("
+  - initialize: {protocolVersion: 1}
+  - userInputs: [[0, one], [10, two]]
+  - llmResponse: [{assistant: [[0, b]]}]
+  - userCancelSession: {at: 50}
+  - userInputs: [[0, three]]
+");
+        assert_eq!(
+            live,
+            [
+                (text("one"), 2..2),
+                (text("two"), 2..4),
+                (text("three"), 5..5)
+            ]
+        );
+        assert_eq!((history, codes), (0..0, vec![]));
+    }
+
+    #[test]
+    fn what_stands_before_the_session_is_history() {
+        let (live, history, codes) = cut("
+  - userInputs: [[0, old]]
+  - llmResponse: [{assistant: [[0, a]]}]
+  - sessionStart: {sessionId: s}
+  - llmResponse: [{assistant: [[0, b]]}]
+  - userInputs: [[0, new]]
+  - llmResponse: [{assistant: [[0, c]]}]
+");
+        assert_eq!(live, [(None, 3..4), (text("new"), 5..6)]);
+        assert_eq!((history, codes), (0..2, vec!["T-ACP-25"]));
+    }
+
+    #[test]
+    fn the_answer_is_scripted_by_the_entry_or_by_the_start() {
+        let timeline = read(
+            "
+name: a
+timeline:
+  - sessionStart: {expectedPromptResponse: {stopReason: end_turn}}
+  - userInputs:
+      - relativeTime: 0
+        input: one
+      - relativeTime: 5
+        input: two
+        expectedResponse: {stopReason: cancelled}
+",
+        );
+        let schedule = Schedule::compile(&timeline, false).schedule;
+        let (segments, _) = PromptSegments::compile(&timeline, &schedule);
+        let reasons =
+            [0, 1].map(|idx| segments.expected_response(&timeline, idx)["stopReason"].clone());
+        assert_eq!(reasons, ["end_turn", "cancelled"]);
+    }
+}
