@@ -107,7 +107,7 @@ pub(super) fn prepare(
 }
 
 /// Plays it.
-pub(super) async fn play(
+pub(super) async fn play_calls(
     args: &PlayArgs,
     prepared: Prepared,
     environment: &[(OsString, OsString)],

@@ -26,7 +26,7 @@ use crate::output::{Output, stderr, stdout};
 /// This much of a step's parameters is shown, in characters.
 const MOST_SHOWN: usize = 500;
 
-pub(super) async fn run(
+pub(super) async fn preview(
     args: &PlayArgs,
     prepared: Prepared,
     environment: &[(OsString, OsString)],

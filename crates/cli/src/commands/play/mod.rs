@@ -88,14 +88,14 @@ fn run_file(
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
     clear_results(args, file).map_err(Stop::invalid)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        return browser_steps::run(args, file, source, environment, output);
+        return browser_steps::play_steps(args, file, source, environment, output);
     }
     let prepared = calls::prepare(args, file, &source, environment, output)?;
     let exit = asynchronously(async |stop| {
         if args.dry_run {
-            dry_run::run(args, prepared, environment, output, &stop).await
+            dry_run::preview(args, prepared, environment, output, &stop).await
         } else {
-            calls::play(args, prepared, environment, output, &stop).await
+            calls::play_calls(args, prepared, environment, output, &stop).await
         }
     });
     Ok(exit.unwrap_or_else(|exit| exit))

@@ -35,7 +35,7 @@ use crate::inputs;
 use crate::output::{Output, stderr, stdout};
 
 /// Plays the steps in `source`.
-pub(super) fn run(
+pub(super) fn play_steps(
     args: &PlayArgs,
     file: &Path,
     source: SourceFile,
