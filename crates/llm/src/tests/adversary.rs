@@ -136,8 +136,8 @@ fn cases() -> Vec<Case> {
     }
     found.sort();
     let scripts = found.into_iter().filter_map(|path| {
-        let loaded = files::load(std::slice::from_ref(&path), &LlmOptions::default());
-        let is_bad = files::is_bad(&loaded, false);
+        let (loaded, _) = files::load(std::slice::from_ref(&path), &LlmOptions::default());
+        let is_bad = loaded.is_bad(false);
         let script = loaded.scripts.into_iter().next().filter(|_| !is_bad)?;
         let turns = &script.turns.turns;
         let is_playable = turns.iter().any(|turn| !turn.is_history)

@@ -4,7 +4,7 @@ use super::fingerprint::LONGEST_TEXT;
 use super::place::is_in;
 use super::verdict::is_kind;
 use crate::containers::Place;
-use crate::dom::{DomKind, NodeId};
+use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
 use crate::words::fold_name;
@@ -63,11 +63,20 @@ impl Finder<'_> {
                     }
                     && (is_known(&self.text_before(*other), &fingerprint.before)
                         || is_known(&self.text_behind(*other), &fingerprint.after))
-                    && !self.are_beside(*other, id, fingerprint)
+                    && (self.is_decorated(*other, element, fingerprint)
+                        || !self.are_beside(*other, id, fingerprint))
                     && (!has_name || has_lost_its_item())
             })
             .map(|(other, _)| other)
             .collect()
+    }
+
+    /// Whether an element is called by a sign as `fingerprint` is, with others beside it: `⋯ →` may be what was `⋯`. Of
+    /// names with words, signs are no part.
+    fn is_decorated(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
+        let called = fold_name(fingerprint.called());
+        let name = fold_name(&self.name_or_text(id, element));
+        !called.contains(char::is_alphanumeric) && name.split(' ').any(|sign| sign == called)
     }
 
     /// Whether the text of an item stands in no such item, too: what was around it may be gone.

@@ -68,6 +68,32 @@ fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_copy_beside_a_sign_that_got_another_sign_is_not_taken_for_it() {
+    let deal =
+        |title: &str, buttons: &str| format!("div class=deal\n  strong | {title}\n  {buttons}\n");
+    let plain = "button \"\u{22ef}\"";
+    let page = |buttons: &str| {
+        let (acme, hooli) = (
+            deal("Acme renewal", plain),
+            deal("Hooli onboarding", buttons),
+        );
+        format!("h2 \"Pipeline\"\n{acme}{hooli}h3 \"Negotiation\"")
+    };
+    let verdict = |buttons: &str| between(&page(plain), "\u{22ef}", 1, &page(buttons)).0;
+    for decorated in ["\u{22ef} \u{2192}", "\u{2605} \u{22ef}", "+ \u{22ef}"] {
+        let buttons = format!("button \"{decorated}\"\n  {plain}");
+        let verdict = verdict(&buttons);
+        assert_eq!(verdict.as_str(), "ambiguous", "{decorated}: {verdict:?}");
+    }
+    let more = format!("button \"\u{270e}\"\n  {plain}");
+    assert_eq!(
+        verdict(&more).as_str(),
+        "same",
+        "another sign is another button"
+    );
+}
+
+#[test]
 fn a_copy_of_a_row_is_not_taken_for_the_one_whose_name_got_a_sign() {
     let row = |name: &str, number: &str| format!("\n  tr\n    td \"{name}\"\n    td \"{number}\"");
     let before = format!("table{}{}", row("Milk", "2"), row("Bread", "1"));
