@@ -136,6 +136,7 @@ mod tests {
     use crate::script::testing::read;
 
     /// Each segment as the input's text and its events, and the codes found.
+    #[allow(clippy::type_complexity, reason = "of a test")]
     fn cut(
         events: &str,
     ) -> (
