@@ -106,10 +106,13 @@ const FIRST_EXAMPLES: &[(&str, &[&str])] = &[
     ("rule-structure", &[]),
     ("rules-of-capabilities", &[]),
     ("rules-of-the-server", &[]),
-    ("session-with-history", &[]),
+    ("session-with-history", &["T-ACP-25"]),
     ("text-content", &[]),
     ("tool-execution-details", &["T-TIME-01", "T-TIME-03"]),
-    ("top-level", &["T-LOAD-10", "T-LLM-04", "T-TIME-03"]),
+    (
+        "top-level",
+        &["T-LOAD-10", "T-ACP-25", "T-LLM-04", "T-TIME-03"],
+    ),
 ];
 
 fn first_examples(folder: &str) -> String {

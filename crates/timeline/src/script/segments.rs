@@ -69,17 +69,14 @@ impl PromptSegments {
             }
         }
         live.push(open);
-        let opens_itself = |segment: &PromptSegment| {
-            let mut events = schedule.events[segment.events.clone()].iter();
-            segment.input.is_none() && events.any(|event| event.lane == Lane::Agent)
-        };
-        if !live.first().is_some_and(opens_itself) {
+        let is_of_agent = |event_idx: &usize| schedule.events[*event_idx].lane == Lane::Agent;
+        let unopened = live[0].events.clone().find(is_of_agent);
+        if unopened.is_none() {
             // What stands there is for the client, and belongs before the first prompt.
             live.remove(0);
         }
-        let found = live.first().filter(|segment| segment.input.is_none());
-        let found = found.map(|segment| {
-            let event = &timeline.events[segment.events.start];
+        let found = unopened.map(|event_idx| {
+            let event = &timeline.events[event_idx];
             let message = "no user input opens these events";
             Diagnostic::note(codes::TIMELINE_ACP_NO_INPUT, message)
                 .at(&timeline.source, event.span)
