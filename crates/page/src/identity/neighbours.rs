@@ -7,7 +7,7 @@ use crate::containers::Place;
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
-use crate::words::fold_name;
+use crate::words::{fold, fold_name};
 use crate::{Container, Fingerprint};
 use cuecard_source::value::cut;
 use std::ops::Range;
@@ -71,12 +71,13 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Whether an element is called by a sign as `fingerprint` is, with others beside it: `⋯ →` may be what was `⋯`. Of
-    /// names with words, signs are no part.
+    /// Whether an element is called by a sign as `fingerprint` is, with other signs or a count beside it: `⋯ →` and `⋯ 2`
+    /// may be what was `⋯`. Of names with words, these are no part.
     fn is_decorated(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
-        let called = fold_name(fingerprint.called());
-        let name = fold_name(&self.name_or_text(id, element));
-        !called.contains(char::is_alphanumeric) && name.split(' ').any(|sign| sign == called)
+        let called = fold(fingerprint.called());
+        let name = fold(&self.name_or_text(id, element));
+        let is_sign = !called.is_empty() && !called.contains(char::is_alphanumeric);
+        is_sign && name.contains(&called) && !name.contains(char::is_alphabetic)
     }
 
     /// Whether the text of an item stands in no such item, too: what was around it may be gone.

@@ -80,7 +80,13 @@ fn a_copy_beside_a_sign_that_got_another_sign_is_not_taken_for_it() {
         format!("h2 \"Pipeline\"\n{acme}{hooli}h3 \"Negotiation\"")
     };
     let verdict = |buttons: &str| between(&page(plain), "\u{22ef}", 1, &page(buttons)).0;
-    for decorated in ["\u{22ef} \u{2192}", "\u{2605} \u{22ef}", "+ \u{22ef}"] {
+    for decorated in [
+        "\u{22ef} \u{2192}",
+        "\u{2605} \u{22ef}",
+        "+ \u{22ef}",
+        "\u{22ef} 2",
+        "\u{22ef} (2)",
+    ] {
         let buttons = format!("button \"{decorated}\"\n  {plain}");
         let verdict = verdict(&buttons);
         assert_eq!(verdict.as_str(), "ambiguous", "{decorated}: {verdict:?}");
