@@ -27,22 +27,34 @@ fn exports_play_through_chrome_devtools() {
     else {
         return;
     };
-    let chromium = peers::require_program("chromium");
-    let server = json!({"command": node, "args": [
-        script,
-        "--executablePath",
-        chromium,
-        "--headless",
-        "--isolated",
-        "--no-usage-statistics",
-        "--chromeArg=--no-sandbox",
-        "--chromeArg=--disable-gpu",
-        "--chromeArg=--disable-dev-shm-usage",
-        // The files that are uploaded.
-        "--workspace",
-        ".",
-    ]});
-    exports_play("chrome-devtools", &server);
+    let (Some(shell), Some(chromium)) = (
+        peers::require_program("chromium-headless-shell"),
+        peers::require_program("chromium"),
+    ) else {
+        return;
+    };
+    let server = |scenario: &str| {
+        // A dialog that Puppeteer accepts is dismissed all the same in the shell.
+        let browser = match scenario.contains("alerts") {
+            true => &chromium,
+            false => &shell,
+        };
+        json!({"command": node, "args": [
+            script,
+            "--executablePath",
+            browser,
+            "--headless",
+            "--isolated",
+            "--no-usage-statistics",
+            "--chromeArg=--no-sandbox",
+            "--chromeArg=--disable-gpu",
+            "--chromeArg=--disable-dev-shm-usage",
+            // The files that are uploaded.
+            "--workspace",
+            ".",
+        ]})
+    };
+    exports_play("chrome-devtools", server);
 }
 
 /// All of them through one server, which has a browser context of its own for each.
@@ -80,26 +92,22 @@ fn exports_play_through_playwrights_server() {
     .collect();
     let running = scratch.start(&args).expect("it starts");
     let address = address(&running);
-    exports_play("playwright", &json!({"url": format!("{address}/mcp")}));
+    exports_play("playwright", |_| json!({"url": format!("{address}/mcp")}));
     running.terminate();
     running.finish();
 }
 
 /// Every step of every scenario is exported, and the exports pass; but for those that are known to lack a step.
 #[track_caller]
-fn exports_play(name: &str, server: &Value) {
+fn exports_play(name: &str, server: impl Fn(&str) -> Value + Sync) {
     let Some(steps) = steps() else {
         return;
     };
-    let config = json!({"mcpServers": {name: server}}).to_string();
-    let place = || {
-        let place = Place::new()?;
-        place.write(".mcp.json", &config);
-        Some(place)
-    };
     let to = ["--to", "tool-call", "--server", name];
     let all: Vec<_> = whole(steps).chain([UNCOMMON]).collect();
-    let failed = side_by_side(&all, place, |place, (scenario, text)| {
+    let failed = side_by_side(&all, Place::new, |place, (scenario, text)| {
+        let config = json!({"mcpServers": {name: server(scenario)}});
+        place.write(".mcp.json", &config.to_string());
         let exported = format!("{scenario}.{name}.json");
         let left_out = export(place, scenario, text, &to, &exported)?;
         match (left_out, NOT_WHOLE.contains(&(scenario, name))) {
