@@ -8,6 +8,7 @@ use super::{
     BrowserOptions, CaptureOptions, DialogSeen, Download, ElementAddress, Guard, Loaded,
     Navigation, SearchMove, WaitOutcome, WaitPolicy,
 };
+use cuecard_browser_steps::model::Direction;
 use cuecard_runtime::policy::Refusal;
 
 /// A browser that there never is.
@@ -144,7 +145,7 @@ impl BrowserBridge {
         match *self {}
     }
 
-    pub async fn scroll(&mut self, _: bool) -> Result<(), BrowserError> {
+    pub async fn scroll(&mut self, _: Direction) -> Result<(), BrowserError> {
         match *self {}
     }
 
