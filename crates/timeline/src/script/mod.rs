@@ -14,7 +14,6 @@ mod llm_script;
 mod miss;
 mod parts;
 mod player_kinds;
-mod playhead;
 pub mod recording;
 mod request;
 mod request_key;
@@ -56,7 +55,6 @@ pub use parts::{EventPart, ScheduledPart, parts, parts_of};
 pub use player_kinds::{
     Act, Cell, EDIT_COUNTS, EXPECT, FACES, PlayerKind, PlayerRow, TOOL_EXECUTION,
 };
-pub use playhead::Playhead;
 pub use request::{
     Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
     ToolChoice,

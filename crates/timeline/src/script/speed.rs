@@ -24,14 +24,6 @@ impl Speed {
         (scheduled_ms as f64 * self.0).round() as u64
     }
 
-    /// What is scheduled `passed_ms` after what is scheduled at `origin_ms` happens; at a speed of 0 no time passes.
-    pub fn scripted_after(self, origin_ms: u64, passed_ms: u64) -> u64 {
-        match self.0 > 0.0 {
-            true => origin_ms.saturating_add((passed_ms as f64 / self.0) as u64),
-            false => origin_ms,
-        }
-    }
-
     /// How long after `origin_ms` what is scheduled at `scheduled_ms` happens; 0 if it comes before.
     pub fn after(self, origin_ms: u64, scheduled_ms: u64) -> u64 {
         self.at(scheduled_ms).saturating_sub(self.at(origin_ms))
