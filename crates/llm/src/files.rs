@@ -25,7 +25,7 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> (Loaded<LlmScript
     });
     let (ignored, mut found) = ignored(&loaded.scripts);
     found.extend(without_turns(&loaded.scripts));
-    let found = found.into_iter().map(|found| how.strictly(found));
+    let found = found.into_iter().map(|found| found.strictly(how.is_strict));
     loaded.diagnostics.extend(found);
     (loaded, ignored)
 }

@@ -165,10 +165,7 @@ impl MockLlm {
                             .into_iter()
                             .chain(style::check_agent(timeline, profile))
                     });
-                    let found = found.map(|found| match options.is_strict {
-                        true => found.strictly(),
-                        false => found,
-                    });
+                    let found = found.map(|found| found.strictly(options.is_strict));
                     let found: Vec<Diagnostic> = found.collect();
                     let is_bad = any_error(&found);
                     diagnostics.extend(found);
@@ -303,11 +300,12 @@ impl RunningLlm {
         }
         last_asserts(&mock_server).await;
         judge_expectations(&mock_server, exit_code).await;
-        let (_, unplayed) = mock_server.turns();
-        if mock_server.options.require_complete && !unplayed.is_empty() {
-            mock_server
-                .find(unplayed_turns(&mock_server, &unplayed))
-                .await;
+        if mock_server.options.require_complete {
+            let (_, unplayed) = mock_server.turns();
+            if !unplayed.is_empty() {
+                let found = unplayed_turns(&mock_server, &unplayed);
+                mock_server.find(found).await;
+            }
         }
         for found in mock_server.faults.unfired(&mock_server.scripts) {
             mock_server.find(mock_server.findings.strictly(found)).await;

@@ -229,7 +229,10 @@ pub(super) fn strictly(
     strict: bool,
 ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     if strict && !diagnostics.is_empty() {
-        let errors = diagnostics.into_iter().map(Diagnostic::strictly).collect();
+        let errors = diagnostics
+            .into_iter()
+            .map(|found| found.strictly(true))
+            .collect();
         return (Vec::new(), errors);
     }
     diagnostics

@@ -38,10 +38,7 @@ impl Findings {
 
     /// A warning as an error, for who is strict.
     pub fn strictly(&self, found: Diagnostic) -> Diagnostic {
-        match self.is_strict {
-            true => found.strictly(),
-            false => found,
-        }
+        found.strictly(self.is_strict)
     }
 
     /// The same of a note that says that something was not looked at: who is strict wants to know.

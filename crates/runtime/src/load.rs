@@ -30,16 +30,6 @@ pub struct LoadOptions<'a> {
     pub by_name: bool,
 }
 
-impl LoadOptions<'_> {
-    /// A warning as an error, for who is strict.
-    pub fn strictly(&self, found: Diagnostic) -> Diagnostic {
-        match self.is_strict {
-            true => found.strictly(),
-            false => found,
-        }
-    }
-}
-
 /// What was loaded.
 #[derive(Debug)]
 pub struct Loaded<S> {
@@ -106,7 +96,9 @@ pub fn load<S>(
         between.extend(Selector::same_prompt(timelines()));
     }
     between.extend(unfitting(options.faults, &fitting));
-    let between = between.into_iter().map(|found| options.strictly(found));
+    let between = between
+        .into_iter()
+        .map(|found| found.strictly(options.is_strict));
     loaded.diagnostics.extend(between);
     loaded
 }
@@ -167,7 +159,7 @@ fn read_file(path: &Path, options: &LoadOptions<'_>) -> ReadFile {
     let diagnostics = read
         .diagnostics
         .into_iter()
-        .map(|found| options.strictly(found))
+        .map(|found| found.strictly(options.is_strict))
         .collect();
     ReadFile {
         path: path.to_owned(),

@@ -69,7 +69,7 @@ pub fn files(paths: &[PathBuf]) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnostic)>) 
 }
 
 /// Where a path leads.
-pub fn place_of(path: &Path) -> PathBuf {
+fn place_of(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 

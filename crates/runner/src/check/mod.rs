@@ -26,7 +26,7 @@ use cuecard_tool_call::model::ToolCallScenario;
 
 use super::prepare::environment_server;
 pub use browser::{AskedModel, BrowserPlan, steps_plan};
-pub use timeline::{TimelineFile, timeline};
+pub use timeline::{CheckedTimeline, timeline};
 
 /// What files are checked with.
 #[derive(Debug, Clone, Copy)]
@@ -131,10 +131,8 @@ impl Checked {
             let place = found.place.as_ref();
             place.map_or(0, |place| place.span.start)
         });
-        if strict {
-            let found = std::mem::take(&mut self.diagnostics);
-            self.diagnostics = found.into_iter().map(Diagnostic::strictly).collect();
-        }
+        let found = std::mem::take(&mut self.diagnostics).into_iter();
+        self.diagnostics = found.map(|found| found.strictly(strict)).collect();
     }
 }
 

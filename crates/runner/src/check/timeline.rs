@@ -12,7 +12,7 @@ use cuecard_timeline::script::{LlmScript, PromptSegments};
 
 /// A timeline after reading.
 #[derive(Debug)]
-pub struct TimelineFile {
+pub struct CheckedTimeline {
     /// What it says and when; `None` if it can't be used.
     pub script: Option<LlmScript>,
     /// What was found, as it is without `--strict`.
@@ -24,7 +24,7 @@ pub struct TimelineFile {
 }
 
 /// Reads a timeline in `folder`, and looks at what stands beside it.
-pub fn timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
+pub fn timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> CheckedTimeline {
     let read = read_timeline(source, folder, symbols);
     let mut diagnostics = read.diagnostics;
     let script = read.timeline.map(|timeline| {
@@ -42,7 +42,7 @@ pub fn timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> Timeli
         }
         script
     });
-    TimelineFile {
+    CheckedTimeline {
         script: script.filter(|_| !any_error(&diagnostics)),
         diagnostics,
         symbols: read.symbols,

@@ -35,7 +35,7 @@ impl Findings {
         for diagnostic in found {
             match diagnostic.severity {
                 Severity::Error => self.errors.push(diagnostic),
-                Severity::Warning if self.strict => self.errors.push(diagnostic.strictly()),
+                Severity::Warning if self.strict => self.errors.push(diagnostic.strictly(true)),
                 Severity::Warning | Severity::Note => self.warnings.push(diagnostic),
             }
         }

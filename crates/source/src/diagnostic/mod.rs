@@ -129,13 +129,12 @@ impl Diagnostic {
         self
     }
 
-    /// As an error, if it is a warning: for `--strict`.
+    /// For `--strict`, if that is asked for: as an error, if it is a warning.
     #[must_use]
-    pub fn strictly(mut self) -> Self {
-        self.severity = match self.severity {
-            Severity::Note => Severity::Note,
-            Severity::Warning | Severity::Error => Severity::Error,
-        };
+    pub fn strictly(mut self, is_strict: bool) -> Self {
+        if is_strict && self.severity == Severity::Warning {
+            self.severity = Severity::Error;
+        }
         self
     }
 }

@@ -30,13 +30,8 @@ impl LlmScript {
         let scheduled = Schedule::compile(&timeline, is_strict);
         let answered = Turns::compile(&timeline, &scheduled.schedule);
         let mut diagnostics = scheduled.diagnostics;
-        diagnostics.extend(
-            answered.diagnostics.into_iter().map(
-                |found| {
-                    if is_strict { found.strictly() } else { found }
-                },
-            ),
-        );
+        let found = answered.diagnostics.into_iter();
+        diagnostics.extend(found.map(|found| found.strictly(is_strict)));
         let mut turn_of_call = HashMap::new();
         for (turn_idx, turn) in answered.turns.turns.iter().enumerate() {
             for call in turn.calls() {

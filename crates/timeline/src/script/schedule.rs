@@ -85,10 +85,9 @@ impl Schedule {
             .iter()
             .map(|event| lanes.place(event))
             .collect();
-        let (end_ms, mut diagnostics) = lanes.finish();
-        if is_strict {
-            diagnostics = diagnostics.into_iter().map(Diagnostic::strictly).collect();
-        }
+        let (end_ms, diagnostics) = lanes.finish();
+        let diagnostics = diagnostics.into_iter();
+        let diagnostics = diagnostics.map(|found| found.strictly(is_strict)).collect();
         CompiledSchedule {
             schedule: Self { events, end_ms },
             diagnostics,

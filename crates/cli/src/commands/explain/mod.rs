@@ -64,10 +64,8 @@ pub(crate) fn run(
     for diagnostics in in_files.chain([&mut problems]) {
         // Who asks which one is chosen didn't ask for remarks about the others.
         diagnostics.retain(|found| args.prompt.is_none() || found.severity > Severity::Note);
-        if args.strict {
-            let found = std::mem::take(diagnostics);
-            *diagnostics = found.into_iter().map(Diagnostic::strictly).collect();
-        }
+        let found = std::mem::take(diagnostics).into_iter();
+        *diagnostics = found.map(|found| found.strictly(args.strict)).collect();
         if any_error(diagnostics) {
             exit = ExitCode::Invalid;
         }

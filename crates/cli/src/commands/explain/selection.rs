@@ -35,10 +35,7 @@ pub(super) fn tell(
     match selector.select(wanted) {
         Ok(selection) => {
             let doubt = selection.doubt(&usable[selection.scenario_idx].1.timeline);
-            let doubt = doubt.map(|doubt| match args.strict {
-                true => doubt.strictly(),
-                false => doubt,
-            });
+            let doubt = doubt.map(|doubt| doubt.strictly(args.strict));
             output.diagnostics(doubt.as_slice(), args.json, &Redactor::default());
             stdout(&match args.json {
                 true => format!("{:#}\n", document(prompt, &selection, &usable)),

@@ -167,7 +167,7 @@ pub(super) async fn play_calls(
         && let Some(warning) = warning.take()
     {
         played.verdict = Verdict::Failed;
-        played.failure = Some(warning.strictly());
+        played.failure = Some(warning.strictly(true));
     }
     run.finish(
         &played,
