@@ -220,7 +220,7 @@ impl Finder<'_> {
             column: self.column(id, text),
             made: element.map(made_of),
             nodes: element.map(|_| self.size(id)),
-            below: None,
+            below: Vec::new(),
         }
     }
 

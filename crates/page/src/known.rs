@@ -60,8 +60,8 @@ pub struct Container {
     pub made: Option<String>,
     /// How many nodes were in it.
     pub nodes: Option<u32>,
-    /// The heading that an item stands below.
-    pub below: Option<String>,
+    /// The headings that an item stands below, nearest first: each is of a higher level than the one before.
+    pub below: Vec<String>,
 }
 
 /// A kind of container, as people call it.
@@ -207,7 +207,7 @@ impl Fingerprint {
                 .map(|container| Container {
                     text: container.text.as_deref().map(&change),
                     column: container.column.as_deref().map(&change),
-                    below: container.below.as_deref().map(&change),
+                    below: container.below.iter().map(|text| change(text)).collect(),
                     ..container.clone()
                 })
                 .collect(),

@@ -358,7 +358,11 @@ pub(super) const CONTAINER: &[Field] = &[
         "What an item is made of: its role, else its tag and class.",
     ),
     field("nodes", MILLISECONDS, "How many nodes were in it."),
-    field("below", TEXT, "The heading that an item stands below."),
+    field(
+        "below",
+        r#"{"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}"#,
+        "The headings that an item stands below, nearest first; in older files only the nearest.",
+    ),
 ];
 
 pub(super) const ERROR: &[Field] = &[

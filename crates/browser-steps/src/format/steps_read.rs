@@ -476,7 +476,11 @@ fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
         made: text(reader, object, "made"),
         nodes: whole(reader, object, "nodes", 1, 1_000_000)
             .and_then(|nodes| u32::try_from(nodes).ok()),
-        below: text(reader, object, "below"),
+        below: match object.get("below").map(|node| &node.kind) {
+            // As older files have it.
+            Some(NodeKind::String(_)) => text(reader, object, "below").into_iter().collect(),
+            _ => texts(reader, object, "below"),
+        },
     })
 }
 

@@ -188,7 +188,7 @@ fn container(container: &Container) -> Json {
     put_some(&mut members, "column", container.column.clone());
     put_some(&mut members, "made", container.made.clone());
     put_some(&mut members, "nodes", container.nodes);
-    put_some(&mut members, "below", container.below.clone());
+    put_texts(&mut members, "below", &container.below);
     Json::Object(members)
 }
 

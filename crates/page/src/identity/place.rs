@@ -46,13 +46,13 @@ impl Finder<'_> {
         !is_left && !self.is_below_another_heading(&near, fingerprint)
     }
 
-    /// The containers that tell an element from its twins, with the heading that its item stands below.
-    pub(super) fn below_heading(&self, mut within: Vec<Container>) -> Vec<Container> {
+    /// The containers that tell an element from its twins, with the headings that its item stands below.
+    pub(super) fn below_headings(&self, mut within: Vec<Container>) -> Vec<Container> {
         let place = self.place_within(&within).ok().flatten();
         if let (Some(place), Some(first)) = (place, within.first_mut())
             && first.kind.is_item()
         {
-            first.below = self.heading_above(&place);
+            first.below = self.headings_above(&place);
         }
         within
     }
@@ -63,23 +63,31 @@ impl Finder<'_> {
         place: &Place,
         fingerprint: &Fingerprint,
     ) -> bool {
-        let below = fingerprint
+        let fold_all = |texts: &[String]| -> Vec<String> {
+            texts.iter().map(|text| fold_name(text)).collect()
+        };
+        let Some(item) = fingerprint
             .within
             .first()
-            .and_then(|container| container.below.as_deref());
-        let (Some(then), Some(now)) = (below, self.heading_above(place)) else {
+            .filter(|item| !item.below.is_empty())
+        else {
             return false;
         };
-        let then = fold_name(then);
-        then != fold_name(&now)
-            && self.state.elements().any(|(_, element)| {
-                element.is_visible && element.role == "heading" && fold_name(&element.name) == then
-            })
+        let (then, now) = (fold_all(&item.below), fold_all(&self.headings_above(place)));
+        let is_left = |element: &DomElement| {
+            let name = fold_name(&element.name);
+            element.is_visible
+                && element.role == "heading"
+                && then.contains(&name)
+                && !now.contains(&name)
+        };
+        now.iter().any(|heading| !then.contains(heading))
+            && self.state.elements().any(|(_, element)| is_left(element))
     }
 
-    /// The heading over the list that an item is in: the nearest before it that stands beside the list, alone or in a bar
-    /// of its own, and in no other item.
-    fn heading_above(&self, place: &Place) -> Option<String> {
+    /// The headings over the list that an item is in, nearest first: the nearest before it, and before that the nearest
+    /// of a higher level. Each stands beside what the item is in, alone or in a bar of its own, and in no other item.
+    fn headings_above(&self, place: &Place) -> Vec<String> {
         const MOST_IN_BAR: usize = 12;
         let holds = |outer: &NodeId| {
             let end = self.state.node(*outer).end;
@@ -97,6 +105,7 @@ impl Finder<'_> {
                 None => false,
             }
         };
+        let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
         let before = self
             .state
             .elements()
@@ -104,13 +113,16 @@ impl Finder<'_> {
         let headings: Vec<_> = before
             .filter(|(id, element)| element.is_visible && element.role == "heading" && is_over(*id))
             .collect();
-        let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
-        headings
-            .into_iter()
-            .rev()
-            .find(|(id, _)| of_none_other(*id))
-            .map(|(_, heading)| cut(&heading.name, LONGEST_TEXT).into_owned())
-            .filter(|name| !name.is_empty())
+        let mut above = Vec::new();
+        let mut level = u32::MAX;
+        for (id, heading) in headings.into_iter().rev() {
+            let own = heading.level.unwrap_or(2);
+            if own < level && of_none_other(id) && !heading.name.is_empty() {
+                level = own;
+                above.push(cut(&heading.name, LONGEST_TEXT).into_owned());
+            }
+        }
+        above
     }
 
     /// Whether a place of a path can be seen on the page.

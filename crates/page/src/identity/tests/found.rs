@@ -517,3 +517,37 @@ fn a_container_is_not_known_by_the_elements_own_text() {
         );
     }
 }
+
+#[test]
+fn an_item_of_a_copied_part_is_not_taken_while_the_heading_over_its_own_is_still_there() {
+    let comment = |who: &str| {
+        format!("  div class=comment\n    div | {who}\n    p | By {who}\n    button \"Reply\"\n")
+    };
+    let section = |title: &str, names: &[&str]| {
+        let comments: String = names.iter().map(|name| comment(name)).collect();
+        format!("section\n  h2 \"{title}\"\n  h3 \"Comments\"\n{comments}")
+    };
+    let before = format!("h1 \"Pasta\"\n{}", section("Rate it", &["Jonas", "Aiko"]));
+    let both = [
+        section("Rate it", &["Jonas", "Aiko Jr."]),
+        section("Archive", &["Jonas", "Aiko"]),
+    ];
+    let (found, _) = between(
+        &before,
+        "Reply",
+        1,
+        &format!("h1 \"Pasta\"\n{}", both.concat()),
+    );
+    assert_eq!(found.as_str(), "gone", "{found:?}");
+    // Under a new title it is the same part; and where a heading went elsewhere and none came, too.
+    let renamed = section("Rating", &["Jonas", "Aiko"]);
+    let own = section("Rate it", &["Jonas", "Aiko"]);
+    for after in [
+        format!("h1 \"Pasta\"\n{renamed}"),
+        format!("{own}h1 \"Pasta\""),
+    ] {
+        let (found, state) = between(&before, "Reply", 1, &after);
+        let aiko = id_of(&state, "Reply", 1);
+        assert_eq!(found.target(), Some(aiko), "{after}: {found:?}");
+    }
+}
