@@ -35,19 +35,25 @@ pub(crate) fn run(
     let prepared = inputs::read_source(&args.file)
         .map_err(Stop::invalid)
         .and_then(|source| {
+            let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+            let run_dir = Some(args.runs.run_dir.as_path());
+            let policy =
+                inputs::policy(&args.safety, run_dir, &working_directory).map_err(Stop::invalid)?;
             let asked = PlayRequest {
                 file: &args.file,
                 variables: &args.variables,
                 heal: &args.heal,
                 browser: &args.browser,
-                safety: &args.safety,
+                root: args.safety.root_in(&working_directory),
+                policy,
+                working_directory,
                 range: 0..=u64::MAX,
                 timeout: None,
                 strict: args.strict,
                 json: args.json,
-                run_dir: Some(&args.runs.run_dir),
+                found: Vec::new(),
             };
-            prepare(&asked, source, environment, output)
+            prepare(asked, source, environment, output)
         });
     let prepared = match prepared {
         Ok(prepared) => prepared,

@@ -8,6 +8,9 @@ use super::entry::EntryReader;
 use super::findings::{Located, MAX_FINDINGS};
 use crate::text;
 
+/// The keys under which files list their servers. Each file may use either, or both.
+pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
+
 /// How much of a name or word a message repeats, in characters.
 const LONGEST_SHOWN: usize = 60;
 /// How many words a message proposes.

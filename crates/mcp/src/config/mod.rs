@@ -25,7 +25,7 @@ mod resolve;
 mod secrets;
 #[cfg(test)]
 mod tests;
-mod toml_text;
+mod text;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;

@@ -3,18 +3,15 @@
 use std::collections::HashMap;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
-use cuecard_source::json::{self, Limits, Node};
+use cuecard_source::json::{self, Node};
 use cuecard_source::{SourceFile, Span};
 
 use super::entry;
-use super::fields::{article, cut};
+use super::fields::{SERVER_LISTS, article, cut};
 use super::findings::{Findings, Located};
 use super::places::Syntax;
 use super::resolve::Resolver;
-use super::{ConfigFile, ConfigSearch, ConfiguredServer, places, secrets, toml_text};
-
-/// The keys under which files list their servers. Each file may use either, or both.
-pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
+use super::{ConfigFile, ConfigSearch, ConfiguredServer, text};
 
 /// A file lists at most this many servers.
 const MAX_SERVERS: usize = 1000;
@@ -48,15 +45,8 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
             diagnostics: Vec::new(),
         };
     }
-    let parsed = match syntax {
-        Syntax::Toml => toml_text::parse(text),
-        Syntax::Json | Syntax::JsonWithComments => parse_json(text),
-    };
-    let mut shown = secrets::shown(text, parsed.root.as_ref());
-    if syntax == Syntax::Toml && !parsed.mistakes.is_empty() {
-        // What is a value can't be told in such a text.
-        shown.text = toml_text::keys_only(text);
-    }
+    let parsed = text::parse(text, syntax);
+    let shown = parsed.shown;
     let source = SourceFile::new(file.shown.display().to_string(), shown.text);
     let mut findings = Findings::new(&source);
     for mistake in &parsed.mistakes {
@@ -107,37 +97,6 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
     Reading {
         servers,
         diagnostics: findings.finish(),
-    }
-}
-
-/// A text after parsing, of whatever syntax.
-pub(super) struct Parsed {
-    /// The value; without mistakes it is there.
-    pub root: Option<Node>,
-    pub mistakes: Vec<Mistake>,
-}
-
-/// What keeps a text from being read.
-pub(super) struct Mistake {
-    pub span: Span,
-    pub message: String,
-    pub help: Option<String>,
-}
-
-fn parse_json(text: &str) -> Parsed {
-    let limits = Limits {
-        max_bytes: places::MAX_BYTES,
-        ..Limits::default()
-    };
-    let parsed = json::parse(text, &limits);
-    let mistakes = parsed.errors.iter().map(|error| Mistake {
-        span: error.span,
-        message: error.message(),
-        help: error.help(),
-    });
-    Parsed {
-        mistakes: mistakes.collect(),
-        root: parsed.root,
     }
 }
 

@@ -10,7 +10,7 @@ use super::entry::Entry;
 use super::expand::{Missing, MissingKind};
 use super::fields::{Field, cut};
 use super::resolve::Resolver;
-use super::toml_text::text_span;
+use super::text::text_span;
 
 impl Resolver<'_> {
     pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {

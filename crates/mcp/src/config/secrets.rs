@@ -7,7 +7,7 @@ use cuecard_source::Span;
 use cuecard_source::json::{JsonErrorKind, Node, NodeKind};
 use cuecard_source::value::Redactor;
 
-use super::read::SERVER_LISTS;
+use super::fields::SERVER_LISTS;
 use crate::text::names_a_secret;
 use cuecard_runtime::env_file::painted;
 

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, Screenshots, is_built_in, prepare as trace};
@@ -11,7 +10,6 @@ use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
 use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
-use cuecard_runtime::policy::Policy;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::printable;
@@ -19,7 +17,8 @@ use cuecard_tool_call::model::{Template, ToolCallScenario};
 use cuecard_tool_call::script::Verdict;
 use tokio_util::sync::CancellationToken;
 
-use super::reports::{Report, Subject};
+use super::options::Options;
+use super::reports::Subject;
 use super::run::{Ending, Opening, Run};
 use crate::args::{self, PlayArgs};
 use crate::commands::browser_stage;
@@ -31,16 +30,18 @@ use crate::output::Output;
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
     pub calls: PreparedCalls,
-    pub timeout: Option<Duration>,
-    pub policy: Policy,
-    pub working_directory: PathBuf,
-    pub reports: Vec<Report>,
+    pub options: Options,
     pub file: PathBuf,
+    /// The first lines on the terminal.
+    pub title: String,
+    /// The number, label and tool of each step.
+    pub labels: Vec<(u64, String, String)>,
 }
 
 /// Reads and checks everything. Warnings are shown.
 pub(super) fn prepare(
     args: &PlayArgs,
+    mut options: Options,
     file: &Path,
     source: &SourceFile,
     environment: &[(OsString, OsString)],
@@ -50,24 +51,7 @@ pub(super) fn prepare(
         &args.browser,
         "a tool-call scenario only uses a browser through its MCP servers",
     );
-    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
-    found.extend(warning);
-    if !args.speed.is_finite() || args.speed < 0.0 {
-        found.push(Diagnostic::error(
-            codes::ARGUMENT,
-            format!("`--speed {}` must be a non-negative number", args.speed),
-        ));
-    }
-    let mut reports = Vec::new();
-    for report in &args.reports {
-        match Report::parse(report) {
-            Ok(report) => reports.push(report),
-            Err(diagnostic) => found.push(diagnostic),
-        }
-    }
-    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
-    found.extend(policy.as_ref().err().cloned());
+    found.append(&mut options.warnings);
     let mut variables = inputs::variables_of(&args.variables, environment);
     let for_config = std::mem::take(&mut variables.environment);
     let asked = CallsRequest {
@@ -79,29 +63,27 @@ pub(super) fn prepare(
             (std::mem::take(&mut variables.given), found)
         },
         secrets: &args.variables.secrets,
-        range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+        range: options.range.clone(),
         strict: args.strict,
         found,
         has_config: args.config.is_some(),
         config: &|| {
             Config::find(&ConfigSearch {
                 explicit: args.config.as_deref(),
-                working_directory: &working_directory,
+                working_directory: &options.working_directory,
                 environment: &for_config,
             })
         },
     };
     let calls = prepare_calls(source, asked)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
-    let mut policy = policy.map_err(Stop::invalid)?;
-    policy.protect([file.to_owned()]);
-    policy.protect(calls.config.own_files());
+    options.policy.protect([file.to_owned()]);
+    options.policy.protect(calls.config.own_files());
     Ok(Prepared {
+        title: title(&calls, output.stderr),
+        labels: labels(&calls.scenario),
         calls,
-        timeout,
-        policy,
-        working_directory,
-        reports,
+        options,
         file: file.to_owned(),
     })
 }
@@ -114,7 +96,7 @@ pub(super) async fn play_calls(
     output: &Output,
     stop: &CancellationToken,
 ) -> ExitCode {
-    let calls = prepared.calls;
+    let (calls, options) = (prepared.calls, prepared.options);
     let scenario = calls.scenario.clone();
     let opening = Opening {
         subject: Subject {
@@ -134,11 +116,11 @@ pub(super) async fn play_calls(
             },
         },
         file: &prepared.file,
-        reports: &prepared.reports,
-        working_directory: &prepared.working_directory,
+        reports: &options.reports,
+        working_directory: &options.working_directory,
         redactor: calls.redactor.clone(),
-        title: title(&calls, output.stderr),
-        labels: labels(&scenario),
+        title: prepared.title,
+        labels: prepared.labels,
         header: &|id| trace::header(&scenario, id),
     };
     let mut run = match Run::begin(args, output, opening) {
@@ -147,9 +129,9 @@ pub(super) async fn play_calls(
     };
     let (play, mut toolbox) = calls.into_play(CallsContext {
         environment,
-        working_directory: prepared.working_directory,
-        policy: prepared.policy,
-        timeout: prepared.timeout,
+        working_directory: options.working_directory,
+        policy: options.policy,
+        timeout: options.timeout,
         run_dir: Some(run.dir.clone()),
         speed: args.speed,
         screenshots: (args.screenshot_on_failure || args.screenshot_each_step).then(|| {
@@ -194,7 +176,7 @@ fn nothing_ran(played: &replay::Played) -> Option<Diagnostic> {
 }
 
 /// The first lines: the scenario, its servers, and the configs that define them.
-pub(super) fn title(calls: &PreparedCalls, style: Style) -> String {
+fn title(calls: &PreparedCalls, style: Style) -> String {
     let (scenario, range, config) = (&calls.scenario, &calls.range, &calls.config);
     let total = scenario.steps_in(range).len();
     let steps = if total == 1 {
@@ -239,7 +221,7 @@ pub(super) fn title(calls: &PreparedCalls, style: Style) -> String {
 }
 
 /// The number, label and tool of each step.
-pub(super) fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> {
+fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> {
     scenario
         .steps
         .iter()

@@ -15,7 +15,7 @@ use cuecard_tool_call::script::Bindings;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Prepared, labels, title};
+use super::calls::Prepared;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
 use crate::commands::connect;
@@ -38,16 +38,15 @@ pub(super) async fn preview(
     let in_range: Vec<usize> = (0..scenario.steps.len())
         .filter(|&idx| calls.range.contains(&scenario.steps[idx].number))
         .collect();
-    stderr(&title(&calls, output.stderr));
+    stderr(&prepared.title);
     let mut planned = ToolCallScenario::clone(&scenario);
     for step in &mut planned.steps {
         step.params = Template::Literal(calls.bindings.known(&step.params));
     }
     let would_do = effects(&planned, &calls.range, known_servers(&calls.config));
-    let facts = effects_line(&would_do);
     let mut connections = Connections::default();
     let steps = in_range.iter().map(|&idx| &planned.steps[idx]);
-    let mut found = refusals(&planned, steps, &prepared.policy);
+    let mut found = refusals(&planned, steps, &prepared.options.policy);
     let mut interrupted = false;
     let mut redactor = calls.redactor.clone();
     let mut credentials = Vec::new();
@@ -58,8 +57,8 @@ pub(super) async fn preview(
     redactor.add(credentials);
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), calls.redactor);
-        recorder.tell(Box::new(Terminal::new(args, output, &labels(&scenario))));
-        let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.timeout);
+        recorder.tell(Box::new(Terminal::new(args, output, &prepared.labels)));
+        let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.options.timeout);
         let steps = || in_range.iter().copied();
         tokio::select! {
             biased;
@@ -108,8 +107,9 @@ pub(super) async fn preview(
         let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
         let plan = plan(&scenario, &calls.bindings, steps, &redactor);
         stdout(&format!(
-            "{plan}{verdict}{}{facts}\n{}",
+            "{plan}{verdict}{}{}\n{}",
             output.stdout.dot(),
+            effects_line(&would_do),
             redactor.text(&effects_list(&would_do))
         ));
     }

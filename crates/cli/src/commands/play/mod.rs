@@ -3,6 +3,7 @@
 pub(super) mod browser_steps;
 mod calls;
 mod dry_run;
+mod options;
 mod reports;
 mod run;
 mod terminal;
@@ -17,6 +18,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Redactor;
 use serde_json::json;
 
+use self::options::Options;
 use super::list;
 use super::stop::Stop;
 use crate::args::PlayArgs;
@@ -87,10 +89,11 @@ fn run_file(
 ) -> Result<ExitCode, Stop> {
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
     clear_results(args, file).map_err(Stop::invalid)?;
+    let options = Options::of(args)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        return browser_steps::play_steps(args, file, source, environment, output);
+        return browser_steps::play_steps(args, options, file, source, environment, output);
     }
-    let prepared = calls::prepare(args, file, &source, environment, output)?;
+    let prepared = calls::prepare(args, options, file, &source, environment, output)?;
     let exit = asynchronously(async |stop| {
         if args.dry_run {
             dry_run::preview(args, prepared, environment, output, &stop).await

@@ -5,7 +5,6 @@ mod prepared;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
 
 use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
 use cuecard_page::browser_tool;
@@ -24,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use heal::Kept;
 pub(crate) use prepared::{PlayRequest, Prepared, prepare};
 
+use super::options::Options;
 use super::reports::{Report, Subject};
 use super::run::{Ending, Opening, Run};
 use crate::args::PlayArgs;
@@ -31,52 +31,42 @@ use crate::asynchronous::asynchronously;
 use crate::commands::stop::Stop;
 use crate::commands::{browser_files, browser_stage};
 use crate::exit_code::ExitCode;
-use crate::inputs;
 use crate::output::{Output, stderr, stdout};
 
 /// Plays the steps in `source`.
 pub(super) fn play_steps(
     args: &PlayArgs,
+    options: Options,
     file: &Path,
     source: SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<ExitCode, Stop> {
-    let (timeout, reports) = options(args)?;
     let asked = PlayRequest {
         file,
         variables: &args.variables,
         heal: &args.heal,
         browser: &args.browser,
-        safety: &args.safety,
-        range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
-        timeout,
+        root: args.safety.root_in(&options.working_directory),
+        policy: options.policy,
+        working_directory: options.working_directory,
+        range: options.range,
+        timeout: options.timeout,
         strict: args.strict,
         json: args.json,
-        run_dir: Some(&args.runs.run_dir),
+        found: options.warnings,
     };
-    let prepared = prepare(&asked, source, environment, output)?;
+    let prepared = prepare(asked, source, environment, output)?;
     if args.dry_run {
         let would_do = steps_plan(&prepared.ready.steps);
         stderr(&browser_files::list(&would_do));
         stdout(&format!("it would do {}\n", browser_files::line(&would_do)));
         return Ok(ExitCode::Passed);
     }
-    let exit =
-        asynchronously(async |stop| perform(args, file, &prepared, &reports, output, &stop).await);
+    let exit = asynchronously(async |stop| {
+        perform(args, file, &prepared, &options.reports, output, &stop).await
+    });
     Ok(exit.unwrap_or_else(|exit| exit))
-}
-
-/// The time limit and the reports that the user asked for.
-fn options(args: &PlayArgs) -> Result<(Option<Duration>, Vec<Report>), Stop> {
-    let (timeout, _) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
-    let reports = args
-        .reports
-        .iter()
-        .map(|report| Report::parse(report))
-        .collect::<Result<_, _>>()
-        .map_err(Stop::invalid)?;
-    Ok((timeout, reports))
 }
 
 async fn perform(

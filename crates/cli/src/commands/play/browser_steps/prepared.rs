@@ -15,7 +15,7 @@ use cuecard_source::diagnostic::{Diagnostic, any_error};
 use cuecard_source::value::Redactor;
 
 use super::heal::Healer;
-use crate::args::{BrowserFlags, HealArgs, HealMode, SafetyArgs, VariableArgs};
+use crate::args::{BrowserFlags, HealArgs, HealMode, VariableArgs};
 use crate::commands::browser_stage::{self, Wanted};
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
@@ -28,13 +28,17 @@ pub(crate) struct PlayRequest<'a> {
     pub(crate) variables: &'a VariableArgs,
     pub(crate) heal: &'a HealArgs,
     pub(crate) browser: &'a BrowserFlags,
-    pub(crate) safety: &'a SafetyArgs,
+    /// The folder that files are uploaded from.
+    pub(crate) root: PathBuf,
+    pub(crate) policy: Policy,
+    pub(crate) working_directory: PathBuf,
     pub(crate) range: RangeInclusive<u64>,
     /// How long an action may take, in place of what the file says.
     pub(crate) timeout: Option<Duration>,
     pub(crate) strict: bool,
     pub(crate) json: bool,
-    pub(crate) run_dir: Option<&'a Path>,
+    /// What is doubtful already.
+    pub(crate) found: Vec<Diagnostic>,
 }
 
 /// Everything that is known before a browser starts.
@@ -49,7 +53,7 @@ pub(crate) struct Prepared {
 
 /// Reads and checks everything. Warnings are shown.
 pub(crate) fn prepare(
-    asked: &PlayRequest<'_>,
+    asked: PlayRequest<'_>,
     source: SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
@@ -60,10 +64,8 @@ pub(crate) fn prepare(
         .take_in(source)
         .map_err(|found| Stop(found, ExitCode::Invalid))?;
     let variables = inputs::variables_of(asked.variables, environment);
-    let mut found = variables.diagnostics;
-    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let policy = inputs::policy(asked.safety, asked.run_dir, &working_directory);
-    found.extend(policy.as_ref().err().cloned());
+    let mut found = asked.found;
+    found.extend(variables.diagnostics);
     // Whether there are secrets is known once the file is read.
     found.extend(browser_stage::check(asked.browser, false));
     let steps = StepsRequest {
@@ -71,7 +73,7 @@ pub(crate) fn prepare(
         given: &variables.given,
         secrets: &asked.variables.secrets,
         missing: Missing::Ask(&mut |name| inputs::secret(name, environment)),
-        range: asked.range.clone(),
+        range: asked.range,
         timeout: asked.timeout,
         partial_help: (!asked.heal.allow_partial)
             .then_some("use the incomplete steps with --allow-partial"),
@@ -88,11 +90,11 @@ pub(crate) fn prepare(
     }
     output.diagnostics(&ready.warnings, asked.json, ready.values.redactor());
     Ok(Prepared {
-        root: asked.safety.root_in(&working_directory),
+        root: asked.root,
         ready,
-        policy: policy.map_err(Stop::invalid)?,
+        policy: asked.policy,
         healer,
-        working_directory,
+        working_directory: asked.working_directory,
         environment: environment.to_vec(),
     })
 }

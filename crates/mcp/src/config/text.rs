@@ -1,24 +1,64 @@
-//! Configs in TOML: the same tree as of JSON, with spans into the TOML.
+//! The text of a config: the tree that it is, in JSON or TOML, and what of it may be shown.
 
 use std::ops::Range;
 
-use cuecard_source::json::string_span;
+use cuecard_runtime::env_file::painted;
+use cuecard_source::json::{self, Limits, Node, string_span};
 use cuecard_source::{Span, toml};
 
-use super::read::{Mistake, Parsed};
-use cuecard_runtime::env_file::painted;
+use super::places::{MAX_BYTES, Syntax};
+use super::secrets::{self, Shown};
 
-/// Reads one TOML text. The syntax bounds how deep it is nested.
-pub(super) fn parse(text: &str) -> Parsed {
-    let parsed = toml::parse(text);
-    let mistakes = parsed.errors.into_iter().map(|error| Mistake {
-        span: error.span,
-        message: error.message,
-        help: error.help,
-    });
+/// A text after parsing, of whatever syntax.
+pub(super) struct Parsed {
+    /// The value; without mistakes it is there.
+    pub root: Option<Node>,
+    pub mistakes: Vec<Mistake>,
+    pub shown: Shown,
+}
+
+/// What keeps a text from being read.
+pub(super) struct Mistake {
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+/// Reads a text without comments; the syntax bounds how deep it is nested.
+pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
+    let (root, mistakes): (_, Vec<Mistake>) = match syntax {
+        Syntax::Toml => {
+            let parsed = toml::parse(text);
+            let mistakes = parsed.errors.into_iter().map(|error| Mistake {
+                span: error.span,
+                message: error.message,
+                help: error.help,
+            });
+            (parsed.root, mistakes.collect())
+        }
+        Syntax::Json | Syntax::JsonWithComments => {
+            let limits = Limits {
+                max_bytes: MAX_BYTES,
+                ..Limits::default()
+            };
+            let parsed = json::parse(text, &limits);
+            let mistakes = parsed.errors.iter().map(|error| Mistake {
+                span: error.span,
+                message: error.message(),
+                help: error.help(),
+            });
+            (parsed.root, mistakes.collect())
+        }
+    };
+    let mut shown = secrets::shown(text, root.as_ref());
+    if syntax == Syntax::Toml && !mistakes.is_empty() {
+        // What is a value can't be told in such a text.
+        shown.text = keys_only(text);
+    }
     Parsed {
-        root: parsed.root,
-        mistakes: mistakes.collect(),
+        root,
+        mistakes,
+        shown,
     }
 }
 
@@ -37,7 +77,7 @@ pub(super) fn text_span(source: &str, literal: Span, range: Range<usize>) -> Spa
 }
 
 /// The text with everything painted over that may be a value, wherever a mistake may have put it.
-pub(super) fn keys_only(text: &str) -> String {
+fn keys_only(text: &str) -> String {
     let mut hidden = Vec::new();
     let mut start = 0;
     // Brackets that values have opened; a text of several lines opens one that is never closed.

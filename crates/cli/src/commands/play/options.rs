@@ -1,0 +1,63 @@
+//! What the arguments of a run mean, whatever it plays.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cuecard_runtime::policy::Policy;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+
+use super::reports::Report;
+use crate::args::PlayArgs;
+use crate::commands::stop::Stop;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+
+/// The arguments, checked.
+pub(super) struct Options {
+    /// How long a step may take.
+    pub timeout: Option<Duration>,
+    /// The numbers of the steps to play.
+    pub range: RangeInclusive<u64>,
+    /// The reports to write.
+    pub reports: Vec<Report>,
+    /// What the run may do.
+    pub policy: Policy,
+    /// Where relative paths start.
+    pub working_directory: PathBuf,
+    /// What is doubtful.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Options {
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
+        let mut errors = Vec::new();
+        let mut kept = |error| errors.push(error);
+        let timeout = inputs::seconds("--timeout", args.timeout).map_err(&mut kept);
+        if !args.speed.is_finite() || args.speed < 0.0 {
+            let message = format!("`--speed {}` must be a non-negative number", args.speed);
+            kept(Diagnostic::error(codes::ARGUMENT, message));
+        }
+        let reports = args.reports.iter().filter_map(|report| {
+            let report = Report::parse(report);
+            report.map_err(&mut kept).ok()
+        });
+        let reports = reports.collect();
+        let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+        let run_dir = Some(args.runs.run_dir.as_path());
+        let policy = inputs::policy(&args.safety, run_dir, &working_directory).map_err(&mut kept);
+        match (timeout, policy) {
+            (Ok((timeout, warning)), Ok(policy)) if errors.is_empty() => Ok(Self {
+                timeout,
+                range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+                reports,
+                policy,
+                working_directory,
+                warnings: warning.into_iter().collect(),
+            }),
+            _ => Err(Stop(errors, ExitCode::Invalid)),
+        }
+    }
+}
