@@ -18,23 +18,40 @@ const FARTHEST: usize = 200;
 /// What is added beside an element has no more texts than this.
 const MOST_ADDED: usize = 8;
 
+/// A text beside an element.
+#[derive(Default)]
+struct Neighbour {
+    /// Its node.
+    at: usize,
+    text: String,
+}
+
 impl Finder<'_> {
-    /// The texts right before and right behind an element; each empty if another element of its kind has that there.
+    /// The texts right before and right behind an element; each empty if another element of its kind has the same there.
+    /// One text may have several behind it whose names are all known: whoever is new among them is told from them.
     pub(super) fn neighbours(&self, id: NodeId, fingerprint: &Fingerprint) -> (String, String) {
-        let (mut before, mut after) = (self.text_before(id), self.text_behind(id));
         let elements = self.state.elements();
-        let alike = elements.filter(|(other, element)| {
-            *other != id && element.is_visible && is_kind(element, fingerprint)
-        });
-        for (other, _) in alike {
-            if is_known(&self.text_before(other), &before) {
-                before.clear();
+        let alike: Vec<_> = elements
+            .filter(|(other, element)| {
+                *other != id && element.is_visible && is_kind(element, fingerprint)
+            })
+            .map(|(other, element)| (other, self.is_newcomer(other, element, fingerprint)))
+            .collect();
+        let of_it_alone = |text_of: &dyn Fn(NodeId) -> Neighbour| {
+            let own = text_of(id);
+            let is_there_too = |(other, is_unknown): &(NodeId, bool)| {
+                let other = text_of(*other);
+                (*is_unknown || other.at != own.at) && is_known(&other.text, &own.text)
+            };
+            match alike.iter().any(is_there_too) {
+                true => String::new(),
+                false => own.text,
             }
-            if is_known(&self.text_behind(other), &after) {
-                after.clear();
-            }
-        }
-        (before, after)
+        };
+        (
+            of_it_alone(&|id| self.text_before(id)),
+            of_it_alone(&|id| self.text_behind(id)),
+        )
     }
 
     /// What stands between the neighbours of an element, while `id`, which has its name, stands elsewhere: something
@@ -61,8 +78,8 @@ impl Finder<'_> {
                         true => item.is_some() && !is_in(place, *other),
                         false => self.is_newcomer(*other, element, fingerprint),
                     }
-                    && (is_known(&self.text_before(*other), &fingerprint.before)
-                        || is_known(&self.text_behind(*other), &fingerprint.after))
+                    && (is_known(&self.text_before(*other).text, &fingerprint.before)
+                        || is_known(&self.text_behind(*other).text, &fingerprint.after))
                     && (self.is_decorated(*other, element, fingerprint)
                         || !self.are_beside(*other, id, fingerprint))
                     && (!has_name || has_lost_its_item())
@@ -96,44 +113,52 @@ impl Finder<'_> {
     fn are_beside(&self, one: NodeId, other: NodeId, fingerprint: &Fingerprint) -> bool {
         let (first, second) = (one.min(other), one.max(other));
         let mut between = self.texts(first.index()..second.index());
-        let is_neighbour = |text: &String| {
-            is_known(text, &fingerprint.before) || is_known(text, &fingerprint.after)
+        let is_neighbour = |near: &Neighbour| {
+            is_known(&near.text, &fingerprint.before) || is_known(&near.text, &fingerprint.after)
         };
         !between
             .by_ref()
             .take(MOST_ADDED)
-            .any(|text| is_neighbour(&text))
+            .any(|near| is_neighbour(&near))
             && between.next().is_none()
     }
 
-    fn text_before(&self, id: NodeId) -> String {
+    fn text_before(&self, id: NodeId) -> Neighbour {
         let start = id.index().saturating_sub(FARTHEST);
         self.first_but_its_own(id, self.texts(start..id.index()).rev())
     }
 
-    fn text_behind(&self, id: NodeId) -> String {
+    fn text_behind(&self, id: NodeId) -> Neighbour {
         let end = self.state.node(id).end as usize;
         self.first_but_its_own(id, self.texts(end..end + FARTHEST))
     }
 
     /// The first text that isn't what an element is called; empty if there is none.
-    fn first_but_its_own(&self, id: NodeId, mut texts: impl Iterator<Item = String>) -> String {
+    fn first_but_its_own(
+        &self,
+        id: NodeId,
+        mut texts: impl Iterator<Item = Neighbour>,
+    ) -> Neighbour {
         let element = self.state.element(id);
         let own = element.map(|element| fold_name(&self.name_or_text(id, element)));
         texts
-            .find(|text| Some(fold_name(text)) != own)
+            .find(|near| Some(fold_name(&near.text)) != own)
             .unwrap_or_default()
     }
 
     /// The visible texts with words among some nodes, cut as they are remembered.
-    fn texts(&self, nodes: Range<usize>) -> impl DoubleEndedIterator<Item = String> {
+    fn texts(&self, nodes: Range<usize>) -> impl DoubleEndedIterator<Item = Neighbour> {
         let end = nodes.end.min(self.state.nodes.len());
-        let nodes = self.state.nodes[nodes.start.min(end)..end].iter();
-        nodes.filter_map(|node| match &node.kind {
+        let start = nodes.start.min(end);
+        let nodes = self.state.nodes[start..end].iter().enumerate();
+        nodes.filter_map(move |(at, node)| match &node.kind {
             DomKind::Text(run) if run.is_visible => {
                 let text = single_spaces(&run.text);
                 let has_words = text.chars().any(char::is_alphanumeric);
-                has_words.then(|| cut(&text, LONGEST_TEXT).into_owned())
+                has_words.then(|| Neighbour {
+                    at: start + at,
+                    text: cut(&text, LONGEST_TEXT).into_owned(),
+                })
             }
             _ => None,
         })

@@ -551,3 +551,34 @@ fn an_item_of_a_copied_part_is_not_taken_while_the_heading_over_its_own_is_still
         assert_eq!(found.target(), Some(aiko), "{after}: {found:?}");
     }
 }
+
+#[test]
+fn a_name_that_went_to_another_row_is_not_taken_while_its_row_has_a_new_one() {
+    let row = |what: &str, email: &str| {
+        format!(
+            "  div\n    span | {what}\n    input type=checkbox \"{email}\"\n    input type=checkbox \"{what} by push\"\n"
+        )
+    };
+    let page = |comments: &str, followers: &str| {
+        let rows = [row("Comments", comments), row("Followers", followers)];
+        format!("section \"Notifications\"\n{}", rows.concat())
+    };
+    let (first, second) = ("Comments by email", "Followers by email");
+    let before = page(first, second);
+    for (name, after) in [
+        (first, page("Email me", first)),
+        (second, page(second, "Email me")),
+    ] {
+        let (found, _) = between(&before, name, 0, &after);
+        assert_eq!(found.as_str(), "ambiguous", "{name}: {found:?}");
+    }
+    // One that came beside it, and a new name in the other row, say nothing of it.
+    let beside = before.replace(
+        "    input type=checkbox \"Comments by push\"",
+        "    input type=checkbox \"Comments by post\"\n    input type=checkbox \"Comments by push\"",
+    );
+    for after in [beside, page(first, "Email me")] {
+        let (found, _) = between(&before, first, 0, &after);
+        assert_eq!(found.as_str(), "same", "{after}: {found:?}");
+    }
+}
