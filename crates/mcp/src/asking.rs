@@ -114,7 +114,7 @@ impl Session {
     /// Sends a request and waits for its result, at most as long as `limit` leaves.
     pub(super) async fn request(&self, ask: Ask<'_>, limit: Limit) -> Result<Value, CallErrorKind> {
         let began = Stopwatch::start();
-        if self.link.is_gone().is_some() {
+        if self.link.server_end().is_some() {
             return Err(self.gone(began).await);
         }
         match &self.calls {
@@ -270,14 +270,14 @@ impl Session {
     /// How the server ended, which is waited for a moment: its connection breaks before its end is known.
     async fn gone(&self, began: Stopwatch) -> CallErrorKind {
         // Over Streamable HTTP nothing tells.
-        let gone = match &self.calls {
-            Some(_) => tokio::time::timeout(SETTLE, self.link.gone()).await.ok(),
+        let end = match &self.calls {
+            Some(_) => tokio::time::timeout(SETTLE, self.link.ended()).await.ok(),
             None => None,
         };
-        match gone {
-            Some(gone) => match gone.too_large {
+        match end {
+            Some(end) => match end.too_large {
                 Some(bound) => CallErrorKind::TooLarge { bound },
-                None => CallErrorKind::ServerGone { exit: gone.exit },
+                None => CallErrorKind::ServerGone { exit: end.exit },
             },
             None if self.link.trouble_since(began) == Some(UnexpectedMessage::TooLarge) => {
                 CallErrorKind::TooLarge {

@@ -39,7 +39,7 @@ pub(super) struct Link {
     tools_changed: AtomicBool,
     reading: watch::Sender<Option<ReadEnd>>,
     errors_ended: watch::Sender<bool>,
-    gone: watch::Sender<Option<Gone>>,
+    end: watch::Sender<Option<ServerEnd>>,
 }
 
 /// Something came that was no answer, though one may have been meant.
@@ -66,7 +66,7 @@ pub(super) enum ReadEnd {
 
 /// The server is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Gone {
+pub(super) struct ServerEnd {
     /// Its exit, if it has a process and that has ended.
     pub(super) exit: Option<Exit>,
     /// How long it lived.
@@ -93,7 +93,7 @@ impl Link {
             tools_changed: AtomicBool::new(false),
             reading: watch::Sender::new(None),
             errors_ended: watch::Sender::new(false),
-            gone: watch::Sender::new(None),
+            end: watch::Sender::new(None),
         }
     }
 
@@ -255,8 +255,8 @@ impl Link {
         };
         let after = self.began.elapsed();
         set_once(
-            &self.gone,
-            Gone {
+            &self.end,
+            ServerEnd {
                 exit,
                 after,
                 too_large,
@@ -266,13 +266,13 @@ impl Link {
     }
 
     /// Waits until the server is no more.
-    pub(super) async fn gone(&self) -> Gone {
-        wait(&self.gone).await
+    pub(super) async fn ended(&self) -> ServerEnd {
+        wait(&self.end).await
     }
 
     /// The server's end, if it has come.
-    pub(super) fn is_gone(&self) -> Option<Gone> {
-        self.gone.borrow().clone()
+    pub(super) fn server_end(&self) -> Option<ServerEnd> {
+        self.end.borrow().clone()
     }
 }
 
@@ -373,10 +373,10 @@ mod tests {
         link.end_reading(ReadEnd::TooLarge(7));
         link.end_reading(ReadEnd::Closed);
         assert_eq!(link.reading_ended().await, ReadEnd::TooLarge(7));
-        assert!(link.is_gone().is_none());
+        assert!(link.server_end().is_none());
         link.end(Some(Exit::Code(1)));
         link.end(None);
-        let gone = link.gone().await;
-        assert_eq!((gone.exit, gone.too_large), (Some(Exit::Code(1)), Some(7)));
+        let end = link.ended().await;
+        assert_eq!((end.exit, end.too_large), (Some(Exit::Code(1)), Some(7)));
     }
 }

@@ -309,7 +309,7 @@ impl Drop for MessageTransport {
 /// Returns when the process is gone, though a child of it may keep the pipe open, and when nobody takes what is sent.
 async fn over(link: Arc<Link>, sink: Arc<dyn FrameSink>) {
     tokio::select! {
-        _ = link.gone() => {}
+        _ = link.ended() => {}
         () = sink.broken(PATIENCE) => {}
     }
 }

@@ -274,7 +274,7 @@ impl Session {
 
     /// Whether the server has ended or will say nothing more, so that no call can succeed any more.
     pub fn is_over(&self) -> bool {
-        self.link.has_reading_ended() || self.link.is_gone().is_some()
+        self.link.has_reading_ended() || self.link.server_end().is_some()
     }
 
     /// Whether the server has to be started again, or connected to. If its process ended by itself, a call says so first:

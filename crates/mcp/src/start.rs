@@ -287,12 +287,12 @@ fn masked(mut kind: StartErrorKind, link: &Link) -> StartErrorKind {
 
 /// How a server ended that closed its connection during the handshake.
 async fn ended(link: &Link) -> StartErrorKind {
-    match tokio::time::timeout(SETTLE, link.gone()).await {
-        Ok(gone) => match (gone.too_large, gone.exit) {
+    match tokio::time::timeout(SETTLE, link.ended()).await {
+        Ok(end) => match (end.too_large, end.exit) {
             (Some(bound), _) => StartErrorKind::TooLarge { bound },
             (None, Some(exit)) => StartErrorKind::Exited {
                 exit,
-                after: gone.after,
+                after: end.after,
             },
             (None, None) => StartErrorKind::Closed,
         },
@@ -359,7 +359,7 @@ pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<Ser
         elapsed: began.elapsed(),
         last_words: link.last_words(),
         stray_output: link.first_stray_output(),
-        break_reason: link.is_gone().and_then(|gone| gone.reason),
+        break_reason: link.server_end().and_then(|end| end.reason),
         trouble: match link.trouble_since(began) {
             Some(UnexpectedMessage::Broken(reason)) => Some(link.shown(&reason, LONGEST_TEXT)),
             Some(UnexpectedMessage::TooLarge) | None => None,

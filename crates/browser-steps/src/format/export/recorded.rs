@@ -71,7 +71,7 @@ struct Line {
 
 /// On how many lines of a page a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Occurrence {
     /// On none.
     Never,
     /// On none, but its words are on lines that follow each other.
@@ -162,7 +162,7 @@ impl RecordedPages {
             Pattern::Label(text) | Pattern::Placeholder(text) | Pattern::Text(text) => {
                 names
                     .resolved(text)
-                    .is_some_and(|text| self.seen(place, &text) == Seen::Once)
+                    .is_some_and(|text| self.seen(place, &text) == Occurrence::Once)
                     && !self.are_cut
             }
             Pattern::Role { .. } | Pattern::TestId(_) | Pattern::Css(_) | Pattern::XPath(_) => {
@@ -172,10 +172,10 @@ impl RecordedPages {
     }
 
     /// On how many lines of a step's page a text is.
-    pub(super) fn seen(&self, place: usize, text: &str) -> Seen {
+    pub(super) fn seen(&self, place: usize, text: &str) -> Occurrence {
         let folded = fold(text);
         let Some(page) = self.page(place) else {
-            return Seen::Never;
+            return Occurrence::Never;
         };
         match page
             .lines
@@ -183,10 +183,10 @@ impl RecordedPages {
             .filter(|line| line.folded.contains(&folded))
             .count()
         {
-            0 if page.folded.contains(&folded) => Seen::AcrossLines,
-            0 => Seen::Never,
-            1 => Seen::Once,
-            _ => Seen::Often,
+            0 if page.folded.contains(&folded) => Occurrence::AcrossLines,
+            0 => Occurrence::Never,
+            1 => Occurrence::Once,
+            _ => Occurrence::Often,
         }
     }
 

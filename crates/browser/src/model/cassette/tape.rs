@@ -45,7 +45,7 @@ pub(super) struct Run {
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) asked: RecordedCall,
-    pub(super) came: Result<Seen, Box<Failure>>,
+    pub(super) came: Result<Observed, Box<Failure>>,
 }
 
 /// What the page's side is asked.
@@ -71,7 +71,7 @@ impl RecordedCall {
 
 /// What was seen.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     pub(super) outcome: Option<Outcome>,
     pub(super) scene: Option<Arc<PageState>>,
 }
@@ -248,7 +248,7 @@ impl Reader<'_> {
         }
         let came = match came.failure {
             Some(failure) => Err(Box::new(failure)),
-            None => Ok(Seen {
+            None => Ok(Observed {
                 outcome: came.outcome,
                 scene: self.last.clone().filter(|_| has_state),
             }),

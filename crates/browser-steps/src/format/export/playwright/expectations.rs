@@ -2,7 +2,7 @@
 
 use super::super::choice::selectors;
 use super::super::pages::{has_frames, is_in_part};
-use super::super::recorded::Seen;
+use super::super::recorded::Occurrence;
 use super::super::texts::{escaped, pattern_of};
 use super::Writer;
 use super::helpers::Helper;
@@ -179,7 +179,7 @@ impl Writer<'_> {
         let resolved = self.names.resolved(text);
         let seen_at = |place: usize| match &resolved {
             Some(text) => self.recorded.seen(place, text),
-            None => Seen::Never,
+            None => Occurrence::Never,
         };
         let is_negated = expectation.assertion.negate;
         let has_frames = has_frames(expectation.step)
@@ -206,18 +206,18 @@ impl Writer<'_> {
             );
         }
         let before = place.saturating_sub(MOST_BEFORE)..place;
-        let earlier: Vec<Seen> = before
+        let earlier: Vec<Occurrence> = before
             .filter(|&earlier| !self.recorded.is_blank(earlier))
             .map(seen_at)
             .collect();
         let seen = match seen_at(place) {
             // It may have come while it was waited for.
-            Seen::Never if !is_negated => seen_at(place + 1),
+            Occurrence::Never if !is_negated => seen_at(place + 1),
             seen => seen,
         };
-        let is_across_lines = seen == Seen::AcrossLines
-            || (is_negated && earlier.contains(&Seen::AcrossLines))
-            || (!is_negated && seen == Seen::Never)
+        let is_across_lines = seen == Occurrence::AcrossLines
+            || (is_negated && earlier.contains(&Occurrence::AcrossLines))
+            || (!is_negated && seen == Occurrence::Never)
             || self.recorded.is_blank(place);
         if (is_across_lines || !expectation.is_plain_text()) && !self.parts.have_roots {
             let body = format!("{page}.locator(\"body\")");
@@ -230,14 +230,14 @@ impl Writer<'_> {
         let element = format!("{page}.getByText({found})");
         // What never changed before may be there a second time, hidden.
         let has_changed = match is_negated {
-            true => earlier.contains(&Seen::Once) && !earlier.contains(&Seen::Often),
-            false => seen == Seen::Once && earlier.contains(&Seen::Never),
+            true => earlier.contains(&Occurrence::Once) && !earlier.contains(&Occurrence::Often),
+            false => seen == Occurrence::Once && earlier.contains(&Occurrence::Never),
         };
         if has_changed {
             return visible(&element, expectation);
         }
         let shown = format!("{element}.filter({{ visible: true }})");
-        if seen == Seen::Once {
+        if seen == Occurrence::Once {
             return visible(&shown, expectation);
         }
         let not = if is_negated { "" } else { ".not" };

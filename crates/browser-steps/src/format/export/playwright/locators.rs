@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::choice::{around, is_by_position, selectors};
 use super::super::pages::has_name;
-use super::super::recorded::{RecordedPages, Seen};
+use super::super::recorded::{Occurrence, RecordedPages};
 use super::super::texts::{Names, literal_of, quoted};
 use crate::model::{AssertKind, TestStep};
 use cuecard_page::dom::HopKind;
@@ -130,7 +130,7 @@ impl Locators<'_> {
             || self
                 .names
                 .resolved(name)
-                .is_none_or(|name| self.recorded.seen(self.place, &name) != Seen::AcrossLines)
+                .is_none_or(|name| self.recorded.seen(self.place, &name) != Occurrence::AcrossLines)
     }
 
     /// Which of several containers: the one with a text in it. `hasText` looks for a part of a text, so what may be a
@@ -140,7 +140,7 @@ impl Locators<'_> {
         let is_number_at_an_end = resolved.starts_with(|sign: char| sign.is_numeric())
             || resolved.ends_with(|sign: char| sign.is_numeric());
         let is_part = match self.recorded.seen(self.place, &resolved) {
-            Seen::Often => true,
+            Occurrence::Often => true,
             _ => is_number_at_an_end,
         };
         // A whole text is compared with its capital letters.
