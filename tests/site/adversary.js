@@ -760,7 +760,8 @@ function renameRow(c) {
   // What others say too may be what a sentence names it by: the author of two posts.
   const said = new Set([...marks, ...saidIn(item, c.target).filter((text) => /\p{L}{3}/u.test(text))]);
   for (const text of said) rewrite(item, text, c.like(text));
-  c.lost = marks;
+  // A copy that was made before may have what the sentence names, too.
+  c.lost = [...said].filter((text) => marks.includes(text) || c.said.some((named) => plain(named) === plain(text)));
   // What has an id of its own is still the same, though nobody can see it.
   const isKnown = idsOf(c.target).length + idsOf(item).length > 0;
   if (!isKnown) c.target = null;

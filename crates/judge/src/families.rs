@@ -1,6 +1,8 @@
 //! Groundedness, memory, recovery and scheduler: which function judges which type.
 
-use super::{Finding, Verdict, View, citations, claims, graceful, memory, recovery, scheduler};
+use super::{
+    Finding, Verdict, View, citations, claims, graceful, memory, recovery, scheduled_tasks,
+};
 use crate::model::AssertionCheck;
 
 /// What is found of a type of these families; the others are not looked at here.
@@ -74,14 +76,14 @@ pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) 
         AssertionCheck::SchedulerTaskRuns {
             task_id,
             trigger_must_equal,
-        } => scheduler::task_ran(view, task_id.as_deref(), trigger_must_equal, count),
+        } => scheduled_tasks::task_ran(view, task_id.as_deref(), trigger_must_equal, count),
         AssertionCheck::SchedulerOutboundCount {
             tool,
             exact,
             min,
             max,
             dedupe_by,
-        } => scheduler::sent(view, tool, *exact, *min, *max, dedupe_by.as_deref()),
+        } => scheduled_tasks::sent(view, tool, *exact, *min, *max, dedupe_by.as_deref()),
         _ => Finding::new(Verdict::Skipped, "this type is judged elsewhere"),
     }
 }

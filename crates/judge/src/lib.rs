@@ -28,7 +28,7 @@ mod result;
 mod results;
 #[cfg(test)]
 mod samples;
-mod scheduler;
+mod scheduled_tasks;
 mod sentences;
 mod snapshot;
 pub mod test_case;

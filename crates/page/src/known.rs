@@ -60,7 +60,8 @@ pub struct Container {
     pub made: Option<String>,
     /// How many nodes were in it.
     pub nodes: Option<u32>,
-    /// The headings that an item stands below, nearest first: each is of a higher level than the one before.
+    /// The headings that an item stands below, in another container the element, nearest first: each is of a higher level
+    /// than the one before.
     pub below: Vec<String>,
 }
 

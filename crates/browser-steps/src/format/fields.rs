@@ -361,7 +361,7 @@ pub(super) const CONTAINER: &[Field] = &[
     field(
         "below",
         r#"{"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}"#,
-        "The headings that an item stands below, nearest first; in older files only the nearest.",
+        "The headings that the item, in another container the element, stands below, nearest first; in older files only the nearest.",
     ),
 ];
 

@@ -13,7 +13,7 @@ use crate::order::violates;
 use crate::questions::asked_in;
 use crate::reach::selects_alone;
 use crate::results::ResultTest;
-use crate::scheduler::wanted_task;
+use crate::scheduled_tasks::wanted_task;
 use crate::tools::ArgsTest;
 use crate::trajectory::is_met_by;
 use cuecard_trace::{EventData, Header};

@@ -113,7 +113,7 @@ impl Finder<'_> {
 
     /// What a container is that was named by a text in it: whatever else stands in it may change.
     fn identify_container(&self, id: NodeId, within: Vec<Container>) -> Option<Identification> {
-        let within = self.below_headings(within);
+        let within = self.below_headings(id, within);
         let element = self.state.element(id)?;
         let fingerprint = Fingerprint {
             role: element.role.clone(),
@@ -172,7 +172,7 @@ impl Finder<'_> {
         by_text: bool,
     ) -> Option<Identification> {
         let element = self.state.element(id)?;
-        let within = self.below_headings(within);
+        let within = self.below_headings(id, within);
         let mut fingerprint = Fingerprint {
             path: self.path(id, &within),
             near: self.near(id, element, &within),

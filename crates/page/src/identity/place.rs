@@ -43,26 +43,38 @@ impl Finder<'_> {
         }
         let near = fold_name(&self.near(id, element, &fingerprint.within));
         let is_left = then.is_some_and(|then| !has_entry(&path, then) && self.shows_place(then));
-        !is_left && !self.is_below_another_heading(&near, fingerprint)
+        !is_left
+            && !self.is_below_another_heading(&near, fingerprint)
+            && !self.is_under_another_heading(id, fingerprint)
     }
 
     /// The containers that tell an element from its twins, with the headings that its item stands below.
-    pub(super) fn below_headings(&self, mut within: Vec<Container>) -> Vec<Container> {
+    pub(super) fn below_headings(&self, id: NodeId, mut within: Vec<Container>) -> Vec<Container> {
         let place = self.place_within(&within).ok().flatten();
-        if let (Some(place), Some(first)) = (place, within.first_mut())
-            && first.kind.is_item()
-        {
-            first.below = self.headings_above(&place);
+        if let (Some(place), Some(first)) = (place, within.first_mut()) {
+            first.below = match first.kind.is_item() {
+                true => self.headings_above(place.start),
+                false => self.headings_above(id.0),
+            };
         }
         within
     }
 
-    /// Whether an item stands below a heading, and what was remembered below another one that is still there.
+    /// Whether the item at a place stands below a heading, and what was remembered below another one that is still there.
     pub(super) fn is_item_of_another_heading(
         &self,
         place: &Place,
         fingerprint: &Fingerprint,
     ) -> bool {
+        is_of_item(fingerprint) && self.is_of_another_heading(place.start, fingerprint)
+    }
+
+    /// The same of an element that is in no item.
+    pub(super) fn is_under_another_heading(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        !is_of_item(fingerprint) && self.is_of_another_heading(id.0, fingerprint)
+    }
+
+    fn is_of_another_heading(&self, at: u32, fingerprint: &Fingerprint) -> bool {
         let fold_all = |texts: &[String]| -> Vec<String> {
             texts.iter().map(|text| fold_name(text)).collect()
         };
@@ -73,7 +85,7 @@ impl Finder<'_> {
         else {
             return false;
         };
-        let (then, now) = (fold_all(&item.below), fold_all(&self.headings_above(place)));
+        let (then, now) = (fold_all(&item.below), fold_all(&self.headings_above(at)));
         let is_left = |element: &DomElement| {
             let name = fold_name(&element.name);
             element.is_visible
@@ -85,13 +97,13 @@ impl Finder<'_> {
             && self.state.elements().any(|(_, element)| is_left(element))
     }
 
-    /// The headings over the list that an item is in, nearest first: the nearest before it, and before that the nearest
-    /// of a higher level. Each stands beside what the item is in, alone or in a bar of its own, and in no other item.
-    fn headings_above(&self, place: &Place) -> Vec<String> {
+    /// The headings over what begins at a node, nearest first: the nearest before it, and before that the nearest of a
+    /// higher level. Each stands beside what that is in, alone or in a bar of its own, and in no other item.
+    fn headings_above(&self, start: u32) -> Vec<String> {
         const MOST_IN_BAR: usize = 12;
         let holds = |outer: &NodeId| {
             let end = self.state.node(*outer).end;
-            (outer.0..end).contains(&place.start)
+            (outer.0..end).contains(&start)
         };
         let is_over = |id: NodeId| {
             let mut around = self.state.ancestors(id);
@@ -106,10 +118,7 @@ impl Finder<'_> {
             }
         };
         let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
-        let before = self
-            .state
-            .elements()
-            .take_while(|(id, _)| id.0 < place.start);
+        let before = self.state.elements().take_while(|(id, _)| id.0 < start);
         let headings: Vec<_> = before
             .filter(|(id, element)| element.is_visible && element.role == "heading" && is_over(*id))
             .collect();
@@ -152,6 +161,12 @@ impl Finder<'_> {
         };
         is_heading(&then) && is_heading(near)
     }
+}
+
+/// Whether what is remembered stands in an item.
+fn is_of_item(fingerprint: &Fingerprint) -> bool {
+    let first = fingerprint.within.first();
+    first.is_some_and(|container| container.kind.is_item())
 }
 
 /// Whether an element is in a part of the page; in every one if there is none.

@@ -453,7 +453,11 @@ impl Finder<'_> {
             return false;
         }
         match fingerprint.of > 1 {
-            true => !self.has_moved(id, fingerprint) && self.is_near_what_it_was(id, fingerprint),
+            true => {
+                !self.has_moved(id, fingerprint)
+                    && self.is_near_what_it_was(id, fingerprint)
+                    && !self.is_under_another_heading(id, fingerprint)
+            }
             false => self.is_in_its_place(id, fingerprint),
         }
     }

@@ -7,7 +7,7 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::value::cut;
 
 use super::Cassette;
-use super::tape::{Call, RecordedCall, Seen};
+use super::tape::{Call, Observed, RecordedCall};
 use crate::WaitPolicy;
 use crate::stage::{Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets};
 
@@ -37,7 +37,7 @@ impl RecordedStage {
     }
 
     /// What was answered to this question.
-    fn next(&mut self, asked: &RecordedCall) -> Result<Seen, Failure> {
+    fn next(&mut self, asked: &RecordedCall) -> Result<Observed, Failure> {
         let name = &self.name;
         let now = asked.words();
         let now = cut(&now, SHOWN);

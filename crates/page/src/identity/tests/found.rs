@@ -582,3 +582,26 @@ fn a_name_that_went_to_another_row_is_not_taken_while_its_row_has_a_new_one() {
         assert_eq!(found.as_str(), "same", "{after}: {found:?}");
     }
 }
+
+#[test]
+fn what_stands_under_another_heading_is_not_taken_while_its_own_is_still_there() {
+    let column = |title: &str, links: &[&str]| {
+        let links: String = links
+            .iter()
+            .map(|link| format!("      a href=/ \"{link}\"\n"))
+            .collect();
+        format!("    div\n      h4 \"{title}\"\n{links}")
+    };
+    let page =
+        |columns: &[String]| format!("a href=/ \"Returns\"\nfooter\n  div\n{}", columns.concat());
+    let all = ["Contact", "Returns", "Stores"];
+    let before = page(&[column("Company", &["Jobs"]), column("Care", &all)]);
+    let memory = remember_said(&super::page(&before), "click Returns in the footer");
+    let verdict = |after: &str| verdict(&super::page(after), &memory);
+    let lost = ["Contact", "Stores"];
+    let copied = page(&[column("Help", &all), column("Care", &lost)]);
+    let found = verdict(&copied);
+    assert!(found.target().is_none(), "{found:?}");
+    let renamed = page(&[column("Company", &["Jobs"]), column("Help", &all)]);
+    assert_eq!(verdict(&renamed).as_str(), "same");
+}
