@@ -10,7 +10,7 @@ use cuecard_runtime::policy::{Policy, PolicyOptions};
 pub(crate) use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes, did_you_mean};
 use cuecard_source::value::is_credential;
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
@@ -209,15 +209,28 @@ impl Variables {
         }
     }
 
-    /// Prompts for a secret of a scenario on a terminal, unless it was given.
-    pub(crate) fn prompt_for(&mut self, name: &str, scenario: &ToolCallScenario) {
+    /// Prompts for a secret of a scenario on a terminal, unless it was given. That of no variable would hide nothing.
+    pub(crate) fn secret_for(&mut self, name: &str, scenario: &ToolCallScenario) {
+        let names = || {
+            scenario
+                .variables
+                .iter()
+                .map(|variable| variable.name.as_str())
+        };
+        if self.given.iter().any(|given| given.name == name) {
+            return;
+        }
+        if !names().any(|known| known == name) {
+            let message = format!("`--secret {name}`: the scenario has no variable `{name}`");
+            let mut error = Diagnostic::error(codes::VARIABLE_UNKNOWN, message);
+            error.help = did_you_mean(name, names()).map(|name| format!("did you mean `{name}`?"));
+            self.diagnostics.push(error);
+            return;
+        }
         let declared = scenario
             .variables
             .iter()
             .find(|variable| variable.name == name);
-        if self.given.iter().any(|given| given.name == name) {
-            return;
-        }
         // The value in the file is a secret like any other.
         if let Some(variable) = declared.filter(|variable| !variable.is_required()) {
             let default = variable.default.clone();

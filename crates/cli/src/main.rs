@@ -43,7 +43,7 @@ fn main() -> ProcessExit {
         Err(error) => args::report(error, &arguments),
     };
     cuecard_runtime::process::kill_all();
-    exit.into()
+    output::after_printing(exit).into()
 }
 
 fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {

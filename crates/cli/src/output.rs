@@ -2,12 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded};
 use cuecard_source::value::Redactor;
 
 use crate::args::Color;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
 
 /// How to print.
 #[derive(Debug, Clone)]
@@ -101,8 +104,28 @@ pub(crate) fn stderr_line(text: &str) {
     stderr(&format!("{text}\n"));
 }
 
-/// Prints to standard output. A closed pipe ends the output silently, as for any filter.
+/// Whether something could not be printed to standard output.
+static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A closed pipe ends the output silently, as for any filter; a full disk is told, once.
 pub(crate) fn stdout(text: &str) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !IS_INCOMPLETE.swap(true, Ordering::Relaxed)
+    {
+        stderr_line(&format!(
+            "error: standard output can't be written: {}",
+            io_reason(&error)
+        ));
+    }
+}
+
+/// How a command exits that ended so: what could not be printed makes it fail.
+pub(crate) fn after_printing(exit: ExitCode) -> ExitCode {
+    match IS_INCOMPLETE.load(Ordering::Relaxed) {
+        true => exit.worst(ExitCode::CouldNotRun),
+        false => exit,
+    }
 }

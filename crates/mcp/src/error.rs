@@ -296,6 +296,15 @@ impl CallError {
 }
 
 impl ServerFacts {
+    /// The server's last lines as one note; none if it said nothing.
+    pub fn last_words_note(&self) -> Option<String> {
+        match self.last_words.as_slice() {
+            [] => None,
+            [line] => Some(format!("its last output: {line}")),
+            lines => Some(format!("its last output:\n{}", lines.join("\n"))),
+        }
+    }
+
     /// A colon and the reason why the connection broke; nothing if it is not known.
     fn why_it_broke(&self) -> Quote<'_> {
         let reason = self.break_reason.as_ref().or(self.trouble.as_ref());

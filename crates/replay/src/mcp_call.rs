@@ -11,7 +11,7 @@ use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json};
 
 use super::older::{self, NotTyped};
-use super::pool::{last_words_note, log, record_notices};
+use super::pool::{log, record_notices};
 use super::requests::Peer;
 use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page, target};
@@ -526,7 +526,7 @@ pub(super) fn failed_call(error: &CallError) -> Failure {
         _ => FailureKind::CallFailed,
     };
     let mut failure = Failure::new(kind, error.to_string());
-    failure.notes.extend(last_words_note(error.last_words()));
+    failure.notes.extend(error.facts.last_words_note());
     failure.help = error.help();
     failure
 }

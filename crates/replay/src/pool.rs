@@ -389,18 +389,9 @@ fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
         "{how}: {} (from {})",
         error.facts.started_as, error.facts.source
     ));
-    failure.notes.extend(last_words_note(error.last_words()));
+    failure.notes.extend(error.facts.last_words_note());
     failure.help = error.help();
     failure
-}
-
-/// A server's last lines as one note.
-pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
-    match lines {
-        [] => None,
-        [line] => Some(format!("its last output: {line}")),
-        lines => Some(format!("its last output:\n{}", lines.join("\n"))),
-    }
 }
 
 /// Records what a server said unasked, and gives how much it was.

@@ -6,8 +6,24 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::exit_code::ExitCode;
 
-/// What an option that other tools have is called here.
-fn habit(error: &clap::Error) -> Option<String> {
+/// What an option that other tools have is called here, if `command` has it.
+fn habit(error: &clap::Error, command: &str) -> Option<String> {
+    /// Options of `test`, which plays the same files.
+    const OF_TEST: &[&str] = &[
+        "-k",
+        "-x",
+        "-j",
+        "--grep",
+        "--filter",
+        "--tag",
+        "--bail",
+        "--exitfirst",
+        "--maxfail",
+        "--fail-fast",
+        "--workers",
+        "--parallel",
+        "--jobs",
+    ];
     const HABITS: &[(&[&str], &str)] = &[
         (
             &["--junitxml", "--junit", "--junit-xml"],
@@ -21,10 +37,7 @@ fn habit(error: &clap::Error) -> Option<String> {
             &["--reporter", "--format"],
             "reports are written with `--report KIND:FILE`",
         ),
-        (
-            &["--headless"],
-            "browsers have no window unless `--headed` is passed",
-        ),
+        (&["--headless"], "browsers have no window by default"),
         (
             &["--bail", "--exitfirst", "--maxfail"],
             "to stop after the first failing test, use `--fail-fast`",
@@ -49,6 +62,10 @@ fn habit(error: &clap::Error) -> Option<String> {
     let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else {
         return None;
     };
+    if command == "play" && OF_TEST.contains(&given.as_str()) {
+        let tip = "`cuecard test FILES` plays scenarios too: -k TEXT and --tag TAG select, -x stops after a failure, --jobs N plays in parallel";
+        return Some(tip.to_owned());
+    }
     let (_, tip) = HABITS
         .iter()
         .find(|(names, _)| names.contains(&given.as_str()))?;
@@ -57,8 +74,11 @@ fn habit(error: &clap::Error) -> Option<String> {
 
 /// Shows what clap has to say; help and version are no errors.
 pub(crate) fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
-    if let Some(tip) = habit(&error) {
+    let command = arguments.get(1).and_then(|word| word.to_str());
+    if let Some(tip) = habit(&error, command.unwrap_or_default()) {
         error.remove(ContextKind::SuggestedArg);
+        // It would name whatever option is most alike.
+        error.remove(ContextKind::Usage);
         error.insert(
             ContextKind::Suggested,
             ContextValue::StyledStrs(vec![tip.into()]),

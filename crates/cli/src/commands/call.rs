@@ -15,7 +15,7 @@ use crate::args::CallArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
+use crate::output::{Output, stderr_line, stdout};
 
 pub(crate) fn run(
     args: &CallArgs,
@@ -28,7 +28,7 @@ pub(crate) fn run(
     };
     let (name, tool) = match (args.names.as_slice(), args.command.as_slice()) {
         ([tool], [_, ..]) => (None, tool),
-        ([server, tool], []) => (Some(server.as_str()), tool),
+        ([server, tool], _) => (Some(server.as_str()), tool),
         _ => {
             let error = Diagnostic::error(codes::ARGUMENT, "a call needs a server and a tool");
             return refused(Stop::invalid(error.with_help(
@@ -50,10 +50,10 @@ pub(crate) fn run(
                 let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
                 let known = known(&tools, tool)?;
                 let arguments = arguments(args, known).map_err(Stop::invalid)?;
+                let doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
+                output.diagnostics(&doubts, args.json, &named.redactor);
                 let reply = session.call(tool, arguments, named.timeout).await;
-                reply.map_err(|error| {
-                    Stop::could_not_run(server::failed(codes::TOOL_SERVER, &error))
-                })
+                reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
             };
             let called = called.await;
             session.stop().await;
@@ -75,7 +75,14 @@ pub(crate) fn run(
         named.redactor.json(&mut document);
         stdout(&format!("{document:#}\n"));
     } else {
-        stdout(&named.redactor.text(&text(&reply)));
+        if reply.is_error {
+            stderr_line("the tool reported an error:");
+        }
+        let text = match text(&reply) {
+            text if text.is_empty() && reply.is_error => "(without a message)\n".to_owned(),
+            text => text,
+        };
+        stdout(&named.redactor.text(&text));
     }
     match reply.is_error {
         true => ExitCode::Failed,
@@ -112,8 +119,11 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
     };
     let split = |pair: &str, option: &str| match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(wrong(format!("`{option} {pair}` has no value"))
-            .with_help(format!("write {option} NAME=VALUE"))),
+        split => {
+            let what = if split.is_some() { "name" } else { "value" };
+            Err(wrong(format!("`{option} {pair}` has no {what}"))
+                .with_help(format!("write {option} NAME=VALUE")))
+        }
     };
     for pair in &args.texts {
         let (name, value) = split(pair, "--arg")?;
@@ -133,6 +143,31 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
         arguments.insert(name, value);
     }
     Ok(arguments)
+}
+
+/// What the tool's schema does not have, or requires and is not there. The server decides.
+fn doubts(arguments: &Map<String, Json>, tool: &ToolInfo) -> Vec<Diagnostic> {
+    let schema = &tool.input_schema;
+    let Some(known) = schema["properties"].as_object() else {
+        return Vec::new();
+    };
+    let required = schema["required"].as_array().into_iter().flatten();
+    let missing = required
+        .filter_map(Json::as_str)
+        .filter(|name| !arguments.contains_key(*name))
+        .map(|name| {
+            let message = format!("`{}` requires the argument `{name}`", tool.name);
+            Diagnostic::warning(codes::PARAM_MISSING, message)
+        });
+    let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
+    let unknown = unknown.map(|name| {
+        let message = format!("`{}` has no argument `{name}`", tool.name);
+        let mut warning = Diagnostic::warning(codes::PARAM_UNKNOWN, message);
+        let names = known.keys().map(String::as_str);
+        warning.help = did_you_mean(name, names).map(|name| format!("did you mean `{name}`?"));
+        warning
+    });
+    missing.chain(unknown).collect()
 }
 
 /// The JSON of `--args`: itself, or that of a file behind an `@`; `-` is standard input.
@@ -174,7 +209,13 @@ fn text(reply: &ToolReply) -> String {
                 data_base64,
                 media_type,
             } => {
-                format!("[{media_type}, {} bytes]", data_base64.len() / 4 * 3)
+                let padding = data_base64
+                    .bytes()
+                    .rev()
+                    .take_while(|sign| *sign == b'=')
+                    .count();
+                let n_bytes = (data_base64.len() - padding) * 3 / 4;
+                format!("[{media_type}, {n_bytes} bytes]")
             }
             ContentBlock::Resource {
                 text: Some(text), ..

@@ -142,7 +142,10 @@ pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_name =
         file.as_os_str() != "-" && file.extension().is_none() && file.components().all(is_plain);
-    if !is_name || file.symlink_metadata().is_ok() {
+    let metadata = file.metadata();
+    // A folder of the same name is none that could be played.
+    let is_folder = metadata.as_ref().is_ok_and(std::fs::Metadata::is_dir);
+    if !is_name || (metadata.is_ok() && !is_folder) {
         return Ok(file.to_owned());
     }
     let places = FOLDERS.iter().map(|folder| Path::new(folder).join(file));
@@ -163,6 +166,7 @@ pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
             ),
         )
         .with_help("pass the path")),
+        (None, _) if is_folder => Ok(file.to_owned()),
         (None, _) => Err(Diagnostic::error(
             codes::FILE_READ,
             format!(

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_mcp::{Session, ToolInfo};
+use cuecard_mcp::{CallError, CallErrorKind, ServerFacts, Session, ToolInfo};
 use cuecard_replay::Pool;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_tool_call::script::FailureKind;
 use serde_json::{Value as Json, json};
@@ -66,7 +66,12 @@ pub(super) fn named(
             (UNNAMED, Config::of_one(UNNAMED, &entry, &search))
         }
         (Some(name), []) => (name, Config::find(&search)),
-        _ => {
+        (Some(_), _) => {
+            let message = "both a server and a command are given";
+            let error = Diagnostic::error(codes::ARGUMENT, message);
+            return Err(Stop::invalid(error.with_help("leave one of them out")));
+        }
+        (None, []) => {
             let error = Diagnostic::error(codes::ARGUMENT, "no server specified");
             return Err(Stop::invalid(error.with_help(
                 "give the name of a configured server, its URL, or its command after `--`",
@@ -99,18 +104,33 @@ impl Named {
     ) -> Result<Session, Diagnostic> {
         let spec = self.pool.spec(&self.name)?;
         connect::announce(std::slice::from_ref(&spec));
-        Session::start(&spec, environment)
-            .await
-            .map_err(|error| failed(FailureKind::ServerStart.code(), &error))
+        Session::start(&spec, environment).await.map_err(|error| {
+            let code = FailureKind::ServerStart.code();
+            failed(code, &error, &error.facts, error.help())
+        })
     }
 }
 
-/// Why a server or a tool could not be had.
-pub(super) fn failed(
-    code: cuecard_source::diagnostic::Code,
+/// Why a server or a tool could not be had, with the last that the server said.
+fn failed(
+    code: Code,
     error: &dyn std::fmt::Display,
+    facts: &ServerFacts,
+    help: Option<String>,
 ) -> Diagnostic {
-    Diagnostic::error(code, error.to_string())
+    let mut found = Diagnostic::error(code, error.to_string());
+    found.notes.extend(facts.last_words_note());
+    found.help = help;
+    found
+}
+
+/// Why a call has no result.
+pub(super) fn call_failed(error: &CallError) -> Diagnostic {
+    let code = match &error.kind {
+        CallErrorKind::Timeout { .. } => codes::RUN_TIMEOUT,
+        _ => codes::RUN_CALL_FAILED,
+    };
+    failed(code, error, &error.facts, error.help())
 }
 
 /// The tools that a server lists.
@@ -120,7 +140,7 @@ pub(super) fn failed(
 pub(super) async fn tools(session: &Session) -> Result<Vec<ToolInfo>, Diagnostic> {
     match session.tools().await {
         Ok(tools) => Ok(tools.map(|tools| tools.to_vec()).unwrap_or_default()),
-        Err(error) => Err(failed(codes::TOOL_SERVER, &error)),
+        Err(error) => Err(call_failed(&error)),
     }
 }
 

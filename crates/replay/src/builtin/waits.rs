@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::super::mcp_call::failed_call;
 use super::super::page;
-use super::super::pool::{last_words_note, record_notices};
+use super::super::pool::record_notices;
 use super::super::requests::{Peer, Polling};
 use super::super::target::literal;
 use super::super::toolbox::Toolbox;
@@ -153,7 +153,7 @@ fn seconds(seconds: f64) -> Duration {
 async fn evaluate_tool(server: &str, session: &Arc<Session>) -> Result<ToolInfo, Failure> {
     let tools = session.tools().await.map_err(|error| {
         let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
-        failure.notes.extend(last_words_note(error.last_words()));
+        failure.notes.extend(error.facts.last_words_note());
         failure
     })?;
     let tools = tools.as_deref().unwrap_or_default();

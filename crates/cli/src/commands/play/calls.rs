@@ -57,7 +57,7 @@ pub(super) fn prepare(
     let asked = CallsRequest {
         given: &mut |scenario| {
             for name in &args.variables.secrets {
-                variables.prompt_for(name, scenario);
+                variables.secret_for(name, scenario);
             }
             let found = std::mem::take(&mut variables.diagnostics);
             (std::mem::take(&mut variables.given), found)

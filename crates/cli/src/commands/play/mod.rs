@@ -26,6 +26,7 @@ use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{Output, stderr_line, stdout};
+use crate::output_files::check_overwriting;
 
 /// Plays one file after the other.
 pub(crate) fn run(
@@ -33,21 +34,14 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
-    if args.files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
-        let diagnostic = Diagnostic::error(
-            codes::ARGUMENT,
-            "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
-        )
-        .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
-        return refused(args, Stop::invalid(diagnostic), output);
-    }
+    let files = match settle(args) {
+        Ok(files) => files,
+        Err(stopped) => return refused(args, stopped, output),
+    };
     let is_alone = args.files.len() == 1;
     let mut exits = Vec::new();
-    for file in &args.files {
-        let exit = list::named(file)
-            .map_err(Stop::invalid)
-            .and_then(|file| run_file(args, &file, environment, output))
+    for file in &files {
+        let exit = run_file(args, file, environment, output)
             .unwrap_or_else(|stopped| refused(args, stopped, output));
         exits.push(exit);
         if exit == ExitCode::Interrupted {
@@ -61,6 +55,27 @@ pub(crate) fn run(
         stdout(&total(args.files.len(), &exits, output.stdout));
     }
     exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
+}
+
+/// The files to play. Before anything else, the results of an earlier run are removed, which would be taken for those of
+/// this one.
+fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
+    let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
+    clear_results(args, named.iter().flatten()).map_err(Stop::invalid)?;
+    let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
+    if args.files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
+        let diagnostic = Diagnostic::error(
+            codes::ARGUMENT,
+            "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
+        )
+        .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
+        return Err(Stop::invalid(diagnostic));
+    }
+    // Nothing is played before all names are known.
+    named
+        .into_iter()
+        .collect::<Result<_, _>>()
+        .map_err(Stop::invalid)
 }
 
 /// `3 files · 1 passed · 1 failed · 1 not played`.
@@ -88,7 +103,6 @@ fn run_file(
     output: &Output,
 ) -> Result<ExitCode, Stop> {
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
-    clear_results(args, file).map_err(Stop::invalid)?;
     let options = Options::of(args)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
         return browser_steps::play_steps(args, options, file, source, environment, output);
@@ -104,22 +118,19 @@ fn run_file(
     Ok(exit.unwrap_or_else(|exit| exit))
 }
 
-/// Removes the files that the results of this run go to: what an earlier run left there must not be taken for them.
-fn clear_results(args: &PlayArgs, scenario: &Path) -> Result<(), Diagnostic> {
+/// Removes the files that the results of this run go to.
+fn clear_results<'p>(
+    args: &'p PlayArgs,
+    scenarios: impl Iterator<Item = &'p PathBuf>,
+) -> Result<(), Diagnostic> {
     let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
     let reports = args.reports.iter().filter_map(of_report);
     let results: Vec<PathBuf> = reports.chain(args.output.clone()).collect();
-    let scenario = scenario.canonicalize().ok();
-    for file in &results {
-        if scenario.is_some() && file.canonicalize().ok() == scenario {
-            let file = file.display();
-            return Err(Diagnostic::error(
-                codes::ARGUMENT,
-                format!("the result would overwrite the scenario `{file}`"),
-            )
-            .with_help("choose another file for the result"));
-        }
-    }
+    let inputs = scenarios
+        .chain(&args.config)
+        .chain(&args.variables.env_file);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    check_overwriting(results.iter().map(PathBuf::as_path), &inputs)?;
     let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
     if !args.dry_run {
         for file in results.iter().filter(is_file) {

@@ -1,6 +1,7 @@
 //! What is settled before any test runs.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::args::TestArgs;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
+use crate::output_files::check_overwriting;
 
 /// The most threads that make sense: each may hold a trace.
 const MOST_JOBS: usize = 256;
@@ -71,11 +73,16 @@ pub(super) fn plan(
             args.speed
         )));
     }
+    let mut files = Vec::new();
     for report in &args.reports {
-        if let Err(diagnostic) = reports::parse(report, args.json) {
-            found.push(diagnostic);
+        match reports::parse(report, args.json) {
+            Ok((_, file)) => files.extend(file),
+            Err(diagnostic) => found.push(diagnostic),
         }
     }
+    let read = args.paths.iter().chain(&args.variables.env_file);
+    let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+    found.extend(check_overwriting(files.iter().map(PathBuf::as_path), &read).err());
     if args
         .min_score
         .is_some_and(|score| !(0.0..=100.0).contains(&score))
