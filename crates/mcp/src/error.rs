@@ -282,6 +282,24 @@ pub struct ServerFacts {
 }
 
 impl StartError {
+    /// How the server was started, or where it was sought, as a note.
+    pub fn start_note(&self) -> String {
+        let how = match (self.facts.transport, &self.kind) {
+            (
+                "stdio",
+                StartErrorKind::CommandNotFound { .. }
+                | StartErrorKind::NoSuchDirectory { .. }
+                | StartErrorKind::NotExecuted { .. },
+            ) => "start command",
+            ("stdio" | "built in", _) => "started as",
+            _ => "URL",
+        };
+        format!(
+            "{how}: {} (from {})",
+            self.facts.started_as, self.facts.source
+        )
+    }
+
     /// The last lines of the server's standard error, oldest first.
     pub fn last_words(&self) -> &[String] {
         &self.facts.last_words

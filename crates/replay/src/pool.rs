@@ -11,9 +11,7 @@ use cuecard_tool_call::script::{Failure, FailureKind, ReadyAnswers, Unanswered};
 use cuecard_trace::{EventData, Log, RequestAnswered, RequestReceived};
 
 use cuecard_mcp::config::Config;
-use cuecard_mcp::{
-    Notice, Offers, Protocol, ServerSpec, Session, StartError, StartErrorKind, TransportSpec, demo,
-};
+use cuecard_mcp::{Notice, Offers, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
 use cuecard_runtime::tap::Recorder;
 
 /// The server that the binary brings itself; it needs no config.
@@ -370,25 +368,13 @@ async fn start_session(
 ) -> Result<(ServerSpec, Session), Failure> {
     match Session::start_offering(&spec, environment, offers).await {
         Ok(session) => Ok((spec, session)),
-        Err(error) => Err(start_failure(&error, &spec.transport)),
+        Err(error) => Err(start_failure(&error)),
     }
 }
 
-fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
-    use StartErrorKind as Kind;
-    let how = match (transport, &error.kind) {
-        (transport, _) if transport.is_address() => "URL",
-        (
-            _,
-            Kind::CommandNotFound { .. } | Kind::NoSuchDirectory { .. } | Kind::NotExecuted { .. },
-        ) => "start command",
-        _ => "started as",
-    };
+fn start_failure(error: &StartError) -> Failure {
     let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
-    failure.notes.push(format!(
-        "{how}: {} (from {})",
-        error.facts.started_as, error.facts.source
-    ));
+    failure.notes.push(error.start_note());
     failure.notes.extend(error.facts.last_words_note());
     failure.help = error.help();
     failure
@@ -460,7 +446,7 @@ mod tests {
     use cuecard_source::value::Redactor;
 
     use super::*;
-    use cuecard_mcp::{Exit, ServerFacts};
+    use cuecard_mcp::{Exit, ServerFacts, StartErrorKind};
     use cuecard_runtime::clock::Clock;
     use cuecard_runtime::tap::Listener;
 
@@ -487,14 +473,8 @@ mod tests {
 
     #[test]
     fn a_server_that_did_not_start_is_told_with_its_command_line() {
-        let program = TransportSpec::Stdio {
-            command: "npx".to_owned(),
-            args: Vec::new(),
-            env: Vec::new(),
-            cwd: None,
-        };
         assert_eq!(
-            start_failure(&error("npx -y server"), &program).notes,
+            start_failure(&error("npx -y server")).notes,
             [
                 "started as: npx -y server (from .mcp.json)",
                 "its last output: Error: TOKEN is not set",
@@ -505,17 +485,13 @@ mod tests {
             command: "npxx".to_owned(),
         };
         assert_eq!(
-            start_failure(&missing, &program).notes[0],
+            start_failure(&missing).notes[0],
             "start command: npxx -y server (from .mcp.json)"
         );
-        let address = TransportSpec::Http {
-            url: "http://h/mcp".to_owned(),
-            headers: Vec::new(),
-            or_sse: true,
-            auth: None,
-        };
+        let mut address = error("http://h/mcp");
+        address.facts.transport = "http";
         assert_eq!(
-            start_failure(&error("http://h/mcp"), &address).notes[0],
+            start_failure(&address).notes[0],
             "URL: http://h/mcp (from .mcp.json)"
         );
     }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use cuecard_replay::prepare::secrets;
 use cuecard_report::Style;
 use cuecard_report::diagnostics::to_json;
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
 use cuecard_source::json::{self, Limits};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_tool_call::format::{self as tool_call, Scope, effects};
@@ -175,8 +175,31 @@ pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
             ),
         )
         .with_note(format!("searched {}", shown(&places)))
-        .with_help("`cuecard list` shows the scenarios of a project")),
+        .with_help(match similar(file) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "`cuecard list` shows the scenarios of a project".to_owned(),
+        })),
     }
+}
+
+/// The name of a scenario that is like this one, or is its last part: `shop/login` for `login`.
+fn similar(file: &Path) -> Option<String> {
+    let mut names = Vec::new();
+    for folder in FOLDERS {
+        let mut found = Found::default();
+        found.look_into(Path::new(folder), false).ok()?;
+        let inside = found
+            .files
+            .iter()
+            .filter_map(|path| path.strip_prefix(folder).ok());
+        names.extend(inside.map(|path| path.with_extension("")));
+    }
+    if let Some(name) = names.iter().find(|name| name.ends_with(file)) {
+        return Some(name.display().to_string());
+    }
+    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let asked = file.to_string_lossy();
+    did_you_mean(&asked, names.iter().map(AsRef::as_ref)).map(str::to_owned)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {

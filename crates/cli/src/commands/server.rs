@@ -106,7 +106,9 @@ impl Named {
         connect::announce(std::slice::from_ref(&spec));
         Session::start(&spec, environment).await.map_err(|error| {
             let code = FailureKind::ServerStart.code();
-            failed(code, &error, &error.facts, error.help())
+            let mut found = failed(code, &error, &error.facts, error.help());
+            found.notes.insert(0, error.start_note());
+            found
         })
     }
 }

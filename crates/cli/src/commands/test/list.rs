@@ -2,10 +2,11 @@
 
 use cuecard_judge::model::{TestCase, TraceInput};
 use cuecard_runner::{CaseFile, Selection, TestFile, read_case};
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Redactor, printable};
 use serde_json::{Value as Json, json};
 
+use super::telling::none_selected;
 use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stdout};
@@ -18,13 +19,18 @@ pub(super) fn run(
 ) -> ExitCode {
     let mut exit = ExitCode::Passed;
     let mut documents: Vec<Json> = Vec::new();
+    let mut n_shown = 0;
     for file in files {
         match read_case(file) {
-            CaseFile::Case(case, _) if selection.holds(&case) => match args.json {
-                true => documents.push(document(&case)),
-                false => stdout(&line(&case, output)),
-            },
+            CaseFile::Case(case, _) if selection.holds(&case) => {
+                n_shown += 1;
+                match args.json {
+                    true => documents.push(document(&case)),
+                    false => stdout(&line(&case, output)),
+                }
+            }
             CaseFile::Scenario(source) if selection.holds_scenario(source.name(), &file.path) => {
+                n_shown += 1;
                 match args.json {
                     true => documents.push(json!({
                         "id": source.name(), "title": source.name(), "file": source.name(), "tags": [], "source": "scenario",
@@ -45,6 +51,14 @@ pub(super) fn run(
     }
     if args.json {
         stdout(&format!("{:#}\n", json!({"tests": documents})));
+    }
+    if n_shown == 0
+        && let Some(found) = none_selected(args)
+    {
+        output.diagnostic(&found, args.json, &Redactor::default());
+        if found.severity == Severity::Error {
+            exit = exit.worst(ExitCode::Invalid);
+        }
     }
     exit
 }

@@ -7,7 +7,7 @@ use cuecard_judge::{TestResult, TestStatus, Totals};
 use cuecard_report::diagnostics::to_json;
 use cuecard_report::test_terminal::{TestList, counts};
 use cuecard_runner::{Artifacts, Judged, Problem};
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Redactor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -194,39 +194,45 @@ impl<'a> TestReporter<'a> {
 
     /// No test was judged: a shard may be empty, but nothing else.
     fn nothing(&mut self) {
-        let args = self.args;
-        let is_selected = !args.filters.is_empty() || !args.tags.is_empty();
-        if !is_selected && args.shard.is_none() {
+        let Some(found) = none_selected(self.args) else {
             // The paths hold none, which was said.
             return;
+        };
+        if found.severity == Severity::Error {
+            self.exit = self.exit.worst(ExitCode::Invalid);
         }
-        let words = |option: &str, values: &[String]| {
-            let words: Vec<String> = values
-                .iter()
-                .map(|value| format!("{option} {value}"))
-                .collect();
-            words.join(" ")
-        };
-        let options: Vec<String> = [
-            words("--filter", &args.filters),
-            words("--tag", &args.tags),
-            words("--shard", args.shard.as_slice()),
-        ]
-        .into_iter()
-        .filter(|option| !option.is_empty())
-        .collect();
-        let message = format!("no test matches `{}`", options.join(" "));
-        let diagnostic = match is_selected && args.shard.is_none() {
-            true => {
-                self.exit = self.exit.worst(ExitCode::Invalid);
-                Diagnostic::error(codes::TEST_NONE, message)
-                    .with_help("`cuecard test --list PATH` lists ids, tags and files")
-            }
-            false => Diagnostic::warning(codes::TEST_NONE, message),
-        };
         self.output
-            .diagnostic(&diagnostic, args.json, &Redactor::default());
+            .diagnostic(&found, self.args.json, &Redactor::default());
     }
+}
+
+/// That no test is what the options ask for; `None` if they ask for nothing.
+pub(super) fn none_selected(args: &TestArgs) -> Option<Diagnostic> {
+    let is_selected = !args.filters.is_empty() || !args.tags.is_empty();
+    if !is_selected && args.shard.is_none() {
+        return None;
+    }
+    let words = |option: &str, values: &[String]| {
+        let words: Vec<String> = values
+            .iter()
+            .map(|value| format!("{option} {value}"))
+            .collect();
+        words.join(" ")
+    };
+    let options: Vec<String> = [
+        words("--filter", &args.filters),
+        words("--tag", &args.tags),
+        words("--shard", args.shard.as_slice()),
+    ]
+    .into_iter()
+    .filter(|option| !option.is_empty())
+    .collect();
+    let message = format!("no test matches `{}`", options.join(" "));
+    Some(match is_selected && args.shard.is_none() {
+        true => Diagnostic::error(codes::TEST_NONE, message)
+            .with_help("`cuecard test --list PATH` lists ids, tags and files"),
+        false => Diagnostic::warning(codes::TEST_NONE, message),
+    })
 }
 
 /// Two tests of one id can't be told apart in reports. `ids` holds the files of tests by their ids.
