@@ -52,7 +52,9 @@ pub(super) fn run(
     if args.json {
         stdout(&format!("{:#}\n", json!({"tests": documents})));
     }
+    // If there are no files, that was said.
     if n_shown == 0
+        && !files.is_empty()
         && let Some(found) = none_selected(args)
     {
         output.diagnostic(&found, args.json, &Redactor::default());
