@@ -35,13 +35,13 @@ impl Finder<'_> {
             .filter(|(other, element)| {
                 *other != id && element.is_visible && is_kind(element, fingerprint)
             })
-            .map(|(other, element)| (other, self.is_newcomer(other, element, fingerprint)))
             .collect();
         let of_it_alone = |text_of: &dyn Fn(NodeId) -> Neighbour| {
             let own = text_of(id);
-            let is_there_too = |(other, is_unknown): &(NodeId, bool)| {
-                let other = text_of(*other);
-                (*is_unknown || other.at != own.at) && is_known(&other.text, &own.text)
+            let is_there_too = |(other, element): &(NodeId, &DomElement)| {
+                let near = text_of(*other);
+                is_known(&near.text, &own.text)
+                    && (near.at != own.at || self.is_newcomer(*other, element, fingerprint))
             };
             match alike.iter().any(is_there_too) {
                 true => String::new(),

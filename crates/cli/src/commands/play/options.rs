@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_runtime::policy::Policy;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::Diagnostic;
 
 use super::reports::Report;
 use crate::args::PlayArgs;
@@ -33,13 +33,9 @@ impl Options {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
-        let mut errors = Vec::new();
+        let mut errors: Vec<_> = inputs::bad_speed(args.speed).into_iter().collect();
         let mut kept = |error| errors.push(error);
         let timeout = inputs::seconds("--timeout", args.timeout).map_err(&mut kept);
-        if !args.speed.is_finite() || args.speed < 0.0 {
-            let message = format!("`--speed {}` must be a non-negative number", args.speed);
-            kept(Diagnostic::error(codes::ARGUMENT, message));
-        }
         let reports = args.reports.iter().filter_map(|report| {
             let report = Report::parse(report);
             report.map_err(&mut kept).ok()

@@ -67,12 +67,7 @@ pub(super) fn plan(
             "`--jobs` must be a number from 1 to {MOST_JOBS}"
         )));
     }
-    if !args.speed.is_finite() || args.speed < 0.0 {
-        found.push(argument(format!(
-            "`--speed {}` must be a non-negative number",
-            args.speed
-        )));
-    }
+    found.extend(inputs::bad_speed(args.speed));
     let mut files = Vec::new();
     for report in &args.reports {
         match reports::parse(report, args.json) {
