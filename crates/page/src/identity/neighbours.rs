@@ -78,10 +78,11 @@ impl Finder<'_> {
                         true => item.is_some() && !is_in(place, *other),
                         false => self.is_newcomer(*other, element, fingerprint),
                     }
-                    && (is_known(&self.text_before(*other).text, &fingerprint.before)
-                        || is_known(&self.text_behind(*other).text, &fingerprint.after))
-                    && (self.is_decorated(*other, element, fingerprint)
-                        || !self.are_beside(*other, id, fingerprint))
+                    && self.knows_neighbour(*other, fingerprint, |near| {
+                        self.is_decorated(*other, element, fingerprint)
+                            || self.is_of_its_item(near, *other, id)
+                            || !self.are_beside(*other, id, fingerprint)
+                    })
                     && (!has_name || has_lost_its_item())
             })
             .map(|(other, _)| other)
@@ -107,6 +108,27 @@ impl Finder<'_> {
             _ => false,
         });
         said.any(|(_, idx)| !items.iter().any(|place| place.contains(&idx)))
+    }
+
+    /// Whether an element has a neighbour that is remembered, and of which `holds` is true.
+    fn knows_neighbour(
+        &self,
+        id: NodeId,
+        fingerprint: &Fingerprint,
+        holds: impl Fn(&Neighbour) -> bool,
+    ) -> bool {
+        let is_it = |near: &Neighbour, text: &str| is_known(&near.text, text) && holds(near);
+        is_it(&self.text_before(id), &fingerprint.before)
+            || is_it(&self.text_behind(id), &fingerprint.after)
+    }
+
+    /// Whether a text stands in the item of an element, and `outside` doesn't.
+    fn is_of_its_item(&self, near: &Neighbour, id: NodeId, outside: NodeId) -> bool {
+        self.item_around(id).is_some_and(|item| {
+            let holds =
+                |at: usize| (item.index()..self.state.node(item).end as usize).contains(&at);
+            holds(near.at) && !holds(outside.index())
+        })
     }
 
     /// Whether one of two elements was put beside the other: none of the neighbours stands between them.

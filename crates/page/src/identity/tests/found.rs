@@ -605,3 +605,36 @@ fn what_stands_under_another_heading_is_not_taken_while_its_own_is_still_there()
     let renamed = page(&[column("Company", &["Jobs"]), column("Help", &all)]);
     assert_eq!(verdict(&renamed).as_str(), "same");
 }
+
+#[test]
+fn a_name_that_went_to_the_row_below_is_not_taken_while_its_own_row_is_there() {
+    let row = |time: &str, name: &str| {
+        format!("  tr\n    td | {time}\n    td\n      a href=/ \"{name}\"\n")
+    };
+    let day = |day: &str| format!("  tr\n    th colspan=2 | {day}\n");
+    let page = |rows: &[String]| format!("table\n{}", rows.concat());
+    let before = page(&[
+        day("Tuesday"),
+        row("12:00", "Lunch"),
+        day("Friday"),
+        row("20:00", "Concert"),
+        day("Monday"),
+        row("9:00", "Dentist"),
+    ]);
+    let reversed = |below: &str, own: &str| {
+        page(&[
+            row("9:00", "Dentist"),
+            day("Monday"),
+            row("20:00", own),
+            day("Friday"),
+            row("12:00", below),
+            day("Tuesday"),
+        ])
+    };
+    let renamed = reversed("Concert", "Opera");
+    let (found, _) = between(&before, "Concert", 0, &renamed);
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
+    let reordered = reversed("Opera", "Concert");
+    let (found, _) = between(&before, "Concert", 0, &reordered);
+    assert_eq!(found.as_str(), "same", "{found:?}");
+}
