@@ -14,7 +14,7 @@ use cuecard_tool_call::script::{Bindings, Failure, FailureKind};
 
 use super::older;
 use super::pool::{Pool, unknown_server};
-use cuecard_mcp::ToolInfo;
+use cuecard_mcp::{ServerSpec, ToolInfo};
 use cuecard_runtime::tap::Recorder;
 
 /// A server that answered.
@@ -148,9 +148,13 @@ impl Connections {
                         )),
                         // The player types these key by key.
                         None if older::types_by_keys(name, tools).is_some() => {}
-                        None => diagnostics.push(
-                            unknown_tool(&server, name, tools).at(&scenario.source, step.tool_span),
-                        ),
+                        None => {
+                            let found = match pool.spec(&server) {
+                                Ok(spec) if !spec.allows(name) => not_allowed(&spec, name),
+                                _ => unknown_tool(&server, name, tools),
+                            };
+                            diagnostics.push(found.at(&scenario.source, step.tool_span));
+                        }
                     }
                 }
                 Some(Tools::Unreachable(reason)) if !told.contains(&server) => {
@@ -178,6 +182,16 @@ impl Connections {
             .values()
             .any(|tools| matches!(tools, Tools::Unreachable(_)))
     }
+}
+
+/// A tool that the config leaves out, whether the server has it or not.
+fn not_allowed(spec: &ServerSpec, tool: &str) -> Diagnostic {
+    let server = &spec.name;
+    let message = format!("tool `{tool}` is not on the allow-list of server `{server}`");
+    Diagnostic::error(codes::TOOL_UNKNOWN, message).with_help(format!(
+        "add it to `tools` of `{server}` in {}",
+        spec.source
+    ))
 }
 
 fn unknown_tool(server: &str, tool: &str, tools: &[ToolInfo]) -> Diagnostic {

@@ -52,8 +52,8 @@ fn ready(
     let folder = text_file::folder_of(Path::new(source.name())).to_owned();
     let asked = StepsRequest {
         folder: &folder,
-        given: &given(variables, setup),
-        secrets: &[],
+        given: &given(variables, std::iter::empty(), setup),
+        secrets: &setup.secrets,
         missing: Missing::Leave,
         range: 0..=u64::MAX,
         timeout: None,
@@ -62,7 +62,10 @@ fn ready(
         heals: true,
         found: Vec::new(),
     };
-    prepare_steps(source, asked)
+    let ready = prepare_steps(source, asked)?;
+    let secrets = ready.secrets.iter().map(String::as_str);
+    setup.know(ready.values.names().chain(secrets));
+    Ok(ready)
 }
 
 fn header(ready: &PreparedSteps, case: &TestCase, setup: &Setup) -> Header {

@@ -1,6 +1,6 @@
 //! Finds test files: those that somebody named, and those below folders.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -26,7 +26,8 @@ pub fn collect(paths: &[PathBuf]) -> Collected {
     collect::collect(paths, TESTS)
 }
 
-fn is_test_name(name: &str) -> bool {
+fn is_test_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     ["yaml", "yml", "json"].iter().any(|extension| {
         name.strip_suffix(extension)
             .and_then(|name| name.strip_suffix('.'))
@@ -39,7 +40,6 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
-    use std::path::Path;
 
     fn names(collected: &Collected, root: &Path) -> Vec<String> {
         collected

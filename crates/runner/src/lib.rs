@@ -21,10 +21,10 @@ mod sources;
 pub mod watch;
 mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cuecard_judge::TestResult;
@@ -66,6 +66,10 @@ pub struct Setup {
     pub defaults: Vec<Given>,
     /// Values of variables that are stronger than a test case's own.
     pub given: Vec<Given>,
+    /// The names of which the user says that they are secrets.
+    pub secrets: Vec<String>,
+    /// Those names of `given` and `secrets` that no scenario that was played so far has a variable for.
+    pub unknown: Mutex<BTreeSet<String>>,
     /// What scenarios and commands may do.
     pub policy: Policy,
     /// What scripted delays are multiplied by.
@@ -100,6 +104,20 @@ pub struct Judged {
 }
 
 impl Setup {
+    /// The names that the user gave and that no scenario that was played has a variable for.
+    pub fn unknown(&self) -> BTreeSet<String> {
+        let unknown = self.unknown.lock();
+        unknown.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes that a scenario has these variables.
+    pub(crate) fn know<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names {
+            unknown.remove(name);
+        }
+    }
+
     /// The files that servers were looked for in, whether they are there or not; none if no case asked for servers.
     pub fn config_files(&self) -> Vec<PathBuf> {
         let Some(Ok(config)) = self.servers.get() else {

@@ -10,10 +10,10 @@ use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, Tra
 use cuecard_judge::{Outcome, OutcomeStatus};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::{Json, Redactor, is_credential};
 use cuecard_source::{SourceFile, Span};
 use cuecard_tool_call::model::ToolCallScenario;
-use cuecard_tool_call::script::{Given, Verdict};
+use cuecard_tool_call::script::{Given, Verdict, short_secret};
 use cuecard_trace::{Event, EventData, Header, StepStatus, Trace};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
@@ -105,8 +105,13 @@ fn ready(
     setup: &Setup,
 ) -> Result<PreparedCalls, Stop> {
     let asked = CallsRequest {
-        given: &mut |_| (given(variables, setup), Vec::new()),
-        secrets: &[],
+        given: &mut |scenario| {
+            let declared = || scenario.variables.iter();
+            setup.know(declared().map(|variable| variable.name.as_str()));
+            let defaults = declared().map(|variable| (&variable.name, &variable.default));
+            (given(variables, defaults, setup), Vec::new())
+        },
+        secrets: &setup.secrets,
         range: 0..=u64::MAX,
         strict: false,
         found: Vec::new(),
@@ -116,19 +121,31 @@ fn ready(
     prepare_calls(source, asked)
 }
 
-/// The values that the user gave, weakest first; `variables` are those of the case.
-pub(super) fn given(variables: &Map<String, Json>, setup: &Setup) -> Vec<Given> {
-    let of_case = variables.iter().map(|(name, value)| Given {
+/// The values that the user gave, weakest first; `variables` are those of the case. Of the values that the file itself
+/// has, only those that the user says are secret.
+pub(super) fn given<'a>(
+    variables: &Map<String, Json>,
+    of_file: impl Iterator<Item = (&'a String, &'a Json)>,
+    setup: &Setup,
+) -> Vec<Given> {
+    let is_marked = |name: &String, value: &Json| {
+        setup.secrets.contains(name) && !value.is_null() && short_secret(name, value).is_none()
+    };
+    let given = |name: &String, value: &Json, from: &str, may_be_unknown: bool| Given {
         name: name.clone(),
         value: value.clone(),
-        from: "the test".to_owned(),
-        secret: cuecard_source::value::is_credential(name, value),
-        may_be_unknown: false,
-    });
-    setup
-        .defaults
+        from: from.to_owned(),
+        secret: is_credential(name, value) || is_marked(name, value),
+        may_be_unknown,
+    };
+    let of_file = of_file
+        .filter(|(name, value)| is_marked(name, value))
+        .map(|(name, value)| given(name, value, "the scenario", true));
+    let of_case = variables
         .iter()
-        .cloned()
+        .map(|(name, value)| given(name, value, "the test", false));
+    of_file
+        .chain(setup.defaults.iter().cloned())
         .chain(of_case)
         .chain(setup.given.iter().cloned())
         .collect()

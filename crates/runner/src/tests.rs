@@ -4,7 +4,7 @@ mod hostile;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use cuecard_judge::TestStatus;
@@ -27,6 +27,8 @@ pub(super) fn setup(folder: &Path) -> Setup {
         config_environment: BTreeMap::new(),
         defaults: Vec::new(),
         given: Vec::new(),
+        secrets: Vec::new(),
+        unknown: Mutex::default(),
         policy: Policy::new(PolicyOptions {
             root: folder.to_owned(),
             working_directory: folder.to_owned(),

@@ -38,8 +38,8 @@ pub struct Collected {
 /// What is looked for below folders.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Whether a file of this name is meant.
-    pub is_meant: fn(&str) -> bool,
+    /// Whether a file is meant.
+    pub is_meant: fn(&Path) -> bool,
     /// What is said of a folder without any.
     pub none: fn(&Path) -> Diagnostic,
 }
@@ -130,7 +130,7 @@ impl Walk {
                     continue;
                 }
                 open.push((entry.path(), depth + 1));
-            } else if !is_folder && (self.kind.is_meant)(&name) {
+            } else if !is_folder && (self.kind.is_meant)(&entry.path()) {
                 // A pipe would be waited for.
                 let is_file = fs::metadata(entry.path()).map_or(true, |found| found.is_file());
                 if !is_file {

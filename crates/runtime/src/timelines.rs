@@ -22,13 +22,19 @@ const HEAD: u64 = 4096;
 
 /// Below a folder, what ends in `.yaml` or `.yml` is a timeline, unless it is hidden.
 pub const TIMELINES: Kind = Kind {
-    is_meant: |name| !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml")),
+    is_meant: is_yaml,
     none: |folder| {
         let message = format!("no scenarios found in `{}`", folder.display());
         Diagnostic::error(codes::TIMELINE_NONE, message)
             .with_help("only `.yaml` and `.yml` files are searched; pass other files explicitly")
     },
 };
+
+/// Whether the name of a file says that it is YAML; hidden ones are somebody else's.
+pub fn is_yaml(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml"))
+}
 
 /// That no file has a tag that was asked for.
 pub fn none_tagged(tags: &[String]) -> Diagnostic {
@@ -38,9 +44,9 @@ pub fn none_tagged(tags: &[String]) -> Diagnostic {
         .with_help("timelines and test cases list theirs in `tags`")
 }
 
-/// The files that `paths` name, and the timelines below the folders among them, with what is wrong about folders. A
+/// The files that `paths` name, and those of a kind below the folders among them, with what is wrong about folders. A
 /// file that is named is always one of them, so that reading it can say what is wrong with it.
-pub fn files(paths: &[PathBuf]) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnostic)>) {
+pub fn files(paths: &[PathBuf], kind: Kind) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnostic)>) {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for path in paths {
@@ -52,7 +58,7 @@ pub fn files(paths: &[PathBuf]) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnostic)>) 
             });
             continue;
         }
-        let found = collect(std::slice::from_ref(path), TIMELINES);
+        let found = collect(std::slice::from_ref(path), kind);
         let new = found
             .files
             .into_iter()

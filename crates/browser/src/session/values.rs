@@ -21,7 +21,7 @@ pub struct Declared<'a> {
 pub enum Missing<'a> {
     /// It is asked for; what can't be had is a finding.
     Ask(&'a mut dyn FnMut(&str) -> Result<String, Diagnostic>),
-    /// It has no value, like any other variable that nobody gave.
+    /// It has no value, like any other variable that nobody gave; nor must a secret of this name be known.
     Leave,
     /// It needs none: nothing is typed anywhere.
     Ignore,
@@ -49,12 +49,20 @@ pub fn bind(
     mut missing: Missing<'_>,
 ) -> Bound {
     let mut diagnostics = Vec::new();
-    let mut secrets: Vec<String> = [declared.secrets, marked].concat();
     let is_declared = |name: &str| {
         declared.variables.iter().any(|(known, _)| *known == name)
             || declared.secrets.iter().any(|secret| secret == name)
     };
     let refers = |name: &str| declared.texts.iter().any(|text| has_reference(text, name));
+    let is_known = |name: &str| is_declared(name) || refers(name);
+    let (marked, unknown_secrets): (Vec<String>, Vec<String>) =
+        marked.iter().cloned().partition(|name| is_known(name));
+    // Other scenarios of a suite may have them.
+    if !matches!(missing, Missing::Leave) {
+        let found = unknown_secrets.iter().map(|name| unknown(name, declared));
+        diagnostics.extend(found);
+    }
+    let mut secrets = [declared.secrets, &marked].concat();
     let mut all: Vec<(String, String)> = Vec::new();
     for (name, default) in &declared.variables {
         let Some(default) = default else { continue };
@@ -64,11 +72,10 @@ pub fn bind(
         all.push(((*name).to_owned(), as_text(default).into_owned()));
     }
     for one in given {
-        let is_known = is_declared(&one.name) || refers(&one.name);
-        if !is_known && !one.may_be_unknown {
-            diagnostics.push(unknown(&one.name, declared));
-        }
-        if !is_known {
+        if !is_known(&one.name) {
+            if !one.may_be_unknown && !unknown_secrets.contains(&one.name) {
+                diagnostics.push(unknown(&one.name, declared));
+            }
             continue;
         }
         if one.secret || is_credential(&one.name, &one.value) {

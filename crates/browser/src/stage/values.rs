@@ -39,6 +39,12 @@ impl Values {
         }
     }
 
+    /// The names of all that have a value.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let all = self.variables.iter().chain(&self.secrets);
+        all.map(|(name, _)| name.as_str())
+    }
+
     /// Learns something that must not be told though it has no name, such as a password that stands in a sentence.
     pub fn hide(&mut self, text: &str) {
         self.redactor.add([text.to_owned()]);

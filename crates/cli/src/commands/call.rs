@@ -48,7 +48,11 @@ pub(crate) fn run(
                 .map_err(Stop::could_not_run)?;
             let called = async {
                 let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
-                let known = known(&tools, tool)?;
+                // The call of a tool that the config leaves out is refused with that reason.
+                let known = match named.leaves_out(tool) {
+                    true => None,
+                    false => known(&tools, tool)?,
+                };
                 let arguments = arguments(args, known).map_err(Stop::invalid)?;
                 let doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
                 output.diagnostics(&doubts, args.json, &named.redactor);

@@ -10,7 +10,7 @@ use cuecard_page::Snapshot;
 use cuecard_replay::prepare::secrets;
 use cuecard_replay::{Connected, Connections, Pool};
 use cuecard_report::diagnostics::list_to_json;
-use cuecard_runner::check::{CheckContext, Checked, Content, check, would_do};
+use cuecard_runner::check::{CHECKED, CheckContext, Checked, Content, check, would_do};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::timelines::{self, none_tagged};
@@ -63,7 +63,7 @@ pub(crate) fn run(
         }
     };
     let (config, mut exit) = config(args, &variables.environment, output);
-    let (files, problems) = timelines::files(&args.files);
+    let (files, problems) = timelines::files(&args.files, CHECKED);
     let with = CheckContext {
         config: &config,
         connects: args.connect,

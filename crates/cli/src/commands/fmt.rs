@@ -14,7 +14,7 @@ use crate::inputs::read_source;
 use crate::output::{Output, stderr_line, stdout};
 
 pub(crate) fn run(args: &FmtArgs, output: &Output) -> ExitCode {
-    let (found, problems) = timelines::files(&args.files);
+    let (found, problems) = timelines::files(&args.files, timelines::TIMELINES);
     let mut exit = ExitCode::Passed;
     for (_, problem) in &problems {
         output.diagnostic(problem, false, &Redactor::default());

@@ -18,8 +18,18 @@ use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::Output;
 
-/// What messages call a server that was named by its address or its command.
-const UNNAMED: &str = "server";
+/// What messages call a server that was named by its address or its command: the host, or the program.
+fn name_of(command_or_address: &str) -> &str {
+    let address = command_or_address.split_once("://");
+    let name = match address {
+        Some((_, rest)) => rest
+            .split(['/', '?', '#'])
+            .next()
+            .and_then(|host| host.rsplit('@').next()),
+        None => command_or_address.rsplit('/').next(),
+    };
+    name.filter(|name| !name.is_empty()).unwrap_or("server")
+}
 
 /// How long a call may take unless the user or the config says otherwise.
 const CALL: Duration = Duration::from_secs(60);
@@ -59,11 +69,13 @@ pub(super) fn named(
     let (name, config) = match (name, command) {
         (None, [program, arguments @ ..]) => {
             let entry = json!({"command": program, "args": arguments});
-            (UNNAMED, Config::of_one(UNNAMED, &entry, &search))
+            let name = name_of(program);
+            (name, Config::of_one(name, &entry, &search))
         }
         (Some(address), []) if address.contains("://") => {
             let entry = json!({"url": address});
-            (UNNAMED, Config::of_one(UNNAMED, &entry, &search))
+            let name = name_of(address);
+            (name, Config::of_one(name, &entry, &search))
         }
         (Some(name), []) => (name, Config::find(&search)),
         (Some(_), _) => {
@@ -94,6 +106,12 @@ pub(super) fn named(
 }
 
 impl Named {
+    /// Whether the config leaves a tool out.
+    pub(super) fn leaves_out(&self, tool: &str) -> bool {
+        let spec = self.pool.spec(&self.name);
+        spec.is_ok_and(|spec| !spec.allows(tool))
+    }
+
     /// Starts it. Its caller stops it.
     ///
     /// # Errors

@@ -11,11 +11,12 @@ use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
 use cuecard_replay::known_servers;
-use cuecard_runtime::collect::FoundFile;
-use cuecard_runtime::timelines::{is_timeline, without_data};
+use cuecard_runtime::collect::{FoundFile, Kind};
+use cuecard_runtime::text_file;
+use cuecard_runtime::timelines::{self, is_timeline, without_data};
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect, kind_of};
-use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::document::{Language, read_document};
 use cuecard_source::json::{self, Limits};
 use cuecard_timeline::format::{Symbols, check_names};
@@ -27,6 +28,48 @@ use cuecard_tool_call::model::ToolCallScenario;
 use super::prepare::environment_server;
 pub use browser::{AskedModel, BrowserPlan, steps_plan};
 pub use timeline::{CheckedTimeline, timeline};
+
+/// Below a folder, what ends in `.yaml` or `.yml` is checked, and JSON that says what can be checked, or might if it had
+/// no errors. Bundles, traces and configs are data of others.
+pub const CHECKED: Kind = Kind {
+    is_meant: |path| timelines::is_yaml(path) || is_checked_json(path),
+    none: |folder| {
+        let message = format!("no scenarios found in `{}`", folder.display());
+        Diagnostic::error(codes::TIMELINE_NONE, message).with_help(
+            "searched: `.yaml` and `.yml` files, and `.json` files with `steps`, `actions` or `assertions`",
+        )
+    },
+};
+
+fn is_checked_json(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with('.') || !name.ends_with(".json") {
+        return false;
+    }
+    // What can't be read is said, and a pipe would be waited for.
+    let is_file = path.metadata().is_ok_and(|found| found.is_file());
+    let source = is_file.then(|| text_file::read(path, &name).ok()).flatten();
+    let Some(source) = source else {
+        return true;
+    };
+    match json::parse(source.text(), &Limits::default()).root {
+        Some(root) => matches!(
+            detect(&root),
+            Some(
+                FileKind::ToolCall
+                    | FileKind::ToolCallLegacy
+                    | FileKind::BrowserSteps
+                    | FileKind::Browser
+                    | FileKind::Timeline
+                    | FileKind::TestCase
+            )
+        ),
+        None => {
+            let keys = ["\"steps\"", "\"actions\"", "\"assertions\"", "\"timeline\""];
+            keys.iter().any(|key| source.text().contains(key))
+        }
+    }
+}
 
 /// What files are checked with.
 #[derive(Debug, Clone, Copy)]

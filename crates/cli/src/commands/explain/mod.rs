@@ -133,7 +133,7 @@ fn settle(
 
 /// Reads all files. One that can't be used doesn't hide the others.
 fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagnostic>) {
-    let (files, problems) = timelines::files(&args.what);
+    let (files, problems) = timelines::files(&args.what, timelines::TIMELINES);
     let read = files.into_iter().map(|file| {
         let explained = read(&file.path, symbols);
         (file, explained)

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use cuecard_browser_steps::model::browser_notes;
@@ -22,6 +24,12 @@ const DEBUG_CUT: usize = 500;
 /// The running step shows this much of an attempt's error.
 const LIVE_CUT: usize = 60;
 
+/// The number of a running step, its spinner and its time need this many columns.
+const BESIDE: usize = 20;
+
+/// No text is cut to less.
+const SHORTEST: usize = 10;
+
 /// After this long a running step says what it waits for.
 const SHOWN_AFTER: Duration = Duration::from_secs(2);
 
@@ -37,6 +45,10 @@ pub(super) struct Terminal {
     log_level: Option<String>,
     /// The label and tool of the step that runs.
     running: String,
+    /// How many columns that has.
+    running_width: usize,
+    /// Whether the answer of a call is waited for.
+    is_called: Arc<AtomicBool>,
     /// Which attempt of it was made last.
     attempt: u32,
     /// The exit code of the command that ran last, if it was not 0.
@@ -48,6 +60,8 @@ pub(super) struct Terminal {
 impl Terminal {
     /// For steps with these numbers, labels and tools.
     pub(super) fn new(args: &PlayArgs, output: &Output, steps: &[(u64, String, String)]) -> Self {
+        let is_called = Arc::new(AtomicBool::new(false));
+        let waits = is_called.clone();
         let live = output.is_live.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             let ticks = if output.stderr.unicode {
@@ -57,8 +71,8 @@ impl Terminal {
             };
             if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {msg}{took}") {
                 // Writing into a string can't fail.
-                let took = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                    let waiting = if state.elapsed() > SHOWN_AFTER {
+                let took = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let waiting = if state.elapsed() > SHOWN_AFTER && waits.load(Relaxed) {
                         ", waiting for its answer"
                     } else {
                         ""
@@ -84,6 +98,8 @@ impl Terminal {
             verbose: args.debug || args.verbose > 0,
             log_level: None,
             running: String::new(),
+            running_width: 0,
+            is_called,
             attempt: 1,
             exit: None,
             notes: None,
@@ -150,8 +166,13 @@ impl Terminal {
 
     /// The running step after an attempt that failed: which it was, and why it is tried again.
     fn tried(&self, error: &ErrorHappened) -> String {
-        let message = cut(&error.message, LIVE_CUT);
-        let tried = format!("attempt {} failed: {}", self.attempt, printable(&message));
+        let tried = format!("attempt {} failed: ", self.attempt);
+        let room = self
+            .style
+            .width
+            .saturating_sub(self.running_width + tried.len() + BESIDE);
+        let message = cut(&error.message, room.clamp(SHORTEST, LIVE_CUT));
+        let tried = format!("{tried}{}", printable(&message));
         format!("{}  {}", self.running, self.style.doubtful(&tried))
     }
 
@@ -192,11 +213,15 @@ impl Listener for Terminal {
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
                     let (description, id) = (step.description.as_deref(), step.id.as_deref());
-                    self.running = format!(
-                        "{}  {}",
-                        printable(label(description, id, &step.tool)),
-                        self.style.faint(&printable(&step.tool))
-                    );
+                    let tool = printable(&step.tool);
+                    let label = printable(label(description, id, &step.tool));
+                    let room = self
+                        .style
+                        .width
+                        .saturating_sub(tool.chars().count() + BESIDE);
+                    let label = cut(&label, room.max(SHORTEST)).into_owned();
+                    self.running_width = label.chars().count() + tool.chars().count() + 4;
+                    self.running = format!("{label}  {}", self.style.faint(&tool));
                     bar.set_message(self.running.clone());
                     bar.reset_elapsed();
                     bar.enable_steady_tick(Duration::from_millis(100));
@@ -226,11 +251,13 @@ impl Listener for Terminal {
                     _ => None,
                 };
                 self.attempt = call.attempt.unwrap_or(1);
+                self.is_called.store(true, Relaxed);
                 if self.debug {
                     self.call(call);
                 }
             }
             EventData::ToolResult(result) => {
+                self.is_called.store(false, Relaxed);
                 if let (true, true, Some(message)) = (
                     is_log(&result.tool),
                     result.success,
@@ -250,6 +277,7 @@ impl Listener for Terminal {
                 }
             }
             EventData::ErrorHappened(error) => {
+                self.is_called.store(false, Relaxed);
                 if let Some(bar) = &self.live {
                     bar.set_message(self.tried(error));
                 }

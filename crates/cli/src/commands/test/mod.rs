@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use cuecard_runner::{self as judging, Collected, Judged, Setup, TestFile};
 use cuecard_runtime::clock::Clock;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
@@ -87,15 +87,50 @@ fn judge(
             return ExitCode::CouldNotRun;
         }
     };
+    let is_part = plan.shard.is_some() || !plan.selection.filters.is_empty();
+    let mut is_cut_short = false;
     let judged = asynchronously(async |stop| {
         let tell = |judged| match telling.tell(judged) {
             true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+            false => {
+                is_cut_short = true;
+                ControlFlow::Break(())
+            }
         };
-        judge_all(files, plan, &stop, args, output, tell).await.1
+        judge_all(files, plan, &stop, args, output, tell).await
     });
-    let exit = judged.unwrap_or_else(|exit| exit);
+    let exit = match judged {
+        Ok((setup, ExitCode::Passed)) if !is_part && !is_cut_short => {
+            unknown_variables(&setup, args, output)
+        }
+        Ok((_, exit)) | Err(exit) => exit,
+    };
     exit.worst(telling.end(clock.now(), exit == ExitCode::Interrupted))
+}
+
+/// Says which variables that the user gave no scenario has.
+fn unknown_variables(setup: &Setup, args: &TestArgs, output: &Output) -> ExitCode {
+    let found: Vec<Diagnostic> = setup
+        .unknown()
+        .into_iter()
+        .map(|name| match args.variables.secrets.contains(&name) {
+            // What it was to hide is not hidden.
+            true => Diagnostic::error(
+                codes::VARIABLE_UNKNOWN,
+                format!("`--secret {name}`: no scenario that was played has a variable `{name}`"),
+            ),
+            false => Diagnostic::warning(
+                codes::VARIABLE_UNKNOWN,
+                format!("no scenario that was played has a variable `{name}`"),
+            ),
+        })
+        .map(|found| found.strictly(args.strict))
+        .collect();
+    output.diagnostics(&found, args.json, &Redactor::default());
+    match any_error(&found) {
+        true => ExitCode::Invalid,
+        false => ExitCode::Passed,
+    }
 }
 
 /// Judges all files, and gives `tell` what came of each. Afterwards the setup knows which servers were asked for, and

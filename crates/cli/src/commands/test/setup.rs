@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -115,6 +115,13 @@ pub(super) fn plan(
         // Not every scenario of a suite needs to know it.
         given.may_be_unknown = true;
     }
+    let secrets = &args.variables.secrets;
+    let unknown = given
+        .iter()
+        .map(|given| &given.name)
+        .chain(secrets)
+        .cloned()
+        .collect();
     let started = clock.timestamp(Duration::ZERO);
     let setup = Setup {
         run_id: run_dir::new_id(started),
@@ -127,6 +134,8 @@ pub(super) fn plan(
         config_environment: variables.environment,
         defaults,
         given,
+        secrets: secrets.clone(),
+        unknown: Mutex::new(unknown),
         policy,
         speed: args.speed,
         update: args.update,
