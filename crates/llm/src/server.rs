@@ -112,7 +112,7 @@ impl MockLlm {
         let (loaded, _) = files::load(&self.paths, &self.options);
         match loaded.is_bad(self.options.skip_bad) {
             true => Err(StartError::Files(loaded.diagnostics)),
-            false => Ok(Faults::of(&loaded.scripts).planned(&loaded.scripts)),
+            false => Ok(Faults::of(&loaded.scripts).planned()),
         }
     }
 
@@ -307,7 +307,7 @@ impl RunningLlm {
                 mock_server.find(found).await;
             }
         }
-        for found in mock_server.faults.unfired(&mock_server.scripts) {
+        for found in mock_server.faults.unfired() {
             mock_server.find(mock_server.findings.strictly(found)).await;
         }
         let mut verdict = mock_server.verdict();

@@ -19,6 +19,7 @@ pub mod process;
 pub mod programs;
 pub mod provider;
 pub mod run_dir;
+pub mod scripted_faults;
 pub mod start_error;
 pub mod tap;
 pub mod text_file;
