@@ -679,8 +679,10 @@ const idsOf = (element) => ['id', ...TEST_IDS].filter((name) => element.getAttri
 function giveIdAway(c) {
   const { target } = c;
   const names = need(idsOf(target).length && idsOf(target), 'it has no id');
-  const peer = need(c.pick(c.kin()), 'nothing else is of its kind');
   const given = names.map((name) => [name, target.getAttribute(name)]);
+  // A copy that has them already gets none.
+  const lacksAll = (other) => given.every(([name, value]) => other.getAttribute(name) !== value);
+  const peer = need(c.pick(c.kin().filter(lacksAll)), 'nothing else of its kind lacks them');
   const id = `e${Math.floor(c.random() * 90000) + 10000}`;
   // First away from the target, so that what refers to it goes on referring to it.
   if (target.id) changeIds(c.root, (element) => (element === target ? id : undefined));
@@ -724,11 +726,17 @@ function dropIds(c) {
 
 function swapLabels(c) {
   const place = placeOf(c.target);
-  const peer = need(c.pick(c.peers((other) => isSamePlace(place, placeOf(other)))), 'nothing of its role is in the same place');
+  // A name that several texts make is no label of something that is made otherwise: nobody takes a heading for a card.
+  const isMade = textsIn(c.target).length > 1;
+  const isAlike = (other) => isSamePlace(place, placeOf(other)) && (!isMade || shapeOf(other) === shapeOf(c.target));
+  const peer = need(c.pick(c.peers(isAlike)), 'nothing of its role is in the same place');
   const [own, others] = [words(c.target), words(peer)];
   need(own && !labelsOf(c.target).some((label) => labelsOf(peer).includes(label)), 'they have no names of their own');
-  rename(c.target, others);
-  rename(peer, own);
+  if (isMade) exchange(c.target, peer);
+  else {
+    rename(c.target, others);
+    rename(peer, own);
+  }
   c.former = c.target;
   c.target = peer;
   c.isSwapped = true;

@@ -1,13 +1,17 @@
 //! Where results go: files that the user names, and the folders of runs.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::text_file;
+use cuecard_source::Effects;
 use cuecard_source::detect::kind_of;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -53,6 +57,121 @@ pub(crate) fn check_overwriting<'p>(
             .with_help("choose another file for the result"));
     }
     Ok(())
+}
+
+/// Removes what an earlier run left in `results`. A file with anything else in it stays until a run begins.
+pub(crate) fn clear_results(results: &[PathBuf]) {
+    let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
+    for file in results.iter().filter(is_file) {
+        let shown = file.display().to_string();
+        if text_file::read(file, &shown).is_ok_and(|source| is_result(source.text())) {
+            // What can't be removed is told when it is written.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// Whether a text is a result or a report, or the beginning of one.
+fn is_result(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins = |start: &str| {
+        let head = text.get(..start.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+    };
+    text.is_empty()
+        || (begins("{") && text.contains("\"step_results\""))
+        || (begins("<?xml") && text.contains("<testsuite"))
+        || (begins("<!doctype html") && text.contains("cuecard"))
+}
+
+/// Refuses a result in a file that a scenario reads or writes.
+pub(crate) fn check_used(results: &[PathBuf], effects: &Effects) -> Result<(), Diagnostic> {
+    let place_of = |path: &Path| {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        absolute.canonicalize().unwrap_or(absolute)
+    };
+    let uses = |verb, paths: &[String]| {
+        paths
+            .iter()
+            .map(move |path| (verb, PathBuf::from(path)))
+            .collect::<Vec<_>>()
+    };
+    let used = [
+        uses("reads", &effects.reads),
+        uses("writes", &effects.writes),
+    ]
+    .concat();
+    for result in results {
+        let place = place_of(result);
+        if let Some((verb, _)) = used.iter().find(|(_, path)| place_of(path) == place) {
+            let shown = result.display();
+            let message = format!("the result would go to `{shown}`, which a step {verb}");
+            return Err(Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("choose another file for the result"));
+        }
+    }
+    Ok(())
+}
+
+/// A file that a result goes to, for looking at it once all is written.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    path: PathBuf,
+    /// The device and the number of the file there.
+    id: (u64, u64),
+    n_bytes: Rc<Cell<u64>>,
+}
+
+/// Counts what is written.
+struct Counting {
+    file: File,
+    n_bytes: Rc<Cell<u64>>,
+}
+
+impl Write for Counting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.n_bytes.set(self.n_bytes.get() + written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Written {
+    /// What is wrong if something else was written there since.
+    pub(crate) fn problem(&self) -> Option<Diagnostic> {
+        use std::os::unix::fs::MetadataExt as _;
+        let is_whole = std::fs::metadata(&self.path).is_ok_and(|now| {
+            !now.is_file() || ((now.dev(), now.ino()) == self.id && now.len() == self.n_bytes.get())
+        });
+        let message = format!(
+            "the result in `{}` is lost: something else was written there during the run",
+            self.path.display()
+        );
+        (!is_whole).then(|| {
+            Diagnostic::error(codes::FILE_WRITE, message)
+                .with_help("choose another file for the result")
+        })
+    }
+}
+
+/// Opens a file that a result goes to, and remembers it.
+pub(crate) fn create_kept(path: &Path) -> Result<(Box<dyn Write>, Written), Diagnostic> {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = create(path)?;
+    let id = file
+        .metadata()
+        .map_or((0, 0), |data| (data.dev(), data.ino()));
+    let n_bytes = Rc::new(Cell::new(0));
+    let written = Written {
+        path: path.to_owned(),
+        id,
+        n_bytes: n_bytes.clone(),
+    };
+    Ok((Box::new(Counting { file, n_bytes }), written))
 }
 
 /// Opens a file that a result goes to.

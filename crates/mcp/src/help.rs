@@ -1,5 +1,6 @@
 //! What to do about a server that does not start, or does not answer.
 
+use super::config::COMMAND_LINE;
 use super::error::{
     CallError, CallErrorKind, HttpRequest, ServerFacts, SocketProblem, StartError, StartErrorKind,
 };
@@ -46,9 +47,7 @@ impl StartError {
             StartErrorKind::NoSuchDirectory { .. } => {
                 Some(format!("correct `cwd` in {}", self.facts.source))
             }
-            StartErrorKind::NotExecuted { .. } => {
-                Some(format!("correct `command` in {}", self.facts.source))
-            }
+            StartErrorKind::NotExecuted { .. } => Some(correct_command(&self.facts)),
             StartErrorKind::Exited { .. } | StartErrorKind::Closed => Some(self.exited_help()),
             StartErrorKind::NoAnswer { .. } => Some(self.silent_help()),
             StartErrorKind::BadUrl { .. } => Some(format!("correct `url` in {}", self.facts.source)),
@@ -209,12 +208,20 @@ fn install_help(command: &str, facts: &ServerFacts) -> String {
         "python" | "python3" => "install Python",
         "bunx" | "bun" => "install Bun",
         "deno" => "install Deno",
-        _ => return format!("correct `command` in {}, or install it", facts.source),
+        _ => return format!("{}, or install it", correct_command(facts)),
     };
-    format!(
-        "{from}, or give the full path as `command` in {}",
-        facts.source
-    )
+    let place = match facts.source.as_str() {
+        COMMAND_LINE => "after `--`".to_owned(),
+        source => format!("as `command` in {source}"),
+    };
+    format!("{from}, or give the full path {place}")
+}
+
+fn correct_command(facts: &ServerFacts) -> String {
+    match facts.source.as_str() {
+        COMMAND_LINE => "check the command after `--`".to_owned(),
+        source => format!("correct `command` in {source}"),
+    }
 }
 
 /// The name of an environment variable in `line`: capitals, digits and at least one underscore.

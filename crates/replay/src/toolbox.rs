@@ -250,17 +250,15 @@ impl Toolbox {
 /// The call took longer than `limit`.
 pub(super) fn timed_out(limit: Duration) -> Failure {
     let limit = cuecard_report::duration(limit);
-    too_late(format!("no answer within {limit}"))
+    Failure::new(FailureKind::Timeout, format!("no answer within {limit}"))
+        .with_help("increase the timeout: \"timeout\": SECONDS for the step, or --timeout for all")
 }
 
 /// A command took longer than the step's `limit`.
 pub(super) fn command_timed_out(limit: Duration) -> Failure {
     // In seconds, as the step says it.
     let limit = limit.as_secs_f64();
-    too_late(format!("the command timed out after {limit} s"))
-}
-
-fn too_late(message: String) -> Failure {
+    let message = format!("the command timed out after {limit} s");
     Failure::new(FailureKind::Timeout, message)
-        .with_help("increase the timeout: \"timeout\": SECONDS for the step, or --timeout for all")
+        .with_help("increase the timeout: \"timeout\": SECONDS for the step")
 }

@@ -12,7 +12,7 @@ use cuecard_tool_call::script::Verdict;
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
 
 use super::html::parts::BASE_STYLE;
-use super::play_terminal::{counts, exit_code, label};
+use super::play_terminal::{command_end, counts, label};
 use super::{PlayTotals, Style, duration};
 
 /// How much of a value is shown, in bytes: the trace has all of it.
@@ -41,7 +41,8 @@ pub struct PlayHtml {
     pictures: String,
     params: Option<String>,
     result: Option<String>,
-    exit: Option<i64>,
+    /// How a command ended, if not with the exit code 0.
+    end: Option<String>,
     /// The step that ended last: its screenshot comes behind it.
     ended: Option<StepFinished>,
     /// What is left for screenshots.
@@ -60,7 +61,7 @@ impl PlayHtml {
             pictures: String::new(),
             params: None,
             result: None,
-            exit: None,
+            end: None,
             ended: None,
             room: MAX_PICTURES,
         }
@@ -73,7 +74,7 @@ impl PlayHtml {
             EventData::ToolCall(call) => self.params = Some(shown(&call.args)),
             EventData::ToolResult(result) => {
                 self.result = Some(shown(&result.result));
-                self.exit = exit_code(result);
+                self.end = command_end(result);
             }
             EventData::Log(log) if log.level != "debug" => self.fact(&log.level, &log.message),
             EventData::StepFinished(step) => {
@@ -112,7 +113,7 @@ impl PlayHtml {
             self.step(&step);
             self.details.clear();
             self.pictures.clear();
-            (self.params, self.result, self.exit) = (None, None, None);
+            (self.params, self.result, self.end) = (None, None, None);
         }
     }
 
@@ -139,8 +140,8 @@ impl PlayHtml {
         };
         let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
         let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
-        let tally = match (self.exit.take(), step.attempts.len()) {
-            (Some(code), _) => format!("exit code {code}"),
+        let tally = match (self.end.take(), step.attempts.len()) {
+            (Some(end), _) => end,
             (None, 0 | 1) => String::new(),
             (None, count) => format!("{count} attempts"),
         };

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Style, duration};
+use cuecard_source::value::Json;
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{StepFinished, StepStatus, ToolResult};
@@ -123,11 +124,17 @@ fn aligned(line: &mut String, text: &str, width: usize) {
     line.push_str(text);
 }
 
-/// The exit code of a command, if it is not 0.
-pub fn exit_code(result: &ToolResult) -> Option<i64> {
-    let is_command = result.tool == BuiltinTool::Bash.name();
-    let code = result.result.get("exit_code").filter(|_| is_command)?;
-    code.as_i64().filter(|code| *code != 0)
+/// How a command ended: its exit code, if that is not 0, or that its time ran out.
+pub fn command_end(result: &ToolResult) -> Option<String> {
+    if result.tool != BuiltinTool::Bash.name() {
+        return None;
+    }
+    let found = |key: &str| result.result.get(key);
+    if found("timed_out").and_then(Json::as_bool) == Some(true) {
+        return Some("timed out".to_owned());
+    }
+    let code = found("exit_code")?.as_i64().filter(|code| *code != 0)?;
+    Some(format!("exit code {code}"))
 }
 
 /// What a step is called: its description, else its id, else the tool's own name without the server's.

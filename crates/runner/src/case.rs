@@ -10,6 +10,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::json::{self, Limits};
+use cuecard_tool_call::script::Summary;
 use tokio_util::sync::CancellationToken;
 
 use super::collect::TestFile;
@@ -133,7 +134,10 @@ fn judge_case(
             ..failed(Stop::could_not_run(errors))
         };
     }
-    let snapshots = match snapshots::prepare(case, folder, &recorded.filtered.trace, setup) {
+    // What a run that failed by itself did is not what should be stored.
+    let update = setup.update && recorded.failure.is_none();
+    let trace = &recorded.filtered.trace;
+    let snapshots = match snapshots::prepare(case, folder, trace, setup, update) {
         Ok(snapshots) => snapshots,
         Err(stopped) => {
             return Judged {
@@ -165,6 +169,21 @@ fn judge_case(
         problem: None,
         updated: snapshots.updated,
         mutations,
+    }
+}
+
+/// How many steps of a scenario came to what.
+fn counted(outcomes: &[Outcome]) -> Summary {
+    let count = |status| {
+        let outcomes = outcomes.iter();
+        outcomes.filter(|outcome| outcome.status == status).count()
+    };
+    Summary {
+        passed: count(OutcomeStatus::Pass),
+        failed: count(OutcomeStatus::Fail),
+        tolerated: count(OutcomeStatus::Warn),
+        skipped: count(OutcomeStatus::Skip),
+        ..Summary::default()
     }
 }
 
@@ -203,12 +222,18 @@ fn judge_scenario(
     {
         outcomes.extend(failure);
     }
-    let (warnings, errors) = strictly(warnings, setup.strict);
+    let (mut warnings, errors) = strictly(warnings, setup.strict);
     if !errors.is_empty() {
         return Judged::error(
             TestResult::not_judged(&case, errors, run(setup, &name, clock)),
             Problem::Invalid,
         );
+    }
+    if let Some(warning) = counted(&outcomes).nothing_passed() {
+        match setup.strict {
+            true => outcomes.push(played::failed(Some(warning), &filtered.trace)),
+            false => warnings.push(warning),
+        }
     }
     let judgement = TestResult::judged(&case, filtered, outcomes, run(setup, &name, clock));
     Judged {

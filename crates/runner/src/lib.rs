@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use cuecard_judge::TestResult;
 use cuecard_judge::mutate::Mutations;
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::script::Given;
 use cuecard_trace::Trace;
 
@@ -38,6 +38,7 @@ pub use browser::played_steps;
 pub use case::{CaseFile, read_case};
 pub use collect::{Collected, TestFile, collect};
 pub use selection::{Filter, Selection, Shard};
+pub use sources::errors_of;
 pub use workers::{WORKER, run};
 
 use cuecard_mcp::config::Config;
@@ -183,7 +184,10 @@ impl Stop {
     fn interrupted() -> Self {
         Self {
             problem: Problem::Interrupted,
-            diagnostics: Vec::new(),
+            diagnostics: vec![Diagnostic::error(
+                codes::INTERRUPTED,
+                "the run was interrupted before this test ended",
+            )],
         }
     }
 }

@@ -331,7 +331,7 @@ fn input_span(input: &TraceInput) -> Span {
 }
 
 /// What a failed scenario says against its test.
-fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
+pub(super) fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
     let event_refs = trace
         .events
         .iter()

@@ -33,12 +33,13 @@ impl Stored {
     }
 }
 
-/// Reads the traces that `case` names, or replaces them by `trace` if the user wants that.
+/// Reads the traces that `case` names, or replaces them by `trace` if they are to `update`.
 pub(super) fn prepare(
     case: &TestCase,
     folder: &Path,
     trace: &Trace,
     setup: &Setup,
+    update: bool,
 ) -> Result<Stored, Stop> {
     let mut stored = Stored {
         snapshots: Snapshots::new(),
@@ -49,7 +50,7 @@ pub(super) fn prepare(
             continue;
         };
         let path = joined(folder, Path::new(file));
-        if setup.update && replace(&path, case, assertion, trace, setup)? {
+        if update && replace(&path, case, assertion, trace, setup)? {
             stored.updated.push(path.display().to_string());
         }
         if let Some(snapshot) = read(&path) {
@@ -93,8 +94,15 @@ fn replace(
     stable(&assertions::redacted(case, trace))
         .write_document(&mut content)
         .map_err(unwritable)?;
-    if fs::read(path).is_ok_and(|old| old == content) {
-        return Ok(false);
+    match fs::read(path) {
+        Ok(old) if old == content => return Ok(false),
+        Ok(old) if !old.is_empty() && Trace::read(old.as_slice()).is_err() => {
+            let message = format!("`{}` is not a trace: it is not overwritten", path.display());
+            let error = failed(codes::FILE_WRITE, message);
+            let help = "name another file in `file`, or delete this one";
+            return Err(Stop::could_not_run(vec![error.with_help(help)]));
+        }
+        _ => {}
     }
     let absolute = setup.working_directory.join(path);
     let allowed = setup

@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use cuecard_browser_steps::format::read_steps;
 use cuecard_judge::model::{TestCase, TraceInput};
 use cuecard_judge::{FilteredTrace, Outcome, TraceFilter};
+use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::{SourceFile, Span};
+use cuecard_tool_call::format as tool_call;
 use cuecard_trace::import::{self, Imported};
 use cuecard_trace::{Opened, Trace, TraceError};
 use tokio_util::sync::CancellationToken;
@@ -69,6 +72,35 @@ pub(super) fn record(
             played::play(source, variables, case, setup, stop)
         }
     }
+}
+
+/// Why steps can't be played, whatever the arguments are.
+pub fn errors_of(source: &SourceFile) -> Vec<Diagnostic> {
+    let found = match kind_of(source) {
+        Some(FileKind::BrowserSteps) => read_steps(source).diagnostics,
+        _ => tool_call::read(source).diagnostics,
+    };
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    found.into_iter().filter(is_error).collect()
+}
+
+/// What is wrong with the files that the trace of `case` comes from. A recording may be made later.
+pub(crate) fn check_input(case: &TestCase, folder: &Path) -> Vec<Diagnostic> {
+    let whole = |file: &PathBuf, span: &Span| read(case, folder, file, *span);
+    let found = match &case.input {
+        TraceInput::Live { .. } => return Vec::new(),
+        TraceInput::ReplayBundle { file, span } => whole(file, span)
+            .map(|source| import::replay_bundle(&source, &case.tools.fixtures).diagnostics),
+        TraceInput::Play { file, span, .. } => whole(file, span).map(|source| errors_of(&source)),
+        TraceInput::TraceFile { file, span } | TraceInput::Transcript { file, span, .. } => {
+            let path = joined(folder, file);
+            let message = format!("`{}` doesn't exist yet", path.display());
+            let missing = Diagnostic::warning(codes::FILE_READ, message).at(&case.source, *span);
+            regular(&path, case, *span)
+                .map(|()| (!path.exists()).then_some(missing).into_iter().collect())
+        }
+    };
+    found.unwrap_or_else(|stopped| stopped.diagnostics)
 }
 
 /// A trace of an earlier run, in either of its forms.

@@ -129,13 +129,20 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
                 .with_help(format!("write {option} NAME=VALUE")))
         }
     };
+    let mut own = Map::new();
+    let mut give = |name: String, value: Json| match own.insert(name.clone(), value) {
+        None => Ok(()),
+        Some(_) => {
+            Err(wrong(format!("`{name}` is given twice")).with_help("remove one of the two"))
+        }
+    };
     for pair in &args.texts {
         let (name, value) = split(pair, "--arg")?;
         let value = typed(
             &value,
             tool.map(|tool| &tool.input_schema["properties"][&name]),
         );
-        arguments.insert(name, value);
+        give(name, value)?;
     }
     for pair in &args.values {
         let (name, value) = split(pair, "--arg-json")?;
@@ -144,8 +151,9 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
                 "the value of `--arg-json {name}` is not JSON: {error}"
             ))
         })?;
-        arguments.insert(name, value);
+        give(name, value)?;
     }
+    arguments.extend(own);
     Ok(arguments)
 }
 
@@ -238,12 +246,17 @@ fn text(reply: &ToolReply) -> String {
 
 /// The same for programs.
 fn document(reply: &ToolReply) -> Json {
-    let value = value_of(reply, Parse::Auto).map(|found| found.value);
+    let found = value_of(reply, Parse::Auto).map(|found| (found.value, found.blobs));
+    let (value, blobs) = found.unwrap_or_default();
+    let files = blobs
+        .iter()
+        .map(|blob| json!({"media_type": blob.media_type, "base64": blob.base64}));
     json!({
         "is_error": reply.is_error,
-        "value": value.unwrap_or_default(),
+        "value": value,
         "text": text_of(reply),
         "structured": reply.structured,
+        "files": files.collect::<Json>(),
     })
 }
 

@@ -297,11 +297,14 @@ fn summary(findings: &Findings) -> String {
         findings.servers.iter().filter(|server| is(server)).count()
     };
     let up = count(|server| matches!(server.state, State::Tried(Outcome::Up { .. })));
+    let failed = count(|server| matches!(server.state, State::Tried(Outcome::Failed { .. })));
+    let invalid = count(|server| matches!(server.state, State::Refused(_)));
     let disabled = count(|server| matches!(server.state, State::Disabled));
     let not_tried = count(|server| matches!(server.state, State::NotTried));
     let facts: Vec<String> = [
         (up, "started"),
-        (count(ServerFinding::is_failing), "failed to start"),
+        (failed, "failed to start"),
+        (invalid, "invalid"),
         (disabled, "disabled"),
         (not_tried, "not tried"),
     ]

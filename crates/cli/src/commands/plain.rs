@@ -3,22 +3,29 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use cuecard_source::diagnostic::{Diagnostic, catalogue, codes, did_you_mean, find_code};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Json, Redactor};
+use serde_json::json;
 
 use crate::args::Cli;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stdout};
 
-/// Prints the page of a code, or all codes.
-pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
-    let Some(name) = code else {
-        let width = catalogue().map(|code| code.name().len()).max().unwrap_or(0);
-        let list: String = catalogue()
-            .map(|code| format!("{:<width$} {}\n", code.name(), code.title()))
-            .collect();
-        stdout(&list);
-        return ExitCode::Passed;
-    };
+/// Lists all codes.
+pub(crate) fn list_codes(json: bool) {
+    if json {
+        let list = catalogue().map(|code| json!({"code": code.name(), "title": code.title()}));
+        stdout(&format!("{:#}\n", list.collect::<Json>()));
+        return;
+    }
+    let width = catalogue().map(|code| code.name().len()).max().unwrap_or(0);
+    let list: String = catalogue()
+        .map(|code| format!("{:<width$} {}\n", code.name(), code.title()))
+        .collect();
+    stdout(&list);
+}
+
+/// Prints the page of a code.
+pub(crate) fn explain(name: &str, json: bool, output: &Output) -> ExitCode {
     match find_code(name) {
         Some(code) => {
             // What follows the language of an example is for the tests of the pages.
@@ -33,7 +40,14 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
                     }
                 })
                 .collect();
-            stdout(&page);
+            stdout(&match json {
+                true => {
+                    let (name, title) = (code.name(), code.title());
+                    let document = json!({"code": name, "title": title, "text": page});
+                    format!("{document:#}\n")
+                }
+                false => page,
+            });
             ExitCode::Passed
         }
         None => {
@@ -45,7 +59,7 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
                 Some(proposal) => format!("did you mean `{proposal}`?"),
                 None => "`cuecard explain` lists all codes".to_owned(),
             });
-            output.diagnostic(&error, false, &Redactor::default());
+            output.diagnostic(&error, json, &Redactor::default());
             ExitCode::Invalid
         }
     }

@@ -31,6 +31,13 @@ fn name_of(command_or_address: &str) -> &str {
     name.filter(|name| !name.is_empty()).unwrap_or("server")
 }
 
+/// Whether a name looks like `HOST:PORT/PATH`, an address without its scheme.
+fn is_address(name: &str) -> bool {
+    let host = name.split('/').next().unwrap_or_default();
+    host.rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+}
+
 /// How long a call may take unless the user or the config says otherwise.
 const CALL: Duration = Duration::from_secs(60);
 
@@ -120,7 +127,12 @@ impl Named {
         &self,
         environment: &[(OsString, OsString)],
     ) -> Result<Session, Diagnostic> {
-        let spec = self.pool.spec(&self.name)?;
+        let spec = self.pool.spec(&self.name).map_err(|found| {
+            match found.code == codes::TOOL_SERVER && is_address(&self.name) {
+                true => found.with_help(format!("did you mean `http://{}`?", self.name)),
+                false => found,
+            }
+        })?;
         connect::announce(std::slice::from_ref(&spec));
         Session::start(&spec, environment).await.map_err(|error| {
             let code = FailureKind::ServerStart.code();

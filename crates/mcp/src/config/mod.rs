@@ -36,6 +36,9 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 
 use super::{ServerSpec, TransportSpec};
 
+/// Where the one server comes from that a user named by its address or its command.
+pub(crate) const COMMAND_LINE: &str = "the command line";
+
 /// Where to look for config files.
 #[derive(Debug, Clone, Copy)]
 pub struct ConfigSearch<'a> {
@@ -189,7 +192,7 @@ impl Config {
     ) -> Result<Self, Vec<Diagnostic>> {
         let file = ConfigFile {
             path: PathBuf::new(),
-            shown: "the command line".into(),
+            shown: COMMAND_LINE.into(),
             project_local: false,
             program: None,
         };

@@ -117,11 +117,13 @@ fn lists<'n>(
         findings.add(findings.invalid(&here, message).with_help(help));
         return Vec::new();
     }
+    let is_list = |member: &json::Member| SERVER_LISTS.contains(&member.key.as_str());
+    let has_list = root.members().iter().any(is_list);
     let mut lists = Vec::new();
     let mut is_any = false;
     for member in root.members() {
         let value = here.child(&member.key, &member.value);
-        if SERVER_LISTS.contains(&member.key.as_str()) {
+        if is_list(member) {
             is_any = true;
             if value.node.as_object().is_some() {
                 lists.push(value);
@@ -140,15 +142,15 @@ fn lists<'n>(
         } else if let Some(list) = did_you_mean(&member.key, SERVER_LISTS.iter().copied()) {
             // Other keys are other programs' business: many keep their settings in the same file.
             is_any = true;
-            let message = format!("`{}` is ignored", cut(&member.key));
-            let warning = findings.found(
-                Severity::Warning,
-                codes::CONFIG_INVALID,
-                member.key_span,
-                &value.pointer,
-                message,
-            );
-            findings.add(warning.with_label(format!("did you mean `{list}`?")));
+            let holds_all = !has_list && !value.node.members().is_empty();
+            let (severity, effect) = match holds_all && file.program.is_none() {
+                true => (Severity::Error, "ignored, so the file defines no servers"),
+                false => (Severity::Warning, "ignored"),
+            };
+            let message = format!("`{}` is {effect}", cut(&member.key));
+            let code = codes::CONFIG_INVALID;
+            let found = findings.found(severity, code, member.key_span, &value.pointer, message);
+            findings.add(found.with_label(format!("did you mean `{list}`?")));
         }
     }
     // Settings of another program needn't name any server.

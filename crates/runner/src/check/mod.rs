@@ -12,7 +12,7 @@ use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
 use cuecard_replay::known_servers;
 use cuecard_runtime::collect::{FoundFile, Kind};
-use cuecard_runtime::text_file;
+use cuecard_runtime::text_file::{self, folder_of};
 use cuecard_runtime::timelines::{self, is_timeline, without_data};
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect, kind_of};
@@ -26,6 +26,7 @@ use cuecard_tool_call::format::{self as tool_call, Effects, Scope, effects};
 use cuecard_tool_call::model::ToolCallScenario;
 
 use super::prepare::environment_server;
+use super::sources::check_input;
 pub use browser::{AskedModel, BrowserPlan, steps_plan};
 pub use timeline::{CheckedTimeline, timeline};
 
@@ -212,7 +213,11 @@ fn check_file(source: &SourceFile, path: &Path, with: &CheckContext<'_>) -> Chec
     let mut beside = Vec::new();
     let (content, diagnostics) = match kind(source) {
         Some(FileKind::TestCase) => {
-            let reading = test_case::read(source);
+            let mut reading = test_case::read(source);
+            if let Some(case) = &reading.case {
+                let found = check_input(case, folder_of(path));
+                reading.diagnostics.extend(found);
+            }
             let content = reading.case.map(|case| Content::TestCase(Box::new(case)));
             (content, reading.diagnostics)
         }

@@ -157,7 +157,7 @@ catalogue! {
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";
     RUN_TIMEOUT = "C-RUN-03", "a call timed out";
     RUN_SERVER_START = "C-RUN-04", "a server failed to start";
-    RUN_NOTHING = "C-RUN-05", "no step ran";
+    RUN_NOTHING = "C-RUN-05", "no step passed";
     SAFETY_PATH = "C-SAFE-01", "a path is not allowed";
     SAFETY_COMMAND = "C-SAFE-02", "a command is not allowed";
     SAFETY_DATA = "C-SAFE-03", "data would be executed as code";

@@ -7,8 +7,9 @@ use super::template::{from_node, from_string, is_name};
 use crate::model::{Expectation, ExpectedTest, OutputRule, Template};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::matching::regex_reason;
 use cuecard_source::value::cut;
-use cuecard_source::values::{json_path, pattern, regular_expression, schema};
+use cuecard_source::values::{json_path, pattern, schema};
 use regex::Regex;
 use serde_json_path::JsonPath;
 
@@ -48,7 +49,7 @@ fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<Out
         return None;
     }
     let (path, singular, regex) = match &member.value.kind {
-        NodeKind::Object(_) => by_regex(reader, &member.value, pointer)?,
+        NodeKind::Object(_) => by_regex(reader, member, pointer)?,
         _ => {
             let (path, singular) = json_path(reader, &member.value, pointer)?;
             (path, singular, None)
@@ -67,9 +68,10 @@ fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<Out
 /// An output by a regular expression: `{"regex": "#(\\d+)", "from": "$.text"}`.
 fn by_regex(
     reader: &mut Reader<'_>,
-    node: &Node,
+    member: &Member,
     pointer: &str,
 ) -> Option<(JsonPath, bool, Option<Regex>)> {
+    let node = &member.value;
     let object = Object { node, pointer };
     reader.only_keys(object, fields::OUTPUT, codes::FIELD_UNKNOWN, "this output");
     let (path, singular) = match reader.get(object, "from") {
@@ -78,15 +80,30 @@ fn by_regex(
     };
     let regex = reader.required(object, "regex", "the output", "a regular expression")?;
     let below = object.child_pointer("regex");
-    let pattern = regular_expression(reader, regex, &below, "`regex`", Regex::new)?;
-    if pattern.is_match("") {
-        let message = "`regex` matches the empty text, so it matches everything".to_owned();
-        let diagnostic = reader.error(codes::EXPECT_INVALID, regex.span, message);
-        diagnostic.pointer = Some(below);
-        diagnostic.help = Some("use `+` instead of `*`".to_owned());
+    let NodeKind::String(text) = &regex.kind else {
+        let what = "a regular expression in a string";
+        reader.wrong_type(regex, &below, "`regex`", what);
         return None;
-    }
-    Some((path, singular, Some(pattern)))
+    };
+    let (problem, help) = match Regex::new(text) {
+        Ok(pattern) if !pattern.is_match("") => return Some((path, singular, Some(pattern))),
+        Ok(_) => (
+            "matches the empty text, so it matches everything".to_owned(),
+            "use `+` instead of `*`",
+        ),
+        Err(error) => (
+            format!(
+                "is not a valid regular expression: {}",
+                regex_reason(&error)
+            ),
+            "a literal `(` is written \"\\\\(\"; look-around is not supported",
+        ),
+    };
+    let message = format!("`regex` of the output `{}` {problem}", member.key);
+    let diagnostic = reader.error(codes::FIELD_VALUE, regex.span, message);
+    diagnostic.pointer = Some(below);
+    diagnostic.help = Some(help.to_owned());
+    None
 }
 
 pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Expectation> {
@@ -168,6 +185,17 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                 &below,
             ))),
             "matches" => match pattern(reader, &member.value, &below) {
+                Some(regex) if matches_everything(&regex) => {
+                    let span = member.value.span;
+                    let message = "`matches` matches every text";
+                    let diagnostic = reader.error(codes::EXPECT_INVALID, span, message);
+                    diagnostic.pointer = Some(below);
+                    diagnostic.help = Some(
+                        "say what is expected; `+` instead of `*` wants at least one character"
+                            .to_owned(),
+                    );
+                    is_broken = true;
+                }
                 Some(regex) => tests.push(ExpectedTest::Matches(regex)),
                 None => is_broken = true,
             },
@@ -221,6 +249,22 @@ fn checks_nothing(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
         "add one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
             .to_owned(),
     );
+}
+
+/// Whether a pattern matches texts that have nothing in common.
+fn matches_everything(regex: &Regex) -> bool {
+    let long = "x".repeat(100_000);
+    let texts = [
+        "",
+        "a",
+        "7",
+        "\n\n",
+        " \t",
+        "§ \u{1}",
+        "\"{}\"",
+        long.as_str(),
+    ];
+    texts.iter().all(|text| regex.is_match(text))
 }
 
 /// What is wrong with a check that no result can fail.
@@ -297,6 +341,8 @@ mod tests {
                 r#"{"matches": ""}"#,
                 "`matches` is empty: it matches everything",
             ),
+            (r#"{"matches": ".*"}"#, "`matches` matches every text"),
+            (r#"{"matches": "^x*"}"#, "`matches` matches every text"),
             (
                 r#"{"json_schema": {}}"#,
                 "`json_schema` is empty: it matches everything",

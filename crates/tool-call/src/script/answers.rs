@@ -5,6 +5,7 @@ use serde_json::{Map, json};
 
 use super::FailureKind;
 use super::resolve::Resolver;
+use super::results::is_something;
 use crate::model::{ElicitationAction, ElicitationAnswer, ExpectedTest, Template};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::did_you_mean;
@@ -116,7 +117,11 @@ impl Answer {
         let test = |test: &ExpectedTest| {
             Ok(match test {
                 ExpectedTest::Equals(template) => Test::Equals(value(template)?),
-                ExpectedTest::Contains(template) => Test::Contains(value(template)?),
+                ExpectedTest::Contains(template) => {
+                    let wanted = value(template)?;
+                    is_something("contains", &wanted).map_err(|failure| failure.message)?;
+                    Test::Contains(wanted)
+                }
                 ExpectedTest::Matches(regex) => Test::Matches(regex.clone()),
                 // The reader lets no other check through.
                 ExpectedTest::JsonSchema(_)

@@ -14,7 +14,7 @@ use crate::model::{
 };
 use cuecard_page::Wanted;
 use cuecard_source::Span;
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Value, cut};
 use cuecard_trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
 
@@ -165,6 +165,25 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// That no step passed and none failed: their conditions were false, or what they failed with was tolerated.
+    pub fn nothing_passed(&self) -> Option<Diagnostic> {
+        if self.passed + self.failed + self.unknown > 0 {
+            return None;
+        }
+        let message = match (self.skipped, self.tolerated) {
+            (0, 0) => return None,
+            (1, 0) => "no step ran: the condition of its only step is false".to_owned(),
+            (count, 0) => format!("no step ran: the conditions of all {count} are false"),
+            (0, 1) => "no step passed: its only step failed, which is tolerated".to_owned(),
+            (0, count) => format!("no step passed: all {count} failed, which is tolerated"),
+            (skipped, tolerated) => format!(
+                "no step passed: the failures of {tolerated} are tolerated, and the conditions of {skipped} are false"
+            ),
+        };
+        let warning = Diagnostic::warning(codes::RUN_NOTHING, message);
+        Some(warning.with_help("nothing was tested; `--strict` turns this into a failure"))
+    }
+
     /// How many steps did not run.
     pub fn not_run(&self) -> usize {
         let begun = self.passed + self.tolerated + self.skipped + self.failed + self.unknown;

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::resolve::Resolver;
+use super::results::is_something;
 use crate::model::{ExpectedElements, Target, Template};
 use cuecard_page::{Around, Snapshot, Wanted};
 use cuecard_source::value::{Json, as_text, cut};
@@ -29,6 +30,8 @@ impl PageCheck {
         resolver: &Resolver,
     ) -> Result<Self, Failure> {
         let text = resolver.text(text)?;
+        let check = if must_show { "shows" } else { "lacks" };
+        is_something(check, &Json::from(text.trim()))?;
         Ok(Self::Text { text, must_show })
     }
 

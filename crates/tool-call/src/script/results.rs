@@ -18,10 +18,7 @@ fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
     let matches = rule.path.query(result).all();
     if let Some(regex) = &rule.regex {
         let find = |json: &Json| {
-            let text = match json {
-                Json::String(text) => Cow::Borrowed(text.as_str()),
-                other => Cow::Owned(other.to_string()),
-            };
+            let text = searched(json);
             let found = regex.captures(&text)?;
             let group = found
                 .get(1)
@@ -36,6 +33,42 @@ fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
     (!matches.is_empty()).then(|| Json::Array(matches.into_iter().cloned().collect()))
 }
 
+/// What a regular expression is looked for in.
+fn searched(json: &Json) -> Cow<'_, str> {
+    match json {
+        Json::String(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Why an output that must have a value has none, and what to do.
+fn without_value(rule: &OutputRule, result: &Json) -> (String, &'static str) {
+    let name = &rule.name;
+    let Some(regex) = &rule.regex else {
+        let message = format!("the output `{name}` matched nothing: `{}`", rule.path);
+        return (message, "fix the path, or set \"output_optional\": true");
+    };
+    let matches = rule.path.query(result).all();
+    match matches
+        .into_iter()
+        .any(|json| regex.is_match(&searched(json)))
+    {
+        true => (
+            format!(
+                "the output `{name}` has no value: the first group of /{regex}/ took no part in the match"
+            ),
+            "write `(?:…)` for a group that is not the value, or set \"output_optional\": true",
+        ),
+        false => (
+            format!(
+                "the output `{name}` matched nothing: /{regex}/ in `{}`",
+                rule.path
+            ),
+            "fix the regular expression or its `from`, or set \"output_optional\": true",
+        ),
+    }
+}
+
 /// The outputs of a step, in the order of its rules. An optional output that matched nothing is absent if
 /// its path names one value, and the empty array if it names all matches.
 pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, Failure> {
@@ -48,21 +81,11 @@ pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, F
                 Ok(is_array.then(|| Json::Array(Vec::new())))
             }
             None => {
-                let pattern = match &rule.regex {
-                    Some(regex) => format!("/{regex}/ in `{}`", rule.path),
-                    None => format!("`{}`", rule.path),
-                };
-                let mut failure = Failure::new(
-                    FailureKind::Output,
-                    format!("the output `{}` matched nothing: {pattern}", rule.name),
-                )
-                .at(rule.span);
+                let (message, help) = without_value(rule, result);
+                let mut failure = Failure::new(FailureKind::Output, message).at(rule.span);
                 failure.notes.push(result_was(result));
                 failure.result = Some(result.clone());
-                failure.help = Some(match rule.regex {
-                    Some(_) => "fix the regular expression or its `from`, or set \"output_optional\": true",
-                    None => "fix the path, or set \"output_optional\": true",
-                }.to_owned());
+                failure.help = Some(help.to_owned());
                 Err(failure)
             }
         })
@@ -205,6 +228,18 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// An empty text is in every text: a check for it holds whatever the result is.
+pub(super) fn is_something(check: &str, wanted: &Json) -> Result<(), Failure> {
+    if wanted.as_str().is_none_or(|text| !text.is_empty()) {
+        return Ok(());
+    }
+    let message =
+        format!("`{check}` is empty with its references filled in: it matches everything");
+    let mut failure = Failure::new(FailureKind::Expectation, message);
+    failure.help = Some("give the variable or the output a value".to_owned());
+    Err(failure)
+}
+
 /// What came of one check.
 struct Checked {
     name: &'static str,
@@ -227,6 +262,7 @@ fn check(
         }
         ExpectedTest::Contains(template) => {
             wanted = resolver.json(template)?;
+            is_something("contains", &wanted)?;
             Predicate::Contains(&wanted)
         }
         ExpectedTest::Matches(regex) => Predicate::Matches(regex),

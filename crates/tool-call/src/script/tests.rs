@@ -328,7 +328,10 @@ fn outputs_follow_the_shape_of_their_path() {
     // A group that took no part gives nothing.
     let rule = json!({"regex": "(x)?#41", "from": "$.text"});
     let run = play(step_by(rule, false), |_| returned(texts.clone()));
-    assert_eq!(run.verdict, Verdict::Failed);
+    assert_eq!(
+        run.error(),
+        "the output `v` has no value: the first group of /(x)?#41/ took no part in the match"
+    );
     let run = play(step("$.nope", true), |_| returned(answer.clone()));
     assert_eq!(
         (run.verdict, run.steps[0].outputs.get("v")),
@@ -517,6 +520,25 @@ fn expectations_are_checked_retried_and_recorded() {
         run.steps[0].attempts[0].error.as_deref(),
         Some("`equals` at `$.n`: expected 3, got 1")
     );
+}
+
+#[test]
+fn a_check_that_became_empty_holds_for_nothing() {
+    for expect in [
+        json!({"contains": "{{PART}}"}),
+        json!({"shows": "{{PART}}"}),
+        json!({"lacks": " {{PART}} "}),
+    ] {
+        let steps = json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "expect": expect}]);
+        let scenario = scenario(steps, json!({"PART": "it"}));
+        let empty = [given("PART", json!(""))];
+        let run = play_with(&scenario, &empty, Options::default(), |_| {
+            returned(json!("all broken"))
+        });
+        assert_eq!(run.verdict, Verdict::Failed);
+        let error = run.steps[0].error.clone().expect("failed");
+        assert!(error.message.contains("matches everything"), "{error:?}");
+    }
 }
 
 #[test]

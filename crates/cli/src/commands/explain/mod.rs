@@ -48,7 +48,7 @@ pub(crate) fn run(
 ) -> ExitCode {
     let is_about_files = args.prompt.is_some() || args.what.iter().any(|what| is_path(what));
     if !is_about_files {
-        return codes_of(&args.what, output);
+        return codes_of(args, output);
     }
     let settled = settle(args, environment);
     let (symbols, speed) = match settled {
@@ -94,12 +94,31 @@ fn is_path(what: &Path) -> bool {
         || what.components().count() > 1
 }
 
-fn codes_of(what: &[PathBuf], output: &Output) -> ExitCode {
-    if what.is_empty() {
-        return plain::explain(None, output);
+fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
+    let of_timelines = [
+        ("--tag", !args.tagged.tags.is_empty()),
+        ("--player", args.player.is_some()),
+        ("--speed", args.speed != 1.0),
+        ("--strict", args.strict),
+        ("--define", !args.symbols.defines.is_empty()),
+    ];
+    let misplaced: Vec<Diagnostic> = of_timelines
+        .into_iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(option, _)| {
+            Diagnostic::error(codes::ARGUMENT, format!("`{option}` is for timelines"))
+                .with_help("name a timeline or a folder of timelines, or remove the option")
+        })
+        .collect();
+    if !misplaced.is_empty() {
+        output.diagnostics(&misplaced, args.json, &Redactor::default());
+        return ExitCode::Invalid;
     }
-    what.iter().fold(ExitCode::Passed, |exit, code| {
-        exit.worst(plain::explain(Some(&code.to_string_lossy()), output))
+    if args.what.is_empty() {
+        plain::list_codes(args.json);
+    }
+    args.what.iter().fold(ExitCode::Passed, |exit, code| {
+        exit.worst(plain::explain(&code.to_string_lossy(), args.json, output))
     })
 }
 

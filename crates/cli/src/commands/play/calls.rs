@@ -10,9 +10,9 @@ use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
 use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
-use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::printable;
+use cuecard_source::{Effects, SourceFile};
 use cuecard_tool_call::model::{Template, ToolCallScenario};
 use cuecard_tool_call::script::Verdict;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,7 @@ use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::Output;
+use crate::output_files::check_used;
 
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
@@ -76,9 +77,11 @@ pub(super) fn prepare(
         },
     };
     let calls = prepare_calls(source, asked)?;
+    check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     options.policy.protect([file.to_owned()]);
     options.policy.protect(calls.config.own_files());
+    options.policy.protect(super::results(args));
     Ok(Prepared {
         title: title(&calls, output.stderr),
         labels: labels(&calls.scenario),
@@ -144,7 +147,7 @@ pub(super) async fn play_calls(
     let mut played = replay::play(play, &mut toolbox, &mut run.recorder, stop).await;
     run.recorder.settle();
     toolbox.shut_down().await;
-    let mut warning = nothing_ran(&played);
+    let mut warning = nothing_passed(&played);
     if args.strict
         && let Some(warning) = warning.take()
     {
@@ -160,19 +163,17 @@ pub(super) async fn play_calls(
     )
 }
 
-/// A run passed in which the conditions of all steps were false.
-fn nothing_ran(played: &replay::Played) -> Option<Diagnostic> {
-    let summary = &played.summary;
-    let is_empty = summary.passed + summary.tolerated + summary.failed == 0;
-    if played.verdict != Verdict::Passed || !is_empty || summary.skipped == 0 {
-        return None;
-    }
-    let what = match summary.skipped {
-        1 => "the condition of its only step is false".to_owned(),
-        count => format!("the conditions of all {count} are false"),
-    };
-    let warning = Diagnostic::warning(codes::RUN_NOTHING, format!("no step ran: {what}"));
-    Some(warning.with_help("nothing was tested; `--strict` turns this into a failure"))
+/// That no step passed of a run that did.
+fn nothing_passed(played: &replay::Played) -> Option<Diagnostic> {
+    let has_passed = played.verdict == Verdict::Passed;
+    has_passed
+        .then(|| played.summary.nothing_passed())
+        .flatten()
+}
+
+fn effects(calls: &PreparedCalls) -> Effects {
+    let known = cuecard_replay::known_servers(&calls.config);
+    cuecard_tool_call::format::effects(&calls.scenario, &calls.range, &known)
 }
 
 /// The first lines: the scenario, its servers, and the configs that define them.
@@ -184,8 +185,7 @@ fn title(calls: &PreparedCalls, style: Style) -> String {
     } else {
         format!("{total} steps")
     };
-    let known = cuecard_replay::known_servers(config);
-    let effects = cuecard_tool_call::format::effects(scenario, range, &known);
+    let effects = effects(calls);
     let servers: Vec<String> = effects
         .servers
         .iter()

@@ -26,7 +26,7 @@ use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{Output, stderr_line, stdout};
-use crate::output_files::check_overwriting;
+use crate::output_files::{check_overwriting, clear_results};
 
 /// Plays one file after the other.
 pub(crate) fn run(
@@ -52,7 +52,7 @@ pub(crate) fn run(
         }
     }
     if !is_alone {
-        stdout(&total(args.files.len(), &exits, output.stdout));
+        stdout(&total(&args.files, &exits, output.stdout));
     }
     exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
 }
@@ -61,7 +61,7 @@ pub(crate) fn run(
 /// this one.
 fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
     let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
-    clear_results(args, named.iter().flatten()).map_err(Stop::invalid)?;
+    clear(args, named.iter().flatten()).map_err(Stop::invalid)?;
     let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
     if args.files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
         let diagnostic = Diagnostic::error(
@@ -71,26 +71,50 @@ fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
         .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
         return Err(Stop::invalid(diagnostic));
     }
-    // Nothing is played before all names are known.
-    named
+    // Nothing is played before all files are found and can be read.
+    let files: Vec<PathBuf> = named
         .into_iter()
         .collect::<Result<_, _>>()
-        .map_err(Stop::invalid)
+        .map_err(Stop::invalid)?;
+    let is_one_of_several = |file: &&PathBuf| files.len() > 1 && file.as_os_str() != "-";
+    let found: Vec<_> = files
+        .iter()
+        .filter(is_one_of_several)
+        .flat_map(|file| errors_of(file))
+        .collect();
+    match found.is_empty() {
+        true => Ok(files),
+        false => Err(Stop(found, ExitCode::Invalid)),
+    }
 }
 
-/// `3 files · 1 passed · 1 failed · 1 not played`.
-fn total(files: usize, exits: &[ExitCode], style: Style) -> String {
-    let is_passed = |exit: &&ExitCode| **exit == ExitCode::Passed;
-    let passed = exits.iter().filter(is_passed).count();
+/// Why a file can't be played, whatever the arguments are.
+fn errors_of(file: &Path) -> Vec<Diagnostic> {
+    match inputs::read_source(file) {
+        Ok(source) => cuecard_runner::errors_of(&source),
+        Err(found) => vec![found],
+    }
+}
+
+/// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
+fn total(files: &[PathBuf], exits: &[ExitCode], style: Style) -> String {
+    let failed: Vec<String> = files
+        .iter()
+        .zip(exits)
+        .filter(|(_, exit)| **exit != ExitCode::Passed)
+        .map(|(file, _)| file.display().to_string())
+        .collect();
+    let passed = exits.len() - failed.len();
     let mut facts = vec![
-        format!("{files} files"),
+        format!("{} files", files.len()),
         style.good(&format!("{passed} passed")),
     ];
-    if exits.len() > passed {
-        facts.push(style.bad(&format!("{} failed", exits.len() - passed)));
+    if !failed.is_empty() {
+        let names = failed.join(", ");
+        facts.push(style.bad(&format!("{} failed ({names})", failed.len())));
     }
-    if files > exits.len() {
-        facts.push(format!("{} not played", files - exits.len()));
+    if files.len() > exits.len() {
+        facts.push(format!("{} not played", files.len() - exits.len()));
     }
     format!("{}\n", facts.join(style.dot()))
 }
@@ -118,26 +142,30 @@ fn run_file(
     Ok(exit.unwrap_or_else(|exit| exit))
 }
 
-/// Removes the files that the results of this run go to.
-fn clear_results<'p>(
+/// The files that the results of this run go to.
+fn results(args: &PlayArgs) -> Vec<PathBuf> {
+    let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
+    let reports = args.reports.iter().filter_map(of_report);
+    reports.chain(args.output.clone()).collect()
+}
+
+/// Makes sure that no input is overwritten, and removes what an earlier run left.
+fn clear<'p>(
     args: &'p PlayArgs,
     scenarios: impl Iterator<Item = &'p PathBuf>,
 ) -> Result<(), Diagnostic> {
-    let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
-    let reports = args.reports.iter().filter_map(of_report);
-    let results: Vec<PathBuf> = reports.chain(args.output.clone()).collect();
+    let results = results(args);
     let inputs = scenarios
         .chain(&args.config)
         .chain(&args.variables.env_file);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     check_overwriting(results.iter().map(PathBuf::as_path), &inputs)?;
-    let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
-    if !args.dry_run {
-        for file in results.iter().filter(is_file) {
-            // What can't be removed is told when it is written.
-            let _ = std::fs::remove_file(file);
-        }
+    if args.dry_run && !results.is_empty() {
+        let message = "`--dry-run` can't be combined with `--output` and `--report`";
+        return Err(Diagnostic::error(codes::ARGUMENT, message)
+            .with_help("nothing is played; `--dry-run --json` tells machines what would be"));
     }
+    clear_results(&results);
     Ok(())
 }
 

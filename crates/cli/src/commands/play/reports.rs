@@ -1,7 +1,6 @@
 //! The results and reports of `play`, on standard output and in files.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,7 +17,7 @@ use cuecard_trace::{Event, EventData};
 
 use crate::args::PlayArgs;
 use crate::inputs::io_reason;
-use crate::output_files::create;
+use crate::output_files::{Written, create_kept};
 
 /// A report of what was played, to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +87,8 @@ struct Shared {
     all: Vec<Open>,
     name: String,
     url: String,
+    /// The files.
+    kept: Vec<Written>,
     error: Option<io::Error>,
 }
 
@@ -114,17 +115,22 @@ impl Reports {
             let out = BufWriter::with_capacity(64 << 10, out);
             PlayJson::begin(out, subject.include, subject.name, subject.total).map(Open::Json)
         };
-        let file = |path: &Path| -> Result<Out, Diagnostic> {
-            let file: File = create(path)?;
-            Ok(BufWriter::with_capacity(256 << 10, Box::new(file)))
+        let mut kept = Vec::new();
+        let mut open = |path: &Path| -> Result<Box<dyn Write>, Diagnostic> {
+            let (file, written) = create_kept(path)?;
+            kept.push(written);
+            Ok(file)
         };
         let mut all = Vec::new();
         if args.json {
             all.push(json(Box::new(io::stdout())));
         }
         if let Some(path) = &args.output {
-            all.push(json(Box::new(create(path)?)));
+            all.push(json(open(path)?));
         }
+        let mut file = |path: &Path| -> Result<Out, Diagnostic> {
+            Ok(BufWriter::with_capacity(256 << 10, open(path)?))
+        };
         for report in wanted {
             all.push(match (report, subject.url) {
                 (Report::Junit(path), _) => Ok(Open::Junit(subject.junit.clone(), file(path)?)),
@@ -140,6 +146,7 @@ impl Reports {
             all: all.map_err(|error| unwritable(&error))?,
             name: subject.name.to_owned(),
             url: subject.url.unwrap_or_default().to_owned(),
+            kept,
             error: None,
         }))))
     }
@@ -189,7 +196,11 @@ impl Reports {
         }
         match shared.error.take() {
             Some(error) => Err(unwritable(&error)),
-            None => Ok(()),
+            None => shared
+                .kept
+                .iter()
+                .find_map(Written::problem)
+                .map_or(Ok(()), Err),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use cuecard_browser_steps::model::browser_notes;
-use cuecard_report::play_terminal::{StepList, exit_code, label};
+use cuecard_report::play_terminal::{StepList, command_end, label};
 use cuecard_report::{Style, duration};
 use cuecard_runtime::tap::Listener;
 use cuecard_source::value::{Json, cut, printable, printable_lines};
@@ -51,8 +51,8 @@ pub(super) struct Terminal {
     is_called: Arc<AtomicBool>,
     /// Which attempt of it was made last.
     attempt: u32,
-    /// The exit code of the command that ran last, if it was not 0.
-    exit: Option<i64>,
+    /// How the command that ran last ended, if not with the exit code 0.
+    end: Option<String>,
     /// What is noted on the browser step that is under way: it stands below the line of the step, which comes last.
     notes: Option<Vec<String>>,
 }
@@ -101,7 +101,7 @@ impl Terminal {
             running_width: 0,
             is_called,
             attempt: 1,
-            exit: None,
+            end: None,
             notes: None,
         }
     }
@@ -209,7 +209,7 @@ impl Listener for Terminal {
         match &event.data {
             EventData::StepStarted(step) => {
                 self.notes = is_of_browser(&step.tool).then(Vec::new);
-                self.exit = None;
+                self.end = None;
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
                     let (description, id) = (step.description.as_deref(), step.id.as_deref());
@@ -232,8 +232,8 @@ impl Listener for Terminal {
                     bar.disable_steady_tick();
                 }
                 let mut line = self.list.line(step);
-                if let Some(exit) = self.exit.take() {
-                    line.push_str(&self.style.doubtful(&format!("  exit code {exit}")));
+                if let Some(end) = self.end.take() {
+                    line.push_str(&self.style.doubtful(&format!("  {end}")));
                 }
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
@@ -266,7 +266,7 @@ impl Listener for Terminal {
                     let level = self.log_level.take();
                     self.log(None, level.as_deref().unwrap_or("info"), message);
                 }
-                self.exit = exit_code(result);
+                self.end = command_end(result);
                 if self.notes.is_some() {
                     for note in browser_notes(&result.result) {
                         self.note(format!("      {}", printable(&note)));

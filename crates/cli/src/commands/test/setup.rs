@@ -68,12 +68,17 @@ pub(super) fn plan(
         )));
     }
     found.extend(inputs::bad_speed(args.speed));
-    let mut files = Vec::new();
+    let (mut files, mut n_on_stdout) = (Vec::new(), 0);
     for report in &args.reports {
         match reports::parse(report, args.json) {
-            Ok((_, file)) => files.extend(file),
+            Ok((_, Some(file))) => files.push(file),
+            Ok((_, None)) => n_on_stdout += 1,
             Err(diagnostic) => found.push(diagnostic),
         }
+    }
+    if n_on_stdout > 1 {
+        let message = format!("{n_on_stdout} reports would be written to standard output");
+        found.push(argument(message).with_help("write all but one to a file: --report KIND:FILE"));
     }
     let read = args.paths.iter().chain(&args.variables.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();

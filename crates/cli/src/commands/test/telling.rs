@@ -78,10 +78,6 @@ impl<'a> TestReporter<'a> {
         if let Some(bar) = &self.bar {
             bar.inc(1);
         }
-        if judged.problem == Some(Problem::Interrupted) {
-            // It has no result; that it was under way is no news.
-            return true;
-        }
         refuse_second(&mut self.ids, &mut judged);
         if let Some(artifacts) = &mut self.artifacts
             && let Err(diagnostic) = artifacts.write(&mut judged)

@@ -104,6 +104,12 @@ fn files_of_another_kind_are_told_apart() {
             "warning[X-CFG-02] .mcp.json:1:2-15 /mcp_servers `mcp_servers` is ignored\n| did you mean `mcpServers`?"
         ]
     );
+    assert_eq!(
+        file(r#"{"mcp_servers": {"a": {"command": "x"}}}"#),
+        [
+            "error[X-CFG-02] .mcp.json:1:2-15 /mcp_servers `mcp_servers` is ignored, so the file defines no servers\n| did you mean `mcpServers`?"
+        ]
+    );
 }
 
 #[test]
