@@ -201,7 +201,10 @@ fn an_interrupted_run_ends_its_command_and_says_so() {
     let work = scratch.work();
     fs::write(work.join("a.test.yaml"), case("ends", "exit 1")).expect("written");
     fs::write(work.join("b.test.yaml"), case("sleeps", "sleep 600")).expect("written");
-    let running = scratch.start(&["test", ".", "-j", "1"]).expect("it starts");
+    let reports = ["tap", "junit", "json"].map(|kind| format!("{kind}:report.{kind}"));
+    let mut args = vec!["test", ".", "-j", "1"];
+    args.extend(reports.iter().flat_map(|report| ["--report", report]));
+    let running = scratch.start(&args).expect("it starts");
     assert!(running.wait_for(|stdout, _| stdout.contains("ERROR ends")));
     running.interrupt();
     let finished = running.finish();
@@ -212,5 +215,16 @@ fn an_interrupted_run_ends_its_command_and_says_so() {
         finished.stdout,
         finished.stderr
     );
-    assert!(!finished.stdout.contains("sleeps"), "{}", finished.stdout);
+    // No report is green of what did not end.
+    let message = "the run was interrupted before this test ended";
+    assert!(finished.stdout.contains(message), "{}", finished.stdout);
+    let report = |kind: &str| fs::read_to_string(work.join(format!("report.{kind}")));
+    for (kind, red) in [
+        ("tap", "not ok 2 - sleeps"),
+        ("junit", "errors=\"2\""),
+        ("json", "\"tests_errored\":2"),
+    ] {
+        let text = report(kind).expect("a report");
+        assert!(text.contains(red) && text.contains(message), "{text}");
+    }
 }
