@@ -1244,7 +1244,7 @@ function describe(target) {
   const mark = item && [...slotsOf(item, isOther)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
   const isMark = Boolean(mark) && [target, ...labelsOf(target)].some((one) => one.contains(mark.node));
   const isTold = target.localName === 'input' ? target.type : null;
-  return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
+  return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, isInItem: Boolean(item), alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
 }
 
 /** Why a person would now take another element than the tracked one for the one that was meant; null if nobody would. */
@@ -1258,7 +1258,10 @@ function misleads(old, c, isAway = false) {
   const isKept = isThere && isSamePlace(old.place, placeOf(target));
   // What went into a new frame, part or named section left its place to what is still there.
   const depth = (place) => place.filter((entry) => entry.kind !== 'item').length;
-  const hasLeft = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
+  const isDeeper = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
+  // So did what was in no item and is in one.
+  const isInside = isThere && !old.isInItem && itemOf(target) && here.some((one) => !itemOf(one));
+  const hasLeft = isDeeper || isInside;
   if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
   // A sentence may have named its item by a text that only a copy of it still has.
   const isLost = (one) => itemOf(one) && [...slotsOf(itemOf(one))].some((slot) => c.lost.includes(slot.text));

@@ -98,7 +98,8 @@ impl Finder<'_> {
             true => self.name_or_text(id, element),
             false => cut(&element.name, LONGEST_TEXT),
         };
-        NameQuery::new(fingerprint.called()).fits(&name, NameMatch::Folded)
+        let called = fingerprint.called();
+        NameQuery::new(called).fits(&name, NameMatch::Folded) || is_without_gaps(&name, called)
     }
 
     /// Whether an element is visible, of the kind of another one and called as that is.
@@ -154,6 +155,24 @@ impl Finder<'_> {
 /// Whether two elements are of one role, or without any of one tag.
 pub(super) fn is_of_kind(one: &DomElement, other: &DomElement) -> bool {
     one.role == other.role && (!one.role.is_empty() || one.tag_name == other.tag_name)
+}
+
+/// Whether two names are the same but for gaps between their words: whether parts of a name stand apart is for the style
+/// sheet to say, which is another one elsewhere. Between numbers a gap counts.
+fn is_without_gaps(name: &str, other: &str) -> bool {
+    let count = |name: &str| name.chars().filter(|sign| sign.is_alphanumeric()).count();
+    let squeezed = |name: &str| {
+        let mut whole = String::new();
+        for word in fold_name(name).split(' ') {
+            let is_number = |sign: Option<char>| sign.is_some_and(char::is_numeric);
+            if is_number(whole.chars().next_back()) && is_number(word.chars().next()) {
+                whole.push(' ');
+            }
+            whole.push_str(word);
+        }
+        whole
+    };
+    count(name) > 0 && count(name) == count(other) && squeezed(name) == squeezed(other)
 }
 
 #[cfg(test)]
@@ -278,5 +297,12 @@ mod tests {
             .expect("an element");
         assert_eq!(known.fingerprint.text, None);
         assert!(!known.fingerprint.is_called_by_text());
+    }
+
+    #[test]
+    fn gaps_are_for_the_style_sheet_to_say_but_between_numbers() {
+        assert!(is_without_gaps("Drafts 12", "drafts12"));
+        assert!(!is_without_gaps("Room 1 12", "Room 11 2"));
+        assert!(!is_without_gaps("Drafts 12", "Drafts 13") && !is_without_gaps("⋯", "✎"));
     }
 }

@@ -32,9 +32,7 @@ impl Finder<'_> {
             return false;
         };
         let path = self.path(id, &fingerprint.within);
-        let (kept, then) = (keeping(&path), keeping(&fingerprint.path));
-        if kept.len() != then.len() || !kept.iter().zip(then).all(|(now, then)| is_entry(now, then))
-        {
+        if !keeps_alike(&path, &fingerprint.path) {
             return false;
         }
         let (now, then) = (named(&path), named(&fingerprint.path));
@@ -177,6 +175,16 @@ pub(super) fn is_in(place: Option<&Place>, id: NodeId) -> bool {
 /// Whether what is in an element stays in it.
 pub(super) fn keeps_its_own(element: &DomElement) -> bool {
     KEEPING.contains(&element.role.as_str()) || element.shadow_root || is_frame(&element.tag_name)
+}
+
+/// Whether two paths are one place for people: what has no name, and of which a page has no several, is none.
+pub(super) fn is_same_place(now: &[String], then: &[String]) -> bool {
+    keeps_alike(now, then) && named(now).map(fold_name) == named(then).map(fold_name)
+}
+
+fn keeps_alike(now: &[String], then: &[String]) -> bool {
+    let (now, then) = (keeping(now), keeping(then));
+    now.len() == then.len() && now.iter().zip(then).all(|(now, then)| is_entry(now, then))
 }
 
 /// The entries of a path that keep what is in them, innermost first.

@@ -1,7 +1,7 @@
 //! What became of a name: elements that have another one by now, and others that have the old one.
 
 use super::fingerprint::scope_words;
-use super::place::is_in;
+use super::place::{is_in, is_same_place};
 use super::verdict::{Remembered, is_kind};
 use crate::Fingerprint;
 use crate::containers::{Place, is_field};
@@ -92,7 +92,11 @@ impl Finder<'_> {
         // is elsewhere, in a component or in other tags by now, if there was none beside it.
         let may_have_come = is_in_other_scope || has_moved || is_made_otherwise;
         let was_one = place.is_some() || (fingerprint.of == 1 && may_have_come);
-        let twins = match was_one && (!is_same || has_moved) {
+        let may_be_any = was_one && (!is_same || has_moved);
+        // Which of two in parts without names is where it was, nobody can say.
+        let is_there =
+            |other| had_no_twin && is_same_place(&self.path(other, &[]), &fingerprint.path);
+        let twins = match may_be_any || had_no_twin {
             true => self.twins(fingerprint),
             false => Vec::new(),
         };
@@ -100,6 +104,7 @@ impl Finder<'_> {
             let has_ids = |element| has_ids(other, element);
             other != id
                 && is_in(place, other)
+                && (may_be_any || is_there(other))
                 && (!is_marked || self.state.element(other).is_some_and(has_ids))
         });
         in_its_place

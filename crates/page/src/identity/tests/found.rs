@@ -638,3 +638,24 @@ fn a_name_that_went_to_the_row_below_is_not_taken_while_its_own_row_is_there() {
     let (found, _) = between(&before, "Concert", 0, &reordered);
     assert_eq!(found.as_str(), "same", "{found:?}");
 }
+
+#[test]
+fn of_two_in_parts_without_names_none_is_taken() {
+    let nav = "nav\n  a href=#inbox \"Inbox\"\n  a href=#drafts \"Drafts 12\"\nmain\n";
+    let main = "  div\n    a href=#drafts \"Drafts 12\"\n";
+    // A copy took its place, or one came elsewhere: the page doesn't tell.
+    let (found, _) = between(nav, "Drafts 12", 0, &format!("{nav}{main}"));
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
+    // The style sheet says there whether parts of a name stand apart.
+    let without_gap = main.replace("Drafts 12", "Drafts12");
+    let (found, _) = between(nav, "Drafts 12", 0, &format!("{nav}{without_gap}"));
+    assert_eq!(found.as_str(), "ambiguous", "{found:?}");
+    // A part with a name is another place.
+    let named = format!("{nav}section \"Recent\"\n{main}");
+    let (found, state) = between(nav, "Drafts 12", 0, &named);
+    assert_eq!(
+        found.target(),
+        Some(id_of(&state, "Drafts 12", 0)),
+        "{found:?}"
+    );
+}
