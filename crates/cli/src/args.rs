@@ -1,5 +1,6 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
+mod acp;
 mod browser;
 mod mistakes;
 mod model;
@@ -16,13 +17,16 @@ use clap_complete::Shell;
 
 use crate::exit_code;
 
+pub(crate) use acp::AcpArgs;
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
-pub(crate) use serve::{MissAnswer, ServeArgs, ServeLlmArgs, ServedApi};
+pub(crate) use serve::{
+    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServedApi, WhichTimelineArgs,
+};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]
@@ -113,6 +117,9 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Run a mock of a service that agents talk to
     Serve(ServeArgs),
+    /// Run a mock ACP agent that plays timelines to an editor or another client, over standard input and output
+    #[command(after_long_help = exit_code::HELP)]
+    Acp(AcpArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised

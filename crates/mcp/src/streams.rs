@@ -4,10 +4,11 @@ use std::io;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, watch};
+
+use cuecard_runtime::lines::Line;
+pub(super) use cuecard_runtime::lines::LineReader;
 
 use super::frames::{FrameSink, FrameSource, Loss, Read, SendError};
 
@@ -20,51 +21,16 @@ pub(super) enum Framing {
     Lengths,
 }
 
-/// Reads lines of bounded length.
-pub(super) struct LineReader {
-    io: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
-    /// The line begun. It outlives a cancelled read.
-    line: Vec<u8>,
-    bound: usize,
-}
-
-impl LineReader {
-    /// Lines of at most `bound` bytes.
-    pub(super) fn new(io: Box<dyn AsyncRead + Send + Unpin>, bound: usize) -> Self {
-        Self {
-            io: BufReader::with_capacity(64 * 1024, io),
-            line: Vec::new(),
-            bound,
-        }
-    }
-
-    /// The next line; the last one may lack its line end. Cancel safe.
-    async fn line(&mut self) -> Read {
-        loop {
-            let room = (self.bound + 1).saturating_sub(self.line.len());
-            let mut limited = (&mut self.io).take(room as u64);
-            let read = limited.read_until(b'\n', &mut self.line).await;
-            if self.line.ends_with(b"\n") {
-                return Read::Frame(std::mem::take(&mut self.line));
-            }
-            if self.line.len() > self.bound {
-                self.line = Vec::new();
-                return Read::TooLarge(self.bound);
-            }
-            // An error of a pipe means the same as its end.
-            if matches!(read, Ok(0) | Err(_)) {
-                if self.line.is_empty() {
-                    return Read::End;
-                }
-                return Read::Frame(std::mem::take(&mut self.line));
-            }
-        }
-    }
-}
-
 impl FrameSource for LineReader {
     fn next(&mut self) -> BoxFuture<'_, Read> {
-        self.line().boxed()
+        let next = async {
+            match Self::next(self).await {
+                Line::Whole(line) => Read::Frame(line),
+                Line::TooLong(bound) => Read::TooLarge(bound),
+                Line::End => Read::End,
+            }
+        };
+        next.boxed()
     }
 }
 

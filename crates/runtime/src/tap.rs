@@ -94,9 +94,15 @@ impl<'a> Recorder<'a> {
 
     /// Something happened at `elapsed` after the start.
     pub fn record_at(&mut self, elapsed: Duration, data: EventData) {
+        self.record_in(None, elapsed, data);
+    }
+
+    /// The same in a session.
+    pub fn record_in(&mut self, session: Option<&str>, elapsed: Duration, data: EventData) {
         self.learn_credentials(&data);
         self.seq += 1;
         let mut event = Event::live(self.seq, self.clock.timestamp(elapsed), data);
+        event.session_id = session.map(str::to_owned);
         self.line.clear();
         if self.trace.is_some() || !self.redactor.is_empty() {
             if let Err(error) = event.write_line(&mut self.line) {

@@ -43,7 +43,7 @@ impl std::fmt::Debug for TraceOutput {
 }
 
 enum TraceMessage<N> {
-    Events(Duration, Vec<EventData>),
+    Events(Duration, Option<Arc<str>>, Vec<EventData>),
     Notice(N, Option<OwnedSemaphorePermit>),
     End(Box<End>),
     /// Nothing more is told.
@@ -145,9 +145,9 @@ fn write<N>(
         let mut is_over = false;
         while let Some(told) = next.take() {
             match told {
-                TraceMessage::Events(at, events) => {
+                TraceMessage::Events(at, session, events) => {
                     for event in events {
-                        recorder.record_at(at, event);
+                        recorder.record_in(session.as_deref(), at, event);
                     }
                 }
                 TraceMessage::Notice(notice, units) => notices.push((notice, units)),
@@ -181,8 +181,13 @@ impl<N> TraceWriter<N> {
 
     /// These happened at `at`.
     pub async fn events(&self, at: Duration, events: Vec<EventData>) {
+        self.events_in(None, at, events).await;
+    }
+
+    /// The same in a session.
+    pub async fn events_in(&self, session: Option<Arc<str>>, at: Duration, events: Vec<EventData>) {
         if self.has_trace && !events.is_empty() {
-            self.tell(TraceMessage::Events(at, events)).await;
+            self.tell(TraceMessage::Events(at, session, events)).await;
         }
     }
 

@@ -43,28 +43,8 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub scenarios: Vec<PathBuf>,
-    /// Only timelines with this tag (repeatable)
-    #[arg(long = "tag", value_name = "TAG", help_heading = "Which scenario")]
-    pub tags: Vec<String>,
-    /// Play the scenario with this name if a request does not specify one
-    #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
-    pub scenario_name: Option<String>,
-    /// Maximum distance between a prompt and the scenario's prompt, from 0 to 1
-    #[arg(
-        long,
-        value_name = "DISTANCE",
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
-        help_heading = "Which scenario"
-    )]
-    pub max_distance: f64,
-    /// Accept any prompt for the first turn, with a warning if it differs greatly from the scenario's prompt
-    #[arg(long, help_heading = "Which scenario")]
-    pub any_prompt: bool,
     #[command(flatten)]
-    pub symbols: SymbolArgs,
-    /// Skip files with errors instead of refusing to start
-    #[arg(long, help_heading = "Which scenario")]
-    pub skip_bad: bool,
+    pub which: WhichTimelineArgs,
 
     /// Port to listen on (0: any free port)
     #[arg(long, default_value_t = 0, help_heading = "Where")]
@@ -81,25 +61,8 @@ pub(crate) struct ServeLlmArgs {
     #[arg(long, help_heading = "Where")]
     pub token: Option<String>,
 
-    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        alias = "scenario-speed",
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0,
-        help_heading = "How to play"
-    )]
-    pub speed: f64,
-    /// Lower bound for --speed
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        default_value_t = 0.0,
-        hide_default_value = true,
-        help_heading = "How to play"
-    )]
-    pub min_speed: f64,
+    #[command(flatten)]
+    pub how: PlayTimelineArgs,
     /// Number of characters per streaming delta
     #[arg(
         long,
@@ -117,23 +80,9 @@ pub(crate) struct ServeLlmArgs {
     /// Also list this model (repeatable)
     #[arg(long = "model", value_name = "NAME", help_heading = "How to play")]
     pub models: Vec<String>,
-    /// Faults to inject into the timelines: a file with a list of {match, fault}
-    #[arg(long, value_name = "FILE", help_heading = "How to play")]
-    pub fault: Option<PathBuf>,
-    /// List where faults would be injected, without serving
-    #[arg(long, help_heading = "How to play")]
-    pub dry_run: bool,
     /// Timestamp to use in responses, as Unix time in seconds
     #[arg(long, value_name = "SECONDS", help_heading = "How to play")]
     pub fixed_clock: Option<u64>,
-    /// Maximum number of sessions kept
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
-        help_heading = "How to play"
-    )]
-    pub sessions_max: usize,
 
     /// Treat warnings about files as errors, and require tool results to match the script
     #[arg(long, help_heading = "How to judge")]
@@ -181,6 +130,71 @@ pub(crate) struct ServeLlmArgs {
     pub exchanges_max: usize,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+/// Which timelines a stand-in plays.
+#[derive(Debug, Args)]
+pub(crate) struct WhichTimelineArgs {
+    /// Only timelines with this tag (repeatable)
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Which scenario")]
+    pub tags: Vec<String>,
+    /// Play the scenario with this name if a request does not specify one
+    #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
+    pub scenario_name: Option<String>,
+    /// Maximum distance between a prompt and the scenario's prompt, from 0 to 1
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
+        help_heading = "Which scenario"
+    )]
+    pub max_distance: f64,
+    /// Accept any prompt for the first turn, with a warning if it differs greatly from the scenario's prompt
+    #[arg(long, help_heading = "Which scenario")]
+    pub any_prompt: bool,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
+    /// Skip files with errors instead of refusing to start
+    #[arg(long, help_heading = "Which scenario")]
+    pub skip_bad: bool,
+}
+
+/// How a stand-in plays timelines.
+#[derive(Debug, Args)]
+pub(crate) struct PlayTimelineArgs {
+    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
+    #[arg(
+        long,
+        alias = "scenario-speed",
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0,
+        help_heading = "How to play"
+    )]
+    pub speed: f64,
+    /// Lower bound for --speed
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        help_heading = "How to play"
+    )]
+    pub min_speed: f64,
+    /// Faults to inject into the timelines: a file with a list of {match, fault}
+    #[arg(long, value_name = "FILE", help_heading = "How to play")]
+    pub fault: Option<PathBuf>,
+    /// List where faults would be injected, without serving
+    #[arg(long, help_heading = "How to play")]
+    pub dry_run: bool,
+    /// Maximum number of sessions kept
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
+        help_heading = "How to play"
+    )]
+    pub sessions_max: usize,
 }
 
 /// How to answer a request that the script does not expect.

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod acp;
 pub(crate) mod browser;
 mod browser_files;
 mod browser_stage;
@@ -26,5 +27,6 @@ mod server;
 mod stop;
 mod teller;
 pub(crate) mod test;
+mod timeline_options;
 pub(crate) mod tools;
 pub(crate) mod verify;

@@ -233,6 +233,11 @@ catalogue! {
     TIMELINE_ACP_NOTIFY = "T-ACP-13", "an extension method without a leading underscore";
     TIMELINE_ACP_CALL_IN_HISTORY = "T-ACP-14", "a client call in the history";
     TIMELINE_ACP_KIND = "T-ACP-15", "unknown tool call kind";
+    ACP_UNEXPECTED = "T-ACP-20", "a call of the client that the script does not expect";
+    ACP_CAPABILITIES = "T-ACP-21", "a client lacks a capability, or uses one that the agent lacks";
+    ACP_MISSING = "T-ACP-22", "the client did not make an expected call";
+    ACP_PERMISSION = "T-ACP-23", "the user decided otherwise";
+    ACP_CONTENT = "T-ACP-24", "a file of the client differs";
     TIMELINE_ACP_NO_INPUT = "T-ACP-25", "events that no user input opens";
     TIMELINE_ASSERT_UNKNOWN = "T-ASRT-01", "unknown key in an assert";
     TIMELINE_ASSERT_NOTHING = "T-ASRT-02", "an assert is empty";
@@ -291,6 +296,7 @@ catalogue! {
     SELECT_SAME = "T-SEL-04", "two scenarios have the same prompt";
     TIMELINE_TERMINAL = "T-TERM-01", "invalid terminal config";
     TIMELINE_KEY_TOKEN = "T-TERM-02", "unknown key token";
+    TOOL_RESULT_DIFFERS = "T-TERM-05", "a tool's result differs from the scripted one";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time before the previous event";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a decreasing time in a tool execution";
     TIMELINE_TIME_BASE = "T-TIME-03", "the base moves to a time in the past";

@@ -81,6 +81,7 @@ fn capabilities(loader: &mut Loader<'_>, acp: Object<'_>) -> Json {
             for (key, known) in [
                 ("promptCapabilities", fields::PROMPT_CAPABILITIES),
                 ("mcpCapabilities", fields::MCP_CAPABILITIES),
+                ("sessionCapabilities", fields::SESSION_CAPABILITIES),
             ] {
                 let Some(node) = loader.reader.get(object, key) else {
                     continue;

@@ -159,8 +159,11 @@ pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
     let session_id = loader.filled(object, "sessionId");
     let tool_call = match loader.reader.get(object, "toolCall") {
         Some(node) => {
-            kind(loader, node, &object.child_pointer("toolCall"));
-            let json = loader.object(object, "toolCall");
+            let read_as = kind(loader, node, &object.child_pointer("toolCall"));
+            let mut json = loader.object(object, "toolCall");
+            if let Some(kind) = read_as {
+                json["kind"] = kind.into();
+            }
             json.is_object().then_some(json)
         }
         None => {
@@ -182,17 +185,18 @@ pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
     }))
 }
 
-/// The kind of the call, which the protocol should know.
-fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) {
-    let Some(node) = call.get("kind") else { return };
+/// What is sent as the kind of the call, if the protocol doesn't know the one that is written.
+fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) -> Option<&'static str> {
+    let node = call.get("kind")?;
     let Some(kind) = node.as_str() else {
         let at = format!("{pointer}/kind");
         loader
             .reader
             .wrong_type(node, &at, "`kind` of a call", "a string");
-        return;
+        return None;
     };
-    if !super::tool::KINDS.contains(&kind) {
+    let is_known = super::tool::KINDS.contains(&kind);
+    (!is_known).then(|| {
         let read_as = permission_kind(kind);
         let message = format!(
             "unknown tool call kind `{}`: `{read_as}` is sent instead",
@@ -202,7 +206,8 @@ fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) {
         loader
             .warning(codes::TIMELINE_ACP_KIND, node.span, &at, message)
             .help = Some(format!("write `{read_as}`"));
-    }
+        read_as
+    })
 }
 
 /// The kind of the protocol that another word means.

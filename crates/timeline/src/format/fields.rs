@@ -160,6 +160,11 @@ pub(super) const CAPABILITIES: &[Field] = &[
         "{\"$ref\": \"#/$defs/mcp_capabilities\"}",
         "How MCP servers may be reached.",
     ),
+    field(
+        "sessionCapabilities",
+        "{\"$ref\": \"#/$defs/session_capabilities\"}",
+        "What may be done with sessions.",
+    ),
     field("_meta", META, "For extensions."),
 ];
 
@@ -172,6 +177,16 @@ pub(super) const PROMPT_CAPABILITIES: &[Field] = &[
 pub(super) const MCP_CAPABILITIES: &[Field] = &[
     field("http", FLAG, "Over HTTP."),
     field("sse", FLAG, "Over the older transport with SSE."),
+];
+
+pub(super) const SESSION_CAPABILITIES: &[Field] = &[
+    field("list", FLAG, "They can be listed."),
+    field(
+        "resume",
+        FLAG,
+        "They can be resumed, without their history.",
+    ),
+    field("close", FLAG, "They can be closed."),
 ];
 
 pub(super) const MCP_SERVER: &[Field] = &[

@@ -56,6 +56,7 @@ fn definitions() -> Json {
         ("capabilities", fields::CAPABILITIES),
         ("prompt_capabilities", fields::PROMPT_CAPABILITIES),
         ("mcp_capabilities", fields::MCP_CAPABILITIES),
+        ("session_capabilities", fields::SESSION_CAPABILITIES),
         ("mcp_server", fields::MCP_SERVER),
         ("expect", fields::EXPECT),
         ("artifact", fields::ARTIFACT),

@@ -60,7 +60,7 @@ pub use request::{
     ToolChoice,
 };
 pub use request_key::RequestKey;
-pub use result_check::ResultDifference;
+pub use result_check::{ResultDifference, result_difference};
 pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule, lane_of};
 pub use segments::{PromptInput, PromptSegment, PromptSegments};
 pub use selection::{

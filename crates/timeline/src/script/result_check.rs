@@ -17,6 +17,12 @@ pub struct ResultDifference {
     pub arrived: String,
 }
 
+/// What `expected` says and what arrived, both cut, if the text that arrived is not it.
+pub fn result_difference(expected: &ExpectedResult, arrived: &str) -> Option<(String, String)> {
+    let is_it = holds(expected, arrived);
+    (!is_it).then(|| (describe(expected), cut(arrived, MAX_SHOWN).into_owned()))
+}
+
 /// The results, by the ids of their calls, that differ from those which `turn` scripts; of several for one call each
 /// must be it.
 pub(super) fn compare_results(
@@ -50,8 +56,9 @@ fn difference(
 ) -> Option<(String, String)> {
     let text = || cut(&arrived.text, MAX_SHOWN).into_owned();
     let result = scripted.result.as_ref();
-    if let Some(expected) = result.filter(|expected| !holds(expected, &arrived.text)) {
-        return Some((describe(expected), text()));
+    if let Some(different) = result.and_then(|expected| result_difference(expected, &arrived.text))
+    {
+        return Some(different);
     }
     match scripted.status {
         // Only one of the APIs has a place for it.

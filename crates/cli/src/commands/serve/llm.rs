@@ -46,7 +46,7 @@ pub(crate) fn run(
     };
     let paths: Vec<_> = args.paths.iter().chain(&args.scenarios).cloned().collect();
     let mut mock_server = MockLlm::from_files(paths).options(options);
-    if args.dry_run {
+    if args.how.dry_run {
         return match mock_server.planned_faults() {
             Ok(planned) => {
                 telling::planned_faults(&planned, args.json);

@@ -5,13 +5,11 @@ use std::net::SocketAddr;
 
 use cuecard_llm::{LlmOptions, OnMiss};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::format::{Symbols, read_faults};
 use cuecard_timeline::profiles::AgentName;
-use cuecard_timeline::script::Speed;
 
 use crate::args::{MissAnswer, ServeLlmArgs};
 use crate::commands::profile::read_profiles;
-use crate::inputs::{read_source, symbols};
+use crate::commands::timeline_options::TimelineOptions;
 
 /// More threads than this are never needed: what they do takes microseconds.
 const MAX_THREADS: usize = 8;
@@ -24,15 +22,13 @@ pub(super) fn options(
     args: &ServeLlmArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(LlmOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let mut problems = Vec::new();
-    let mut doubts = Vec::new();
-    let speed = Speed::new(args.speed, args.min_speed).unwrap_or_else(|| {
-        problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
-        Speed::AS_WRITTEN
-    });
-    if !(0.0..=1.0).contains(&args.max_distance) {
-        problems.push(argument("`--max-distance` must be between 0 and 1"));
-    }
+    let TimelineOptions {
+        speed,
+        symbols,
+        faults,
+        doubts,
+        mut problems,
+    } = TimelineOptions::of(&args.which, &args.how, environment);
     let agent = args.agent.as_deref().and_then(|text| {
         let agent = AgentName::parse(text);
         if agent.is_none() {
@@ -45,27 +41,10 @@ pub(super) fn options(
         problems.extend(found);
         Vec::new()
     });
-    let faults = args.fault.as_deref().and_then(|path| {
-        let read = read_source(path).map_err(|problem| vec![problem]);
-        match read.and_then(|source| read_faults(&source)) {
-            Ok((faults, found)) => {
-                doubts.extend(found);
-                Some(faults)
-            }
-            Err(found) => {
-                problems.extend(found);
-                None
-            }
-        }
-    });
     if !args.workspace.is_dir() {
         let message = format!("`--workspace {}` is not a folder", args.workspace.display());
         problems.push(argument(&message));
     }
-    let symbols = symbols(&args.symbols, environment).unwrap_or_else(|found| {
-        problems.extend(found);
-        Symbols::new()
-    });
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -74,14 +53,14 @@ pub(super) fn options(
         token: args.token.clone(),
         symbols,
         faults,
-        skip_bad: args.skip_bad,
-        tags: args.tags.clone(),
+        skip_bad: args.which.skip_bad,
+        tags: args.which.tags.clone(),
         is_strict: args.strict,
         speed,
         chunk: args.chunk,
-        max_distance: args.max_distance,
-        any_prompt: args.any_prompt,
-        scenario_name: args.scenario_name.clone(),
+        max_distance: args.which.max_distance,
+        any_prompt: args.which.any_prompt,
+        scenario_name: args.which.scenario_name.clone(),
         agent,
         profiles,
         strict_tools: args.strict_tools_validation,
@@ -92,7 +71,7 @@ pub(super) fn options(
         keep_going: args.keep_going,
         workspace: args.workspace.clone(),
         environment: environment.to_vec(),
-        max_sessions: args.sessions_max,
+        max_sessions: args.how.sessions_max,
         max_exchanges: args.exchanges_max,
         // They are written as they come, and nobody asks for them afterwards.
         keeps_exchanges: false,

@@ -6,6 +6,9 @@ pub(super) mod llm;
 mod llm_options;
 mod telling;
 
+pub(super) use llm::refuse;
+pub(super) use telling::planned_faults;
+
 use std::ffi::OsString;
 
 use crate::args::{ServeArgs, ServedApi};

@@ -84,7 +84,7 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
 }
 
 /// What faults would hit.
-pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
+pub(crate) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
     if is_json {
         stdout(&format!("{}\n", json!({"faults": planned})));
         return;

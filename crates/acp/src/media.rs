@@ -1,0 +1,104 @@
+//! Media that stand in files beside a scenario: what is sent is their bytes.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cuecard_runtime::text_file::{folder_of, io_reason};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{
+    Block, BlockKind, EventKind, MediaSource, ResponseElement, Timeline,
+};
+
+/// A larger file is refused, in bytes.
+const MAX_MEDIA: u64 = 16 << 20;
+
+/// The timeline with the bytes of its media in place of their names.
+pub(super) fn embedded(timeline: Arc<Timeline>) -> (Arc<Timeline>, Vec<Diagnostic>) {
+    let has_files = timeline
+        .events
+        .iter()
+        .any(|event| blocks(&event.kind).any(is_in_file));
+    if !has_files {
+        return (timeline, Vec::new());
+    }
+    let mut timeline = Arc::unwrap_or_clone(timeline);
+    let folder = folder_of(Path::new(timeline.source.name())).to_owned();
+    let mut found = Vec::new();
+    for event in &mut timeline.events {
+        for block in blocks_mut(&mut event.kind) {
+            let span = block.span;
+            let (BlockKind::Image(media) | BlockKind::Audio(media)) = &mut block.kind else {
+                continue;
+            };
+            let MediaSource::File(path) = &media.source else {
+                continue;
+            };
+            match read(&folder.join(path)) {
+                Ok(bytes) => media.source = MediaSource::Data(STANDARD.encode(bytes)),
+                Err(reason) => {
+                    let message = format!("`{}` can't be read: {reason}", path.display());
+                    found.push(
+                        Diagnostic::error(codes::FILE_READ, message).at(&timeline.source, span),
+                    );
+                }
+            }
+        }
+    }
+    (Arc::new(timeline), found)
+}
+
+fn is_in_file(block: &Block) -> bool {
+    matches!(
+        &block.kind,
+        BlockKind::Image(media) | BlockKind::Audio(media) if matches!(media.source, MediaSource::File(_))
+    )
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| io_reason(&error))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_MEDIA + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| io_reason(&error))?;
+    match bytes.len() as u64 > MAX_MEDIA {
+        true => Err(format!("it is larger than {} MiB", MAX_MEDIA >> 20)),
+        false => Ok(bytes),
+    }
+}
+
+/// The blocks of an event: what the user or the agent says.
+fn blocks(kind: &EventKind) -> Box<dyn Iterator<Item = &Block> + '_> {
+    match kind {
+        EventKind::UserInputs(inputs) => Box::new(inputs.iter().flat_map(|input| &input.blocks)),
+        EventKind::Response(response) => Box::new(response.elements.iter().flat_map(|element| {
+            let entries = match element {
+                ResponseElement::Assistant(entries) => entries.as_slice(),
+                _ => &[],
+            };
+            entries.iter().map(|entry| &entry.value)
+        })),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+fn blocks_mut(kind: &mut EventKind) -> Box<dyn Iterator<Item = &mut Block> + '_> {
+    match kind {
+        EventKind::UserInputs(inputs) => {
+            Box::new(inputs.iter_mut().flat_map(|input| &mut input.blocks))
+        }
+        EventKind::Response(response) => {
+            Box::new(response.elements.iter_mut().flat_map(|element| {
+                let entries = match element {
+                    ResponseElement::Assistant(entries) => entries.as_mut_slice(),
+                    _ => &mut [],
+                };
+                entries.iter_mut().map(|entry| &mut entry.value)
+            }))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}

@@ -1,0 +1,294 @@
+//! The other end: frames go out in order, with the faults that hit them, and answers come back to who asked.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameHit, FrameShape, NOBODYS_ID};
+use cuecard_runtime::scripted_faults::ScriptedFaults;
+use cuecard_source::value::Json;
+use cuecard_timeline::model::FaultKind;
+use serde_json::json;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{mpsc, oneshot};
+
+use super::rpc::{self, RpcError};
+
+/// So many frames may wait to be written; who sends more waits too.
+const QUEUE: usize = 1_024;
+
+/// So many are written in one go.
+const BATCH: usize = 256;
+
+/// How many bytes a piece of a split frame has.
+const PIECE: usize = 7;
+
+/// What the client answered.
+pub(super) type Answer = Result<Json, RpcError>;
+
+/// A frame on its way out.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    bytes: Vec<u8>,
+    hit: Option<FrameHit>,
+}
+
+/// The client, as those see it who talk to it.
+#[derive(Debug)]
+pub(super) struct Peer {
+    /// Until nothing more is sent.
+    queue: Mutex<Option<mpsc::Sender<Outgoing>>>,
+    /// Who waits for which answer.
+    pending: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    next_id: AtomicU64,
+}
+
+impl Peer {
+    /// A client, and what is to be written to it.
+    pub(super) fn new() -> (Self, mpsc::Receiver<Outgoing>) {
+        let (queue, frames) = mpsc::channel(QUEUE);
+        let peer = Self {
+            queue: Mutex::new(Some(queue)),
+            pending: Mutex::default(),
+            next_id: AtomicU64::new(1),
+        };
+        (peer, frames)
+    }
+
+    fn pending(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Answer>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a notification.
+    pub(super) async fn notify(&self, method: &str, params: &Json, hit: Option<FrameHit>) {
+        self.send(rpc::notification(method, params), hit).await;
+    }
+
+    /// Answers a request.
+    pub(super) async fn answer(&self, id: &Json, result: &Answer) {
+        self.send(rpc::response(id, result), None).await;
+    }
+
+    /// Sends a request. Its answer may never come: who waits for it says how long.
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: &Json,
+        hit: Option<FrameHit>,
+    ) -> oneshot::Receiver<Answer> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        self.pending().insert(id, sender);
+        self.send(rpc::request(id, method, params), hit).await;
+        receiver
+    }
+
+    /// An answer came; `false` if nobody asked for it.
+    pub(super) fn answered(&self, id: &Json, result: Answer) -> bool {
+        let waiting = id.as_u64().and_then(|id| self.pending().remove(&id));
+        let is_awaited = waiting.is_some();
+        if let Some(waiting) = waiting {
+            // Who gave up waiting needs it no more.
+            let _ = waiting.send(result);
+        }
+        is_awaited
+    }
+
+    async fn send(&self, bytes: Vec<u8>, hit: Option<FrameHit>) {
+        let queue = self
+            .queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(queue) = queue {
+            // The writer is gone once the client is.
+            let _ = queue.send(Outgoing { bytes, hit }).await;
+        }
+    }
+
+    /// Nothing more is sent.
+    pub(super) fn close(&self) {
+        self.queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+    }
+}
+
+/// How writing ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriterEnd {
+    /// There is nothing more to write.
+    Finished,
+    /// A fault ended the stream, or the client is gone.
+    Cut,
+    /// A fault ended the whole agent.
+    Crashed,
+}
+
+/// Writes frames until there are no more, each with its line end. Notes which faults have happened.
+pub(super) async fn write<A>(
+    mut frames: mpsc::Receiver<Outgoing>,
+    mut out: impl AsyncWrite + Unpin,
+    faults: &ScriptedFaults<A>,
+) -> WriterEnd {
+    let mut spoiled = FrameFaults::new(FrameShape {
+        id_in: |_| None,
+        garbage,
+    });
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut text = Vec::new();
+    loop {
+        let is_over = frames.recv_many(&mut batch, BATCH).await == 0;
+        let mut parts = Vec::new();
+        for Outgoing { mut bytes, hit } in batch.drain(..) {
+            let hit = match hit {
+                Some(hit) if hit.kind == FaultKind::WrongId => {
+                    bytes = with_nobodys_id(&bytes);
+                    faults.happened(hit.fault_idx);
+                    None
+                }
+                hit => hit,
+            };
+            parts.extend(spoiled.frame(Frame { at_ms: 0, bytes }, hit));
+        }
+        if is_over {
+            parts.extend(spoiled.finish());
+        }
+        for part in parts {
+            for fault_idx in part.faults {
+                faults.happened(fault_idx);
+            }
+            match carry_out(part.act, &mut text, &mut out).await {
+                Ok(None) => {}
+                Ok(Some(end)) => return end,
+                Err(_) => return WriterEnd::Cut,
+            }
+        }
+        if flush(&mut text, &mut out).await.is_err() {
+            return WriterEnd::Cut;
+        }
+        if is_over {
+            return WriterEnd::Finished;
+        }
+        if spoiled.is_over() {
+            // Silence: what is sent goes nowhere.
+            while frames.recv_many(&mut batch, BATCH).await > 0 {
+                batch.clear();
+            }
+            return WriterEnd::Finished;
+        }
+    }
+}
+
+/// Does what is due; `text` is written with the next flush.
+async fn carry_out(
+    act: Act,
+    text: &mut Vec<u8>,
+    out: &mut (impl AsyncWrite + Unpin),
+) -> io::Result<Option<WriterEnd>> {
+    let push = |text: &mut Vec<u8>, bytes: &[u8]| {
+        text.extend_from_slice(bytes);
+        text.push(b'\n');
+    };
+    match act {
+        Act::Send(bytes) => push(text, &bytes),
+        Act::SendTogether(all) => {
+            flush(text, out).await?;
+            for bytes in &all {
+                push(text, bytes);
+            }
+            flush(text, out).await?;
+        }
+        Act::SendSplit(bytes) => {
+            flush(text, out).await?;
+            let mut whole = Vec::new();
+            push(&mut whole, &bytes);
+            for piece in whole.chunks(PIECE) {
+                out.write_all(piece).await?;
+                out.flush().await?;
+                // Each piece is seen by itself.
+                tokio::task::yield_now().await;
+            }
+        }
+        Act::SendHalf(bytes) => {
+            text.extend_from_slice(&bytes[..bytes.len() / 2]);
+            flush(text, out).await?;
+            return Ok(Some(WriterEnd::Cut));
+        }
+        Act::Stall => {}
+        Act::Crash => {
+            flush(text, out).await?;
+            return Ok(Some(WriterEnd::Crashed));
+        }
+        Act::FloodErrors(n_bytes) => {
+            flush(text, out).await?;
+            flood_errors(n_bytes).await?;
+        }
+    }
+    Ok(None)
+}
+
+async fn flush(text: &mut Vec<u8>, out: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+    if !text.is_empty() {
+        out.write_all(text).await?;
+        text.clear();
+    }
+    out.flush().await
+}
+
+async fn flood_errors(n_bytes: usize) -> io::Result<()> {
+    const LINE: &[u8] = b"warning: this is noise that a fault of the scenario asked for\n";
+    let mut errors = tokio::io::stderr();
+    for _ in 0..n_bytes.div_ceil(LINE.len()) {
+        errors.write_all(LINE).await?;
+    }
+    errors.flush().await
+}
+
+/// A line that is no JSON: two thirds of a message.
+fn garbage(message: &[u8]) -> Vec<u8> {
+    message[..message.len() * 2 / 3].to_vec()
+}
+
+/// The same message about a call, a session or a request that nobody knows.
+fn with_nobodys_id(message: &[u8]) -> Vec<u8> {
+    let Ok(mut json) = serde_json::from_slice::<Json>(message) else {
+        return message.to_vec();
+    };
+    let places = [
+        "/params/update/toolCallId",
+        "/params/toolCall/toolCallId",
+        "/params/terminalId",
+        "/params/sessionId",
+    ];
+    match places
+        .into_iter()
+        .find(|place| json.pointer(place).is_some())
+    {
+        Some(place) => {
+            if let Some(id) = json.pointer_mut(place) {
+                *id = json!(format!("nobody-{NOBODYS_ID}"));
+            }
+        }
+        None => json["id"] = json!(NOBODYS_ID),
+    }
+    json.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_id_is_that_of_the_call_where_there_is_one() {
+        let told = |message: Json| -> Json {
+            serde_json::from_slice(&with_nobodys_id(message.to_string().as_bytes())).expect("JSON")
+        };
+        let update = told(json!({"params": {"sessionId": "s", "update": {"toolCallId": "c"}}}));
+        assert_eq!(update["params"]["sessionId"], "s");
+        assert_eq!(update["params"]["update"]["toolCallId"], "nobody-987654321");
+        assert_eq!(told(json!({"id": 1, "result": {}}))["id"], 987_654_321);
+    }
+}
