@@ -691,6 +691,7 @@ function giveIdAway(c) {
     else if (peer.id) changeIds(c.root, (element) => (element === peer ? value : undefined));
     if (name !== 'id' || !peer.id) setAttribute(peer, name, value);
   }
+  c.heir = peer;
   return `${given.map(([name]) => name).join(' and ')} went to ${words(peer)}`;
 }
 
@@ -824,6 +825,7 @@ function partialName(c) {
   const peer = c.pick(c.peers()) ?? fieldOf(twinNodes(c, movable(c)));
   // That would be the one that had the name at first, with a new name: nobody could see that another one had it in between.
   need(peer !== c.former, 'it would get back what the swap took');
+  need(peer !== c.heir, 'with its id, it would be the one that was renamed');
   rename(peer, to);
   if (c.chance()) return `something else is called ${to}`;
   for (const node of whole(c.target)) remove(node);

@@ -330,6 +330,9 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("start", "stop"),
 ];
 
+/// Words for more than what was meant: a name that has one by now is another action.
+const WIDENING: &[&str] = &["all", "and", "every", "or", "without"];
+
 /// Words for what can't be undone: a name that has one by now is another action.
 const FINAL: &[&str] = &[
     "cancel",
@@ -366,7 +369,10 @@ fn are_opposite(old: &str, new: &str) -> bool {
                 .iter()
                 .any(|(left, right)| only(one, other, left) && only(other, one, right))
     };
-    turns(&old, &new) || turns(&new, &old) || FINAL.iter().any(|word| only(&new, &old, word))
+    let comes = |word: &&str| only(&new, &old, word);
+    turns(&old, &new)
+        || turns(&new, &old)
+        || FINAL.iter().chain(WIDENING).any(comes)
 }
 
 /// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.
