@@ -1,18 +1,20 @@
 //! Plays a segment to the client: each part when it is due, with all calls that it needs of the client.
 
+mod files;
+mod tool_calls;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::Json;
 use cuecard_timeline::model::{
-    AgentEdits, AgentPlan, Block, BlockKind, EventKind, ExpectedResult, FileRead,
-    PermissionDecision, PermissionRequest, ResponseElement, ResponseError, TimelineEvent,
-    ToolExecutionKind, ToolStatus, ToolUse,
+    AgentPlan, Block, BlockKind, EventKind, PermissionDecision, PermissionRequest, ResponseElement,
+    ResponseError, TimelineEvent,
 };
-use cuecard_timeline::script::{EventPart, ScheduledPart, block_text, parts, result_difference};
-use cuecard_trace::{EventData, Message, Permission, Plan, Thought, ToolCall, ToolResult};
+use cuecard_timeline::script::{EventPart, ScheduledPart, block_text, parts};
+use cuecard_trace::{EventData, Message, Permission, Plan, Thought};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +28,6 @@ use super::script::updates::{self, Speaker};
 use super::session::{IndexedScript, Session};
 use cuecard_runtime::fault::FrameHit;
 use cuecard_timeline::model::FaultKind;
-
-/// The output of a terminal that the client keeps, in bytes.
-const MAX_OUTPUT: u64 = 1 << 20;
 
 /// A segment that is being played.
 pub(super) struct Turn {
@@ -120,41 +119,6 @@ impl Turn {
             let update = updates::call_update(&call.id, Some("failed"), None, &Json::Null);
             self.update(event_idx, update).await;
         }
-    }
-
-    /// Tells a call of the history as it was: nothing runs, and nobody is asked.
-    pub(super) async fn tell_call(&mut self, event_idx: usize) {
-        let script = self.script.clone();
-        let event = script.event(event_idx);
-        let (mut update, id, status, text) = match &event.kind {
-            EventKind::ToolUse(call) => {
-                let status = match call.status {
-                    ToolStatus::Ok => "completed",
-                    ToolStatus::Error => "failed",
-                    ToolStatus::Open => "in_progress",
-                };
-                let begin = updates::call(call, &self.session.folder, &event.meta);
-                (begin, &call.call_id, status, scripted_output(call))
-            }
-            EventKind::AgentEdits(edit) => {
-                let path = updates::absolute(&edit.path, &self.session.folder);
-                (
-                    updates::edit(edit, &path, &event.meta),
-                    &edit.call_id,
-                    "completed",
-                    String::new(),
-                )
-            }
-            _ => return,
-        };
-        if status == "in_progress" {
-            update["status"] = json!(status);
-            return self.update(event_idx, update).await;
-        }
-        self.update(event_idx, update).await;
-        let content = (!text.is_empty()).then(|| updates::text_content(&text));
-        let end = updates::call_update(id, Some(status), content, &event.meta);
-        self.update(event_idx, end).await;
     }
 
     /// Waits until something is due.
@@ -376,344 +340,12 @@ impl Turn {
         self.tell(EventData::Plan(Plan { entries })).await;
     }
 
-    async fn start_call(&mut self, event_idx: usize, call: &ToolUse) {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
-        let update = updates::call(call, &self.session.folder, meta);
-        self.update(event_idx, update).await;
-        self.tell(EventData::ToolCall(ToolCall {
-            tool: call.tool.clone().into(),
-            call_id: call.call_id.as_str().into(),
-            args: call.args.clone(),
-            native_tool: None,
-            attempt: None,
-        }))
-        .await;
-        let mut open = OpenCall {
-            id: call.call_id.clone(),
-            is_in_background: call.args["run_in_background"] == true,
-            ..OpenCall::default()
-        };
-        self.latest_call = Some(open.id.clone());
-        let mut content = None;
-        if let Some(line) = call.args["cmd"].as_str().filter(|_| call.tool == "runCmd")
-            && self.agent.client_can("/terminal")
-        {
-            match self.create_terminal(line, &call.args).await {
-                Ok(terminal_id) => {
-                    content = Some(updates::terminal_content(&terminal_id));
-                    open.terminal_id = Some(terminal_id);
-                }
-                Err(reason) => open.refused = Some(reason),
-            }
-        }
-        let update = updates::call_update(&open.id, Some("in_progress"), content, meta);
-        self.open.insert(event_idx, open);
-        self.update(event_idx, update).await;
-    }
-
-    async fn create_terminal(&mut self, line: &str, args: &Json) -> Result<String, String> {
-        let shell = self.agent.options.exec_wrapper.as_deref().unwrap_or("sh");
-        let folder = args["cwd"].as_str().unwrap_or(".");
-        let params = json!({
-            "sessionId": &*self.session.id,
-            "command": shell,
-            "args": ["-c", line],
-            "cwd": match folder {
-                "." => self.session.folder.clone(),
-                folder => updates::absolute(folder, &self.session.folder),
-            },
-            "outputByteLimit": MAX_OUTPUT,
-        });
-        let answer = self
-            .call_client("terminal/create", &params, None)
-            .await
-            .map_err(|error| error.message)?;
-        let id = answer["terminalId"].as_str().map(str::to_owned);
-        id.ok_or_else(|| "the client gave no `terminalId`".to_owned())
-    }
-
-    async fn of_terminal(&mut self, method: &str, terminal_id: &str) -> Answer {
-        let params = json!({"sessionId": &*self.session.id, "terminalId": terminal_id});
-        self.call_client(method, &params, None).await
-    }
-
     /// Makes a call of the client's, and waits for its answer as long as clients have patience for.
     async fn call_client(&mut self, method: &str, params: &Json, hit: Option<FrameHit>) -> Answer {
         let agent = self.agent.clone();
         let session = self.session.id.clone();
         self.waiting(agent.call_client(&session, method, params, hit))
             .await
-    }
-
-    /// Something that a simulated tool prints.
-    async fn output(&mut self, event_idx: usize, text: &str) {
-        let Some(open) = self
-            .open
-            .get_mut(&event_idx)
-            .filter(|open| open.terminal_id.is_none())
-        else {
-            return;
-        };
-        open.output.push_str(text);
-        if !text.ends_with('\n') {
-            open.output.push('\n');
-        }
-        let content = updates::text_content(open.output.trim_end_matches('\n'));
-        let update = updates::call_update(&open.id.clone(), None, Some(content), &Json::Null);
-        self.update(event_idx, update).await;
-    }
-
-    async fn execution(&mut self, event_idx: usize, call: &ToolUse, idx: usize) {
-        let event = call
-            .execution
-            .as_ref()
-            .and_then(|execution| execution.events.get(idx));
-        match event.map(|event| &event.kind) {
-            Some(
-                ToolExecutionKind::Stdout(text)
-                | ToolExecutionKind::Stderr(text)
-                | ToolExecutionKind::Progress(text),
-            ) => self.output(event_idx, text).await,
-            Some(ToolExecutionKind::Completion { exit_code, content }) => {
-                if let Some(content) = content {
-                    self.output(event_idx, content).await;
-                }
-                if let Some(open) = self.open.get_mut(&event_idx) {
-                    open.exit_code = Some(*exit_code);
-                }
-            }
-            None => {}
-        }
-    }
-
-    async fn end_call(&mut self, event_idx: usize, call: &ToolUse) -> Result<(), Stopped> {
-        if call.status == ToolStatus::Open {
-            return Ok(());
-        }
-        let Some(mut open) = self.open.remove(&event_idx) else {
-            return Ok(());
-        };
-        let is_real = open.terminal_id.is_some() || open.refused.is_some();
-        if let Some(terminal_id) = open.terminal_id.clone()
-            && !open.is_in_background
-        {
-            let id = open.id.clone();
-            self.open.insert(event_idx, open);
-            let cancel = self.cancel.clone();
-            let ended = tokio::select! {
-                ended = self.of_terminal("terminal/wait_for_exit", &terminal_id) => ended,
-                () = cancel.cancelled() => return Err(Stopped::Cancelled),
-            };
-            let output = self.of_terminal("terminal/output", &terminal_id).await;
-            let _ = self.of_terminal("terminal/release", &terminal_id).await;
-            open = self.open.remove(&event_idx).unwrap_or_default();
-            open.id = id;
-            open.output = output
-                .as_ref()
-                .ok()
-                .and_then(|output| output["output"].as_str())
-                .unwrap_or_default()
-                .to_owned();
-            match ended.and_then(|ended| output.map(|_| ended)) {
-                Ok(ended) => open.exit_code = Some(ended["exitCode"].as_i64().unwrap_or(128)),
-                Err(error) => open.refused = Some(error.message),
-            }
-        }
-        let has_failed = match (is_real, open.exit_code) {
-            _ if open.refused.is_some() => true,
-            (true, Some(exit_code)) => exit_code != 0,
-            (true, None) => false,
-            (false, _) => call.status == ToolStatus::Error,
-        };
-        if is_real && !open.is_in_background {
-            self.compare(event_idx, call, &open, has_failed).await;
-        }
-        let scripted = scripted_result(call);
-        let text = match (&open.refused, &scripted) {
-            (Some(reason), _) => reason.clone(),
-            _ if !open.output.is_empty() => open.output.trim_end_matches('\n').to_owned(),
-            (None, Some(Json::String(text))) => text.clone(),
-            (None, Some(json)) => json.to_string(),
-            (None, None) => String::new(),
-        };
-        let content = match &open.terminal_id {
-            Some(terminal_id) => Some(updates::terminal_content(terminal_id)),
-            None => (!text.is_empty()).then(|| updates::text_content(&text)),
-        };
-        let status = if has_failed { "failed" } else { "completed" };
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
-        let mut update = updates::call_update(&open.id, Some(status), content, meta);
-        if is_real {
-            update["rawOutput"] = json!({"output": text, "exitCode": open.exit_code});
-        } else if let Some(result) = scripted {
-            update["rawOutput"] = result;
-        }
-        self.update(event_idx, update).await;
-        self.tell(EventData::ToolResult(ToolResult {
-            tool: call.tool.clone().into(),
-            call_id: open.id.as_str().into(),
-            success: !has_failed,
-            result: Arc::new(Json::String(text)),
-            text: None,
-            structured: None,
-            fixture_id: None,
-            duration_ms: None,
-        }))
-        .await;
-        if open.is_in_background && open.terminal_id.is_some() {
-            // It is released when the turn ends.
-            self.open.insert(event_idx, open);
-        }
-        Ok(())
-    }
-
-    /// Compares what really came of a command with the script.
-    async fn compare(&self, event_idx: usize, call: &ToolUse, open: &OpenCall, has_failed: bool) {
-        let wants_failure = call.status == ToolStatus::Error;
-        let code = codes::TOOL_RESULT_DIFFERS;
-        if has_failed != wants_failure {
-            let how = match (&open.refused, open.exit_code) {
-                (Some(reason), _) => format!("it could not run: {reason}"),
-                (None, exit_code) => {
-                    format!("it ended with exit code {}", exit_code.unwrap_or_default())
-                }
-            };
-            let wanted = if wants_failure { "error" } else { "ok" };
-            let message = format!("expected the command to end with status `{wanted}`: {how}");
-            let found = differs(code, &self.script.timeline, event_idx, message);
-            let output = cut(open.output.trim(), 300).into_owned();
-            let found = match output.is_empty() {
-                true => found,
-                false => found.with_note(format!("output: {output}")),
-            };
-            self.find(found).await;
-        }
-        if open.refused.is_none()
-            && let Some(expected) = &call.result
-            && let Some((expected, arrived)) = result_difference(expected, &open.output)
-        {
-            let message = "the command printed something else".to_owned();
-            let found = differs(code, &self.script.timeline, event_idx, message)
-                .with_note(format!("expected: {expected}"))
-                .with_note(format!("printed:  {arrived}"));
-            self.find(found).await;
-        }
-    }
-
-    /// Releases the terminals of commands that go on in the background.
-    async fn release_all(&mut self) {
-        for (_, call) in std::mem::take(&mut self.open) {
-            if let Some(terminal_id) = &call.terminal_id {
-                let _ = self.of_terminal("terminal/release", terminal_id).await;
-            }
-        }
-    }
-
-    async fn edit(&mut self, event_idx: usize, edit: &AgentEdits) -> Result<(), Stopped> {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
-        let path = updates::absolute(&edit.path, &self.session.folder);
-        self.latest_call = Some(edit.call_id.clone());
-        self.update(event_idx, updates::edit(edit, &path, meta))
-            .await;
-        self.open.insert(
-            event_idx,
-            OpenCall {
-                id: edit.call_id.clone(),
-                ..OpenCall::default()
-            },
-        );
-        let update = updates::call_update(&edit.call_id, Some("in_progress"), None, meta);
-        self.update(event_idx, update).await;
-        let written = match (&edit.new_text, self.agent.client_can("/fs/writeTextFile")) {
-            (Some(new_text), true) => self.write_edit(edit, &path, new_text).await,
-            _ => Ok(()),
-        };
-        if self.cancel.is_cancelled() {
-            return Err(Stopped::Cancelled);
-        }
-        self.open.remove(&event_idx);
-        let (status, content) = match &written {
-            Ok(()) => ("completed", None),
-            Err(reason) => ("failed", Some(updates::text_content(reason))),
-        };
-        if let Err(reason) = written {
-            let message = format!("`{}` was not edited: {reason}", edit.path);
-            self.differs(codes::ACP_CONTENT, event_idx, message).await;
-        }
-        self.update(
-            event_idx,
-            updates::call_update(&edit.call_id, Some(status), content, meta),
-        )
-        .await;
-        Ok(())
-    }
-
-    /// Writes an edit through the client.
-    async fn write_edit(
-        &mut self,
-        edit: &AgentEdits,
-        path: &str,
-        new_text: &str,
-    ) -> Result<(), String> {
-        let content = match &edit.old_text {
-            None => new_text.to_owned(),
-            Some(old_text) => {
-                let params = json!({"sessionId": &*self.session.id, "path": path});
-                let answer = self.call_client("fs/read_text_file", &params, None).await;
-                let answer = answer.map_err(|error| error.message)?;
-                let whole = answer["content"].as_str().unwrap_or_default();
-                match whole.matches(old_text.as_str()).count() {
-                    1 => whole.replacen(old_text.as_str(), new_text, 1),
-                    count => {
-                        return Err(format!(
-                            "`oldText` occurs {count} times in the file, not once"
-                        ));
-                    }
-                }
-            }
-        };
-        let params = json!({"sessionId": &*self.session.id, "path": path, "content": content});
-        let answer = self.call_client("fs/write_text_file", &params, None).await;
-        answer.map(drop).map_err(|error| error.message)
-    }
-
-    async fn read_files(&mut self, event_idx: usize, reads: &[FileRead]) -> Result<(), Stopped> {
-        if !self.agent.client_can("/fs/readTextFile") {
-            let message = "the client can't read files: `agentFileReads` was not played";
-            let event = self.script.event(event_idx);
-            let found = Diagnostic::note(codes::ACP_CONTENT, message)
-                .at(&self.script.timeline.source, event.span)
-                .with_help("a client says that it can with `clientCapabilities: {fs: {readTextFile: true}}`");
-            self.find(self.agent.findings.strictly_noted(found)).await;
-            return Ok(());
-        }
-        for read in reads {
-            let params = json!({"sessionId": &*self.session.id, "path": read.path});
-            let hit = self.hit(event_idx, false);
-            let answer = self.call_client("fs/read_text_file", &params, hit).await;
-            if self.cancel.is_cancelled() {
-                return Err(Stopped::Cancelled);
-            }
-            let path = &read.path;
-            let problem = match (answer, &read.expected_content) {
-                (Err(error), _) => Some(format!("`{path}` could not be read: {}", error.message)),
-                (Ok(answer), expected) => match (answer["content"].as_str(), expected) {
-                    (None, _) => Some(format!("the client answered no `content` of `{path}`")),
-                    (Some(found), Some(expected)) if !is_same_text(expected, found) => {
-                        Some(format!(
-                            "`{path}` differs: expected {}, got {}",
-                            shown(&json!(expected)),
-                            shown(&json!(found))
-                        ))
-                    }
-                    _ => None,
-                },
-            };
-            if let Some(message) = problem {
-                self.differs(codes::ACP_CONTENT, event_idx, message).await;
-            }
-        }
-        Ok(())
     }
 
     async fn ask(&mut self, event_idx: usize, request: &PermissionRequest) -> Result<(), Stopped> {
@@ -780,51 +412,6 @@ impl Turn {
         );
         self.differs(codes::ACP_MISSING, event_idx, message).await;
         Ok(())
-    }
-}
-
-/// One line end at the end doesn't count.
-fn is_same_text(expected: &str, found: &str) -> bool {
-    let without_end = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
-    without_end(expected) == without_end(found)
-}
-
-/// What a simulated tool prints and gives, in all.
-fn scripted_output(call: &ToolUse) -> String {
-    let mut lines: Vec<&str> = call
-        .progress
-        .iter()
-        .map(|entry| entry.value.as_str())
-        .collect();
-    if let Some(execution) = &call.execution {
-        lines.extend(
-            execution
-                .events
-                .iter()
-                .filter_map(|event| match &event.kind {
-                    ToolExecutionKind::Stdout(text)
-                    | ToolExecutionKind::Stderr(text)
-                    | ToolExecutionKind::Progress(text) => Some(text.as_str()),
-                    ToolExecutionKind::Completion { content, .. } => content.as_deref(),
-                }),
-        );
-    }
-    let lines: Vec<&str> = lines
-        .into_iter()
-        .map(|line| line.trim_end_matches('\n'))
-        .collect();
-    match (lines.is_empty(), scripted_result(call)) {
-        (true, Some(Json::String(text))) => text,
-        (true, Some(json)) => json.to_string(),
-        _ => lines.join("\n"),
-    }
-}
-
-/// The result that a call is scripted to have, if it is one value.
-fn scripted_result(call: &ToolUse) -> Option<Json> {
-    match call.result.as_ref()? {
-        ExpectedResult::Value(json) | ExpectedResult::Json(json) => Some(json.clone()),
-        ExpectedResult::Contains(_) | ExpectedResult::Regex(_) => None,
     }
 }
 

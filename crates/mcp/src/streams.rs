@@ -241,7 +241,7 @@ mod tests {
         let mut reader = LineReader::new(Box::new(input), bound);
         let mut lines = Vec::new();
         loop {
-            match reader.next().await {
+            match FrameSource::next(&mut reader).await {
                 Read::Frame(line) => lines.push(String::from_utf8_lossy(&line).into_owned()),
                 Read::TooLarge(bound) => {
                     lines.push(format!("over {bound}"));
@@ -308,7 +308,7 @@ mod tests {
         ours.write_all(b"half a").await.expect("room");
         assert!(begin(reader.next()).await.is_none());
         ours.write_all(b" line\n").await.expect("room");
-        let Read::Frame(line) = reader.next().await else {
+        let Read::Frame(line) = FrameSource::next(&mut reader).await else {
             panic!("no line")
         };
         assert_eq!(line, b"half a line\n");

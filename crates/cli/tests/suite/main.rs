@@ -1,5 +1,6 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
+mod acp;
 mod adversary;
 mod agents;
 mod append_kill;

@@ -370,9 +370,7 @@ fn are_opposite(old: &str, new: &str) -> bool {
                 .any(|(left, right)| only(one, other, left) && only(other, one, right))
     };
     let comes = |word: &&str| only(&new, &old, word);
-    turns(&old, &new)
-        || turns(&new, &old)
-        || FINAL.iter().chain(WIDENING).any(comes)
+    turns(&old, &new) || turns(&new, &old) || FINAL.iter().chain(WIDENING).any(comes)
 }
 
 /// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.

@@ -1,0 +1,392 @@
+//! Prompts: the segment that each opens, and its answer.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::{BlockKind, EventKind, TimelineCheck, UserInput};
+use cuecard_timeline::script::{Wanted, normalise};
+use cuecard_trace::{Assertion, EventData, FinalOutput, MessageReceived};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{Agent, invalid};
+use crate::found::{Refused, differs, shown};
+use crate::peer::Answer;
+use crate::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
+use crate::script::{self, AcpScript, AwaitedCall, content};
+use crate::session::{IndexedScript, Session};
+use crate::turn::{Stopped, Turn};
+use crate::{Notice, TurnReport};
+
+impl Agent {
+    pub(super) async fn prompt(self: &Arc<Self>, id: Json, params: Json) {
+        match self.begin(&params).await {
+            Err(refused) => self.answer(&id, Err(refused), &params).await,
+            Ok(begun) => {
+                self.n_prompts.fetch_add(1, Ordering::Relaxed);
+                let agent = self.clone();
+                self.turns.spawn(async move { agent.turn(id, begun).await });
+            }
+        }
+    }
+
+    /// Finds the segment that a prompt opens.
+    async fn begin(self: &Arc<Self>, params: &Json) -> Result<Begun, Refused> {
+        let session = self.of_session(params)?;
+        let blocks = params["prompt"]
+            .as_array()
+            .ok_or_else(|| invalid("`prompt` must be a list of blocks"))?;
+        self.check_blocks(blocks)?;
+        if session.state().turn.is_some() {
+            return Err(Refused::unexpected(
+                INVALID_REQUEST,
+                "a prompt came while another one is being answered",
+            )
+            .with_help("wait for its answer, or send `session/cancel`"));
+        }
+        let bound = session.state().script.clone();
+        let script = match bound {
+            Some(script) => script,
+            None => self.chosen(&session, blocks)?,
+        };
+        let segment_idx = session.state().next_segment;
+        let Some(segment) = script.1.segments.live.get(segment_idx) else {
+            let message = format!(
+                "the script of `{}` is over: it expects no prompt",
+                script.1.timeline.name
+            );
+            return Err(Refused::unexpected(INVALID_REQUEST, message)
+                .noting(format!("the prompt: {}", shown(&params["prompt"]))));
+        };
+        if let (Some(input), Some(entry)) = (
+            segment.input,
+            script.1.segments.input(&script.1.timeline, segment_idx),
+        ) {
+            let difference = prompt_difference(entry, blocks).or_else(|| {
+                script::lacks(&entry.meta, &params["_meta"]).filter(|_| !entry.meta.is_null())
+            });
+            if let Some(difference) = difference {
+                let expected = entry.prompt_text().unwrap_or_default();
+                let is_first = segment_idx == 0
+                    || (segment_idx == 1 && script.1.segments.live[0].input.is_none());
+                let refused = Refused::unexpected(
+                    INVALID_PARAMS,
+                    "the prompt is not the one that the script expects",
+                )
+                .expecting(&script.1.timeline, input.event_idx, &expected)
+                .noting(difference);
+                if !(is_first && script.1.timeline.server.any_prompt) {
+                    return Err(refused.with_help(
+                        "correct the client or the scenario; `--any-prompt` takes any first prompt",
+                    ));
+                }
+                let mut doubt = *refused.found;
+                doubt.severity = Severity::Warning;
+                doubt.code = codes::SELECT_DOUBT;
+                self.find(&session.id, doubt).await;
+            }
+        }
+        let cancel = self.stop.child_token();
+        {
+            let mut state = session.state();
+            state.turn = Some(cancel.clone());
+            state.next_segment += 1;
+        }
+        self.missing_calls(&session, &script.1, script.1.bounds(segment_idx).0)
+            .await;
+        let told = MessageReceived {
+            role: "user".to_owned(),
+            content: texts(blocks).join("\n"),
+        };
+        self.tell(&session.id, vec![EventData::MessageReceived(told)])
+            .await;
+        Ok(Begun {
+            session,
+            script,
+            segment_idx,
+            cancel,
+        })
+    }
+
+    fn check_blocks(&self, blocks: &[Json]) -> Result<(), Refused> {
+        for block in blocks {
+            let (kind, needs) = match block["type"].as_str() {
+                Some("text" | "resource_link") => continue,
+                Some(kind @ ("image" | "audio")) => (kind, kind),
+                Some("resource") => ("resource", "embeddedContext"),
+                other => {
+                    let other = other.unwrap_or("none");
+                    return Err(invalid(&format!(
+                        "unknown type of a block: `{}`",
+                        cut(other, 40)
+                    )));
+                }
+            };
+            if !self.can(&format!("/promptCapabilities/{needs}")) {
+                let message = format!(
+                    "a prompt with a block of type `{kind}`, which the agent does not advertise"
+                );
+                return Err(
+                    Refused::of(codes::ACP_CAPABILITIES, INVALID_PARAMS, message).with_help(
+                        &format!(
+                            "set acp: {{capabilities: {{promptCapabilities: {{{needs}: true}}}}}}"
+                        ),
+                    ),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The scenario that a first prompt means.
+    fn chosen(&self, session: &Session, blocks: &[Json]) -> Result<IndexedScript, Refused> {
+        let texts = texts(blocks);
+        let joined = texts.join("\n");
+        let mut prompts: Vec<&str> = texts.clone();
+        prompts.push(&joined);
+        let wanted = Wanted {
+            name: None,
+            session_id: None,
+            prompts: &prompts,
+        };
+        let selection = self.selector.select(wanted).map_err(|error| {
+            let found = error.diagnostic();
+            Refused {
+                error: RpcError::new(INVALID_PARAMS, &found.message),
+                found: Box::new(found),
+            }
+        })?;
+        let script = (
+            selection.scenario_idx,
+            self.scripts[selection.scenario_idx].clone(),
+        );
+        session.state().script = Some(script.clone());
+        Ok(script)
+    }
+
+    /// Tells of calls that should have come before the events from `end` on.
+    pub(super) async fn missing_calls(&self, session: &Session, script: &AcpScript, end: usize) {
+        let missing: Vec<(usize, AwaitedCall<'_>)> = {
+            let mut state = session.state();
+            let calls = script.awaited_calls(end).filter(|(event_idx, call)| {
+                let is_of_connection = matches!(call, AwaitedCall::Authenticate { .. });
+                !is_of_connection && !state.settled_calls.contains(event_idx)
+            });
+            let missing: Vec<_> = calls.collect();
+            state
+                .settled_calls
+                .extend(missing.iter().map(|(event_idx, _)| *event_idx));
+            missing
+        };
+        for (event_idx, call) in missing {
+            let message = format!("the client did not send {}", call.words());
+            self.find(
+                &session.id,
+                differs(codes::ACP_MISSING, &script.timeline, event_idx, message),
+            )
+            .await;
+        }
+    }
+
+    /// Plays a segment, and answers its prompt.
+    async fn turn(self: Arc<Self>, id: Json, begun: Begun) {
+        let Begun {
+            session,
+            script,
+            segment_idx,
+            cancel,
+        } = begun;
+        if !script.1.loads_sessions() {
+            self.tell_history(&session, script.clone()).await;
+        }
+        let segment = script.1.segments.live[segment_idx].clone();
+        let mut turn = Turn::new(
+            self.clone(),
+            session.clone(),
+            script.clone(),
+            segment.origin_ms,
+            cancel.clone(),
+        );
+        let stopped = turn.play(segment.events.clone()).await.err();
+        if let Some(Stopped::Cancelled) = stopped {
+            turn.abandon().await;
+            session
+                .state()
+                .settled_calls
+                .extend(segment.events.clone().filter(|&event_idx| {
+                    matches!(
+                        script.1.event(event_idx).kind,
+                        EventKind::UserCancelSession { .. }
+                    )
+                }));
+        }
+        let answer: Answer = match stopped {
+            Some(Stopped::Failed(error)) => Err(error),
+            Some(Stopped::Cancelled) => Ok(json!({"stopReason": "cancelled"})),
+            None => Ok(scripted_answer(&script.1, segment_idx)),
+        };
+        let reason = match &answer {
+            Ok(answer) => answer["stopReason"].as_str().unwrap_or_default().to_owned(),
+            Err(error) => format!("error: {}", error.message),
+        };
+        if !turn.said.is_empty() {
+            let said = FinalOutput {
+                role: "assistant".to_owned(),
+                content: std::mem::take(&mut turn.said),
+                format_hint: None,
+            };
+            self.tell(&session.id, vec![EventData::FinalOutput(said)])
+                .await;
+        }
+        {
+            let mut state = session.state();
+            state.turn = None;
+            let mut told = answer
+                .clone()
+                .unwrap_or_else(|error| json!({"error": error.message}));
+            told["sessionId"] = json!(&*session.id);
+            state.answers.push(told);
+        }
+        // A cancelled segment is over too.
+        if !self.stop.is_cancelled() {
+            self.played().insert((script.0, segment_idx));
+        }
+        self.asserts(&session, &script.1, segment.events).await;
+        self.peer.answer(&id, &answer).await;
+        let report = TurnReport {
+            session: session.id.to_string(),
+            scenario: script.1.timeline.name.clone(),
+            turn: segment_idx + 1,
+            reason,
+        };
+        self.teller.notice(Notice::Turn(report)).await;
+    }
+
+    /// Judges the asserts of a segment that only this player can judge.
+    async fn asserts(&self, session: &Session, script: &AcpScript, events: std::ops::Range<usize>) {
+        for event_idx in events {
+            let event = script.event(event_idx);
+            let EventKind::Assert(assert) = &event.kind else {
+                continue;
+            };
+            let answers = {
+                let is_judged = assert
+                    .checks
+                    .iter()
+                    .any(|check| matches!(check.check, TimelineCheck::AcpSession { .. }));
+                let mut state = session.state();
+                match is_judged {
+                    true => std::mem::take(&mut state.answers),
+                    false => Vec::new(),
+                }
+            };
+            for check in &assert.checks {
+                let TimelineCheck::AcpSession { prompt_idx, fields } = &check.check else {
+                    let message = format!("`{}` can't be evaluated by `cuecard acp`", check.key);
+                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                        .at(&script.timeline.source, check.span);
+                    self.find(&session.id, self.findings.strictly_noted(found))
+                        .await;
+                    continue;
+                };
+                let answer = answers.get(*prompt_idx).unwrap_or(&Json::Null);
+                let lack = match answer.is_null() {
+                    true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
+                    false => script::lacks(fields, answer),
+                };
+                let event_told = EventData::Assertion(Assertion {
+                    id: format!("{}.{}", event.path, check.key),
+                    kind: "acp.session".to_owned(),
+                    status: if lack.is_none() { "pass" } else { "fail" }.to_owned(),
+                    observed: answer.clone(),
+                    evidence: lack.clone(),
+                });
+                self.tell(&session.id, vec![event_told]).await;
+                if let Some(lack) = lack {
+                    let found = Diagnostic::error(
+                        codes::MODEL_ASSERT_FAILED,
+                        format!("`{}` does not hold: {lack}", check.key),
+                    )
+                    .at(&script.timeline.source, check.span);
+                    self.find(&session.id, found).await;
+                }
+            }
+        }
+    }
+}
+
+/// A segment that a prompt has opened.
+struct Begun {
+    session: Arc<Session>,
+    script: IndexedScript,
+    segment_idx: usize,
+    cancel: CancellationToken,
+}
+
+/// What a prompt is answered when its segment was played to its end.
+fn scripted_answer(script: &AcpScript, segment_idx: usize) -> Json {
+    let mut answer = match script
+        .segments
+        .expected_response(&script.timeline, segment_idx)
+    {
+        answer if answer.is_object() => answer.clone(),
+        _ => json!({}),
+    };
+    if let Some(members) = answer.as_object_mut() {
+        members.remove("sessionId");
+        members
+            .entry("stopReason")
+            .or_insert_with(|| json!("end_turn"));
+    }
+    answer
+}
+
+/// The texts of a prompt, block by block.
+fn texts(blocks: &[Json]) -> Vec<&str> {
+    blocks
+        .iter()
+        .filter(|block| block["type"] == "text")
+        .filter_map(|block| block["text"].as_str())
+        .collect()
+}
+
+/// What differs between a prompt and the input that the script has: its text as texts are compared, all other blocks by
+/// what they are.
+fn prompt_difference(input: &UserInput, came: &[Json]) -> Option<String> {
+    let wanted: Vec<&str> = input
+        .blocks
+        .iter()
+        .filter_map(|block| match &block.kind {
+            BlockKind::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let (wanted, found) = (wanted.join("\n"), texts(came).join("\n"));
+    if normalise(&wanted) != normalise(&found) {
+        return Some(format!("the text that came: {}", shown(&json!(found))));
+    }
+    let mut wanted = input
+        .blocks
+        .iter()
+        .filter(|block| !matches!(block.kind, BlockKind::Text(_)));
+    let mut found = came.iter().filter(|block| block["type"] != "text");
+    loop {
+        match (wanted.next(), found.next()) {
+            (None, None) => return None,
+            (Some(wanted), Some(found)) => {
+                if let Some(difference) = content::difference(wanted, found) {
+                    return Some(difference);
+                }
+            }
+            (Some(wanted), None) => {
+                return Some(format!(
+                    "a block of type `{}` is missing",
+                    wanted.kind.as_str()
+                ));
+            }
+            (None, Some(found)) => return Some(format!("a block too many: {}", shown(found))),
+        }
+    }
+}

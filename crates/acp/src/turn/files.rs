@@ -1,0 +1,132 @@
+//! Files of the client: edits, and files that the agent reads.
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{AgentEdits, FileRead};
+use serde_json::json;
+
+use super::{OpenCall, Stopped, Turn};
+use crate::found::shown;
+use crate::script::updates;
+
+impl Turn {
+    pub(super) async fn edit(
+        &mut self,
+        event_idx: usize,
+        edit: &AgentEdits,
+    ) -> Result<(), Stopped> {
+        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let path = updates::absolute(&edit.path, &self.session.folder);
+        self.latest_call = Some(edit.call_id.clone());
+        self.update(event_idx, updates::edit(edit, &path, meta))
+            .await;
+        self.open.insert(
+            event_idx,
+            OpenCall {
+                id: edit.call_id.clone(),
+                ..OpenCall::default()
+            },
+        );
+        let update = updates::call_update(&edit.call_id, Some("in_progress"), None, meta);
+        self.update(event_idx, update).await;
+        let written = match (&edit.new_text, self.agent.client_can("/fs/writeTextFile")) {
+            (Some(new_text), true) => self.write_edit(edit, &path, new_text).await,
+            _ => Ok(()),
+        };
+        if self.cancel.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
+        self.open.remove(&event_idx);
+        let (status, content) = match &written {
+            Ok(()) => ("completed", None),
+            Err(reason) => ("failed", Some(updates::text_content(reason))),
+        };
+        if let Err(reason) = written {
+            let message = format!("`{}` was not edited: {reason}", edit.path);
+            self.differs(codes::ACP_CONTENT, event_idx, message).await;
+        }
+        self.update(
+            event_idx,
+            updates::call_update(&edit.call_id, Some(status), content, meta),
+        )
+        .await;
+        Ok(())
+    }
+
+    /// Writes an edit through the client.
+    pub(super) async fn write_edit(
+        &mut self,
+        edit: &AgentEdits,
+        path: &str,
+        new_text: &str,
+    ) -> Result<(), String> {
+        let content = match &edit.old_text {
+            None => new_text.to_owned(),
+            Some(old_text) => {
+                let params = json!({"sessionId": &*self.session.id, "path": path});
+                let answer = self.call_client("fs/read_text_file", &params, None).await;
+                let answer = answer.map_err(|error| error.message)?;
+                let whole = answer["content"].as_str().unwrap_or_default();
+                match whole.matches(old_text.as_str()).count() {
+                    1 => whole.replacen(old_text.as_str(), new_text, 1),
+                    count => {
+                        return Err(format!(
+                            "`oldText` occurs {count} times in the file, not once"
+                        ));
+                    }
+                }
+            }
+        };
+        let params = json!({"sessionId": &*self.session.id, "path": path, "content": content});
+        let answer = self.call_client("fs/write_text_file", &params, None).await;
+        answer.map(drop).map_err(|error| error.message)
+    }
+
+    pub(super) async fn read_files(
+        &mut self,
+        event_idx: usize,
+        reads: &[FileRead],
+    ) -> Result<(), Stopped> {
+        if !self.agent.client_can("/fs/readTextFile") {
+            let message = "the client can't read files: `agentFileReads` was not played";
+            let event = self.script.event(event_idx);
+            let found = Diagnostic::note(codes::ACP_CONTENT, message)
+                .at(&self.script.timeline.source, event.span)
+                .with_help("a client says that it can with `clientCapabilities: {fs: {readTextFile: true}}`");
+            self.find(self.agent.findings.strictly_noted(found)).await;
+            return Ok(());
+        }
+        for read in reads {
+            let params = json!({"sessionId": &*self.session.id, "path": read.path});
+            let hit = self.hit(event_idx, false);
+            let answer = self.call_client("fs/read_text_file", &params, hit).await;
+            if self.cancel.is_cancelled() {
+                return Err(Stopped::Cancelled);
+            }
+            let path = &read.path;
+            let problem = match (answer, &read.expected_content) {
+                (Err(error), _) => Some(format!("`{path}` could not be read: {}", error.message)),
+                (Ok(answer), expected) => match (answer["content"].as_str(), expected) {
+                    (None, _) => Some(format!("the client answered no `content` of `{path}`")),
+                    (Some(found), Some(expected)) if !is_same_text(expected, found) => {
+                        Some(format!(
+                            "`{path}` differs: expected {}, got {}",
+                            shown(&json!(expected)),
+                            shown(&json!(found))
+                        ))
+                    }
+                    _ => None,
+                },
+            };
+            if let Some(message) = problem {
+                self.differs(codes::ACP_CONTENT, event_idx, message).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One line end at the end doesn't count.
+fn is_same_text(expected: &str, found: &str) -> bool {
+    let without_end = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+    without_end(expected) == without_end(found)
+}

@@ -1,0 +1,88 @@
+//! A real client of the Agent Client Protocol with `cuecard acp`.
+
+use std::path::Path;
+use std::process::Command;
+
+use cuecard_testing::peers;
+use cuecard_testing::repository_root;
+use serde_json::Value;
+
+use crate::program;
+
+/// What came of a talk.
+struct Talk {
+    /// What the client printed.
+    said: String,
+    verdict: Value,
+    /// The file that the agent edits.
+    list: Option<String>,
+}
+
+/// Sends prompts by the SDK for Python; nothing when peers are left out.
+fn talk(prompts: &[&str]) -> Option<Talk> {
+    let python = peers::require("venv-llm/bin/python")?;
+    let scratch = program::scratch();
+    let folder = scratch.work();
+    let root = repository_root();
+    let output = Command::new(python)
+        .arg(root.join("tests/acp/client.py"))
+        .args(prompts)
+        .arg("--")
+        .arg(Path::new(env!("CARGO_BIN_EXE_cuecard")))
+        .arg("acp")
+        .arg(root.join("examples/acp/fix-notes.yaml"))
+        .args(["--speed", "0", "-o", "verdict.json"])
+        .current_dir(&folder)
+        .output()
+        .expect("the client runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let verdict = std::fs::read(folder.join("verdict.json"));
+    let verdict = verdict.unwrap_or_else(|error| panic!("{error}\n{said}\n{errors}"));
+    Some(Talk {
+        said,
+        verdict: serde_json::from_slice(&verdict).expect("JSON"),
+        list: std::fs::read_to_string(folder.join("list.txt")).ok(),
+    })
+}
+
+#[test]
+fn a_client_gets_what_the_timeline_says() {
+    let Some(talk) = talk(&["Put milk on the list"]) else {
+        return;
+    };
+    let lines: Vec<&str> = talk.said.lines().map(str::trim_end).collect();
+    assert_eq!(
+        lines,
+        [
+            "agent_thought_chunk  I look at what there is.",
+            "agent_message_chunk  First a look at the folder.",
+            "tool_call pending",
+            "tool_call_update in_progress",
+            "tool_call_update completed",
+            "permission once",
+            "tool_call pending",
+            "tool_call_update in_progress",
+            "tool_call_update completed",
+            "agent_message_chunk  Milk is on the list.",
+            "stopped end_turn",
+        ]
+    );
+    assert_eq!(talk.list.as_deref(), Some("milk\n"));
+    assert_eq!(talk.verdict["passed"], true, "{}", talk.verdict);
+    assert_eq!(talk.verdict["unplayed"], serde_json::json!([]));
+}
+
+#[test]
+fn what_a_client_says_otherwise_is_told_to_it() {
+    let Some(talk) = talk(&["Put tea on the list"]) else {
+        return;
+    };
+    assert!(talk.said.contains("error -32602"), "{}", talk.said);
+    assert!(talk.said.contains("Put milk on the list"), "{}", talk.said);
+    assert_eq!(
+        (&talk.verdict["passed"], talk.list),
+        (&Value::Bool(false), None)
+    );
+    assert_eq!(talk.verdict["findings"][0]["code"], "T-ACP-20");
+}
