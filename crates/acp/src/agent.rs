@@ -333,9 +333,15 @@ impl Agent {
     ) -> Answer {
         let waiting = self.peer.request(method, params, hit).await;
         let patience = self.options.patience;
-        match tokio::time::timeout(patience, waiting).await {
+        let gone = || Err(RpcError::new(INTERNAL_ERROR, "the client is gone"));
+        let answered = tokio::select! {
+            biased;
+            answered = tokio::time::timeout(patience, waiting) => answered,
+            () = self.stop.cancelled() => return gone(),
+        };
+        match answered {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(RpcError::new(INTERNAL_ERROR, "the client is gone")),
+            Ok(Err(_)) => gone(),
             Err(_) => {
                 let message = format!(
                     "the client did not answer `{method}` within {} s",

@@ -695,3 +695,14 @@ timeline:
     assert_eq!(sent.expect("base64"), png);
     assert!(client.end().await.passed);
 }
+
+#[tokio::test]
+async fn a_client_that_leaves_in_a_turn_is_not_waited_for() {
+    let mut client = Client::start(ROUND_TRIPS).await;
+    let session = client.open(able()).await;
+    client.prompt(&session, "Go").await;
+    while client.next().await["method"] != "terminal/create" {}
+    let verdict = client.end().await;
+    assert!(verdict.passed, "{:?}", verdict.findings);
+    assert_eq!(verdict.unplayed.len(), 1);
+}

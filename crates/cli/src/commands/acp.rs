@@ -1,6 +1,7 @@
 //! `cuecard acp`: an agent for editors and other clients, over the standard streams.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_acp::{
@@ -46,6 +47,14 @@ pub(crate) fn run(
             }
             Err(error) => serve::refuse(&error, false, output),
         };
+    }
+    if let Some(file) = &args.output {
+        let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
+        if let Err(problem) = output_files::check_overwriting([file.as_path()], &inputs) {
+            told(&[problem]);
+            return ExitCode::Invalid;
+        }
+        output_files::clear_results(std::slice::from_ref(file));
     }
     let trace = match trace(args) {
         Ok(trace) => trace,
@@ -131,11 +140,6 @@ fn options(
 }
 
 fn trace(args: &AcpArgs) -> Result<TraceOutput, Diagnostic> {
-    if let Some(file) = &args.output {
-        let inputs: Vec<_> = args.paths.iter().map(std::path::PathBuf::as_path).collect();
-        output_files::check_overwriting([file.as_path()], &inputs)?;
-        output_files::clear_results(std::slice::from_ref(file));
-    }
     let working_directory = inputs::working_directory()?;
     let clock = Clock::start();
     let run_dir = output_files::run_dir(&args.runs.run_dir, &working_directory, &clock)?;
