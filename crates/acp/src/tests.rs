@@ -706,3 +706,14 @@ async fn a_client_that_leaves_in_a_turn_is_not_waited_for() {
     assert!(verdict.passed, "{:?}", verdict.findings);
     assert_eq!(verdict.unplayed.len(), 1);
 }
+
+#[tokio::test]
+async fn a_file_that_differs_is_told() {
+    let timeline = ROUND_TRIPS.replace("expectedContent: \"two\"", "expectedContent: \"three\"");
+    let mut client = Client::start(&timeline).await;
+    let session = client.open(able()).await;
+    let id = client.prompt(&session, "Go").await;
+    served(&mut client, id, "3 passed", 0, "no1").await;
+    let verdict = client.end().await;
+    assert_eq!(codes(&verdict), ["T-ACP-24"], "{:?}", verdict.findings);
+}

@@ -330,7 +330,7 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("start", "stop"),
 ];
 
-/// Words for more than what was meant: a name that has one by now is another action.
+/// Words for more than what was meant: beside a word of the old name, one of them makes it another action.
 const WIDENING: &[&str] = &["all", "and", "every", "or", "without"];
 
 /// Words for what can't be undone: a name that has one by now is another action.
@@ -370,7 +370,11 @@ fn are_opposite(old: &str, new: &str) -> bool {
                 .any(|(left, right)| only(one, other, left) && only(other, one, right))
     };
     let comes = |word: &&str| only(&new, &old, word);
-    turns(&old, &new) || turns(&new, &old) || FINAL.iter().chain(WIDENING).any(comes)
+    let keeps_a_word = old.iter().any(|word| new.contains(word));
+    turns(&old, &new)
+        || turns(&new, &old)
+        || FINAL.iter().any(comes)
+        || (keeps_a_word && WIDENING.iter().any(comes))
 }
 
 /// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.
