@@ -61,14 +61,14 @@ impl Agent {
     pub(super) fn new(
         options: AcpOptions,
         scripts: Vec<Arc<AcpScript>>,
+        selector: Selector,
         peer: Peer,
         faults: ScriptedFaults<()>,
         teller: TraceWriter<Notice>,
         clock: Clock,
     ) -> Self {
-        let timelines = scripts.iter().map(|script| &*script.timeline);
         Self {
-            selector: Selector::new(timelines, options.max_distance),
+            selector,
             findings: Findings::new(options.is_strict),
             scripts,
             peer,
@@ -272,14 +272,14 @@ impl Agent {
                 if let EventKind::Authenticate(scripted) = &event.kind
                     && scripted.method_id == method_id
                 {
-                    self.is_authenticated.store(true, Ordering::Relaxed);
-                    return match scripted.error.is_null() {
+                    let works = scripted.error.is_null();
+                    self.is_authenticated.store(works, Ordering::Relaxed);
+                    return match works {
                         true if scripted.expected_response.is_object() => {
                             Ok(scripted.expected_response.clone())
                         }
                         true => Ok(json!({})),
                         false => {
-                            self.is_authenticated.store(false, Ordering::Relaxed);
                             let message = scripted.error["message"]
                                 .as_str()
                                 .unwrap_or("authentication failed");

@@ -21,11 +21,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cuecard_source::diagnostic::{Diagnostic, any_error};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
-use cuecard_timeline::script::{Act, PlayerKind, Selector, Wanted};
-use cuecard_trace::{End, Header, Metrics, RunStatus};
+use cuecard_timeline::script::{Act, PlayerKind, Selector};
+use cuecard_trace::{End, Metrics, RunStatus};
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -40,7 +40,7 @@ use agent::Agent;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::lines::{Line, LineReader};
-use cuecard_runtime::load::{LoadOptions, Loaded, load};
+use cuecard_runtime::load::{LoadOptions, Loaded, header, load};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
@@ -211,29 +211,13 @@ impl MockAgent {
             ..
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
-        if let Some(name) = self.options.scenario_name.as_deref() {
-            let wanted = Wanted {
-                name: Some(name),
-                ..Wanted::default()
-            };
-            let selector = Selector::new(timelines(), self.options.max_distance);
-            if let Err(unknown) = selector.select(wanted) {
-                return Err(StartError::Files(vec![unknown.diagnostic()]));
-            }
+        let selector = Selector::new(timelines(), self.options.max_distance);
+        if let Some(unknown) = selector.unknown_name(self.options.scenario_name.as_deref()) {
+            return Err(StartError::Files(vec![unknown]));
         }
         let clock = Clock::start();
-        let header = |run_id: &str| {
-            let named: Vec<Json> = timelines()
-                .map(|timeline| json!({"name": timeline.name, "file": timeline.source.name()}))
-                .collect();
-            Header::live(
-                run_id,
-                json!({"timelines": named}),
-                json!({"supports_tool_trace": true}),
-            )
-        };
         let trace = self.trace.map(|trace| {
-            let header = header(&trace.run_id);
+            let header = header(&trace.run_id, timelines());
             (trace, header)
         });
         let (teller, writer) =
@@ -242,7 +226,15 @@ impl MockAgent {
         teller.events(clock.now(), logs).await;
         let faults = faults_of(&scripts);
         let (peer, frames) = Peer::new();
-        let agent = Agent::new(self.options, scripts, peer, faults, teller.clone(), clock);
+        let agent = Agent::new(
+            self.options,
+            scripts,
+            selector,
+            peer,
+            faults,
+            teller.clone(),
+            clock,
+        );
         Ok(ReadyAgent {
             agent: Arc::new(agent),
             frames,
@@ -397,7 +389,7 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
     }
     let findings = agent.findings.list();
     Verdict {
-        passed: agent.findings.n_failures() == 0 && !any_error(&findings),
+        passed: agent.findings.n_failures() == 0,
         n_failures: agent.findings.n_failures(),
         findings,
         n_sessions: agent.n_sessions.load(Ordering::Relaxed),

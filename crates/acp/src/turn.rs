@@ -227,13 +227,13 @@ impl Turn {
                 && fault.event_idx == event_idx
                 && fault.aim.is_ok()
         });
+        let (fault_idx, fault) = of_event.next()?;
         let start_ms = self.script.schedule.events[event_idx].start_ms;
         let elapsed = self
             .agent
             .clock
             .now()
             .saturating_sub(self.began + self.delay);
-        let (fault_idx, fault) = of_event.next()?;
         let is_due = fault.fault.at_ms.is_none_or(|at_ms| {
             let due_ms = self
                 .agent
@@ -267,7 +267,7 @@ impl Turn {
     }
 
     async fn think(&mut self, event_idx: usize, text: &str) {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         let chunk = updates::chunk(
             Speaker::Thought,
             content::text(text),
@@ -281,12 +281,17 @@ impl Turn {
         .await;
     }
 
+    /// `_meta` of an event.
+    fn meta(&self, event_idx: usize) -> Json {
+        self.script.event(event_idx).meta.clone()
+    }
+
     fn message_id(&self, event_idx: usize, kind: &str) -> String {
         format!("{}-{kind}{event_idx}", self.session.id)
     }
 
     async fn say(&mut self, event_idx: usize, block: &Block) {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         let update = match (&block.kind, content::block(block)) {
             (_, Some(content)) => updates::chunk(
                 Speaker::Agent,
@@ -334,7 +339,7 @@ impl Turn {
             state.plan.extend(plan.entries.iter().cloned());
             content::plan(&state.plan)
         };
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         self.update(event_idx, updates::plan(entries.clone(), meta))
             .await;
         self.tell(EventData::Plan(Plan { entries })).await;
@@ -364,7 +369,7 @@ impl Turn {
             .collect();
         let mut params =
             json!({"sessionId": &*self.session.id, "toolCall": call, "options": options});
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         if !meta.is_null() {
             params["_meta"] = meta.clone();
         }

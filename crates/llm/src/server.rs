@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::value::Json;
-use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_timeline::model::EventKind;
 use cuecard_timeline::profiles::Profiles;
-use cuecard_timeline::script::{Selector, Sessions, Wanted};
-use cuecard_trace::{End, Header, Metrics, RunStatus};
+use cuecard_timeline::script::{Selector, Sessions};
+use cuecard_trace::{End, Metrics, RunStatus};
 use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
 
@@ -27,7 +26,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerNotice, ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
-use cuecard_runtime::load::Loaded;
+use cuecard_runtime::load::{Loaded, header};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{self, TraceOutput, Writer};
@@ -138,14 +137,8 @@ impl MockLlm {
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
         let selector = Selector::new(timelines(), options.max_distance);
-        if let Some(name) = &options.scenario_name {
-            let wanted = Wanted {
-                name: Some(name),
-                ..Wanted::default()
-            };
-            if let Err(unknown) = selector.select(wanted) {
-                return Err(StartError::Files(vec![unknown.diagnostic()]));
-            }
+        if let Some(unknown) = selector.unknown_name(options.scenario_name.as_deref()) {
+            return Err(StartError::Files(vec![unknown]));
         }
         let profiles = Profiles::with(options.profiles.clone());
         if let Some(agent) = &options.agent {
@@ -449,17 +442,6 @@ async fn judge_expectations(mock_server: &MockServer, exit_code: Option<i64>) {
             mock_server.find(found.at(&timeline.source, span)).await;
         }
     }
-}
-
-fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
-    let scenarios: Vec<Json> = timelines
-        .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
-        .collect();
-    Header::live(
-        run_id,
-        serde_json::json!({"timelines": scenarios}),
-        serde_json::json!({"supports_tool_trace": true}),
-    )
 }
 
 fn unplayed_turns(mock_server: &MockServer, unplayed: &[super::UnplayedTurn]) -> Diagnostic {

@@ -8,6 +8,8 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_timeline::format::{Symbols, check_names};
 use cuecard_timeline::model::{FaultRules, Timeline};
 use cuecard_timeline::script::Selector;
+use cuecard_trace::Header;
+use serde_json::{Value as Json, json};
 
 use super::collect::collect;
 use super::text_file;
@@ -101,6 +103,18 @@ pub fn load<S>(
         .map(|found| found.strictly(options.is_strict));
     loaded.diagnostics.extend(between);
     loaded
+}
+
+/// How the trace of a stand-in begins that plays `timelines`.
+pub fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
+    let scenarios: Vec<Json> = timelines
+        .map(|timeline| json!({"name": timeline.name, "file": timeline.source.name()}))
+        .collect();
+    Header::live(
+        run_id,
+        json!({"timelines": scenarios}),
+        json!({"supports_tool_trace": true}),
+    )
 }
 
 impl<S> Loaded<S> {

@@ -238,8 +238,9 @@ pub(super) fn opened(script: &AcpScript) -> Map<String, Json> {
             .iter()
             .map(|model| {
                 let mut model = model.clone();
-                if let (Some(members), Some(id)) = (model.as_object_mut(), id_of(first)) {
-                    let id = members.remove("id").unwrap_or(id);
+                if let Some(members) = model.as_object_mut()
+                    && let Some(id) = members.remove("id")
+                {
                     members.entry("modelId").or_insert(id);
                 }
                 model

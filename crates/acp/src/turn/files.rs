@@ -14,7 +14,7 @@ impl Turn {
         event_idx: usize,
         edit: &AgentEdits,
     ) -> Result<(), Stopped> {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         let path = updates::absolute(&edit.path, &self.session.folder);
         self.latest_call = Some(edit.call_id.clone());
         self.update(event_idx, updates::edit(edit, &path, meta))

@@ -54,7 +54,7 @@ impl Turn {
     }
 
     pub(super) async fn start_call(&mut self, event_idx: usize, call: &ToolUse) {
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         let update = updates::call(call, &self.session.folder, meta);
         self.update(event_idx, update).await;
         self.tell(EventData::ToolCall(ToolCall {
@@ -218,7 +218,7 @@ impl Turn {
             None => (!text.is_empty()).then(|| updates::text_content(&text)),
         };
         let status = if has_failed { "failed" } else { "completed" };
-        let meta = &self.script.clone().timeline.events[event_idx].meta;
+        let meta = &self.meta(event_idx);
         let mut update = updates::call_update(&open.id, Some(status), content, meta);
         if is_real {
             update["rawOutput"] = json!({"output": text, "exitCode": open.exit_code});

@@ -162,6 +162,16 @@ impl Selector {
         }
     }
 
+    /// T-SEL-01 if a name is given that no scenario has.
+    pub fn unknown_name(&self, name: Option<&str>) -> Option<Diagnostic> {
+        let wanted = Wanted {
+            name: Some(name?),
+            ..Wanted::default()
+        };
+        let unknown = self.select(wanted).err()?;
+        Some(unknown.diagnostic())
+    }
+
     /// The distance above which nothing is chosen.
     pub fn max_distance(&self) -> f64 {
         self.max_distance
