@@ -358,6 +358,23 @@ impl Agent {
         }
     }
 
+    /// Tells which turns the client did not wait for.
+    pub(super) async fn tell_abandoned(&self) {
+        let sessions: Vec<Arc<Session>> = self.sessions().all().cloned().collect();
+        for session in sessions {
+            let is_abandoned = {
+                let turn = &session.state().turn;
+                turn.as_ref().is_some_and(|turn| !turn.is_cancelled())
+            };
+            if is_abandoned {
+                let message = "the client left while a prompt was being answered";
+                let found = Diagnostic::error(codes::ACP_MISSING, message);
+                let found = found.with_help("a client that stops early sends `session/cancel`");
+                self.find(&session.id, found).await;
+            }
+        }
+    }
+
     /// The input has ended: turns end, and what is still missing is told.
     pub(super) async fn end(&self) {
         self.stop.cancel();

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
 use cuecard_timeline::script::{Act, PlayerKind, Selector};
@@ -323,6 +323,10 @@ impl ReadyAgent {
                 Line::End => break,
             }
         }
+        // An agent that has crashed can't be waited for.
+        if end != Some(WriterEnd::Crashed) {
+            agent.tell_abandoned().await;
+        }
         agent.end().await;
         agent.peer.close();
         let end = match end {
@@ -371,7 +375,13 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
             }
         })
         .collect();
-    if let Some(first) = unplayed.first().filter(|_| agent.options.require_complete) {
+    let n_prompts = agent.n_prompts.load(Ordering::Relaxed);
+    if n_prompts == 0 && !unplayed.is_empty() && end != WriterEnd::Crashed {
+        let message = "the client sent no prompt, so nothing was played";
+        agent
+            .found(None, Diagnostic::error(codes::ACP_MISSING, message))
+            .await;
+    } else if let Some(first) = unplayed.first().filter(|_| agent.options.require_complete) {
         let message = format!(
             "{} of the prompts were not played, first: prompt {} of `{}` ({})",
             unplayed.len(),
@@ -379,7 +389,7 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
             first.scenario,
             first.place
         );
-        let found = Diagnostic::error(cuecard_source::diagnostic::codes::ACP_MISSING, message);
+        let found = Diagnostic::error(codes::ACP_MISSING, message);
         agent.found(None, found).await;
     }
     let timeline_of = |idx: usize| agent.scripts.get(idx).map(|script| &*script.timeline);
@@ -393,7 +403,7 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
         n_failures: agent.findings.n_failures(),
         findings,
         n_sessions: agent.n_sessions.load(Ordering::Relaxed),
-        n_prompts: agent.n_prompts.load(Ordering::Relaxed),
+        n_prompts,
         n_turns: agent
             .scripts
             .iter()

@@ -703,8 +703,16 @@ async fn a_client_that_leaves_in_a_turn_is_not_waited_for() {
     client.prompt(&session, "Go").await;
     while client.next().await["method"] != "terminal/create" {}
     let verdict = client.end().await;
-    assert!(verdict.passed, "{:?}", verdict.findings);
+    assert_eq!(codes(&verdict), ["T-ACP-22"], "{:?}", verdict.findings);
     assert_eq!(verdict.unplayed.len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_prompt_nothing_has_passed() {
+    let mut client = Client::start(ROUND_TRIPS).await;
+    client.open(able()).await;
+    let verdict = client.end().await;
+    assert_eq!(codes(&verdict), ["T-ACP-22"], "{:?}", verdict.findings);
 }
 
 #[tokio::test]

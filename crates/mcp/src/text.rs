@@ -1,6 +1,9 @@
 //! What servers and configs say, made fit to be shown: no control characters, no secrets, bounded.
 
+use std::borrow::Cow;
 use std::time::Duration;
+
+use cuecard_source::value::Redactor;
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
 const SHORTEST_SECRET: usize = 8;
@@ -8,8 +11,8 @@ const SHORTEST_SECRET: usize = 8;
 /// Secrets of one server, to be replaced by their names in every text that leaves the session.
 #[derive(Default)]
 pub(super) struct Mask {
-    /// (secret, the name shown instead), longest secret first, so that no part of one stays.
-    secrets: Vec<(String, String)>,
+    /// (what finds the secret, its length, the name shown instead), longest secret first, so that no part of one stays.
+    secrets: Vec<(Redactor, usize, String)>,
 }
 
 impl Mask {
@@ -20,17 +23,18 @@ impl Mask {
         }
         let at = self
             .secrets
-            .partition_point(|(known, _)| known.len() >= secret.len());
+            .partition_point(|(_, length, _)| *length >= secret.len());
+        let redactor = Redactor::new([secret.to_owned()]);
         self.secrets
-            .insert(at, (secret.to_owned(), format!("[{name}]")));
+            .insert(at, (redactor, secret.len(), format!("[{name}]")));
     }
 
     /// `text` with every secret replaced by its name.
     pub(super) fn apply(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (secret, name) in &self.secrets {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), name);
+        for (redactor, _, name) in &self.secrets {
+            if let Cow::Owned(masked) = redactor.text_with(&text, name) {
+                text = masked;
             }
         }
         text
@@ -214,7 +218,42 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    /// What an address makes of a secret in one of its places is still found.
+    fn is_found(secret: &str, place: &str) -> Result<(), TestCaseError> {
+        let redactor = Redactor::new([secret.to_owned()]);
+        if let Ok(address) = reqwest::Url::parse(&place.replace("HERE", secret)) {
+            prop_assert!(redactor.finds(address.as_str()), "{address}");
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_secret_in_an_address_is_found(
+            secret in "[a-z][ -~&&[^?#/%]]{6,20}[a-z]",
+            place in select(vec![
+                "http://h/HERE", "http://h/x/HERE/y?z", "http://h/?q=HERE", "http://h/#HERE",
+                "http://user:HERE@h/",
+            ]),
+        ) {
+            is_found(&secret, place)?;
+        }
+    }
+
+    #[test]
+    fn a_mask_knows_a_secret_of_several_lines() {
+        let mut mask = Mask::default();
+        mask.add("AAAAbbbb\nCCCCdddd", "KEY");
+        assert_eq!(mask.apply("AAAAbbbb CCCCdddd"), "[KEY]");
+        assert_eq!(mask.apply("a line: CCCCdddd"), "a line: [KEY]");
+    }
 
     #[test]
     fn a_mask_replaces_the_longest_secret_first() {

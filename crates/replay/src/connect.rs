@@ -12,6 +12,8 @@ use cuecard_tool_call::format::server_of;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Failure, FailureKind};
 
+pub use schema::check_arguments;
+
 use super::older;
 use super::pool::{Pool, unknown_server};
 use cuecard_mcp::{ServerSpec, ToolInfo};

@@ -235,7 +235,11 @@ fn judge_scenario(
             false => warnings.push(warning),
         }
     }
-    let judgement = TestResult::judged(&case, filtered, outcomes, run(setup, &name, clock));
+    let mut judgement = TestResult::judged(&case, filtered, outcomes, run(setup, &name, clock));
+    let lines = played::step_lines(&case);
+    for assertion in &mut judgement.result.assertions {
+        assertion.line = lines.get(&assertion.outcome.id).copied();
+    }
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),

@@ -1,6 +1,7 @@
 //! Plays a scenario for its trace, as `play` does: here tool calls, and browser steps beside it.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::future::Future;
 use std::mem;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor, is_credential};
 use cuecard_source::{SourceFile, Span};
+use cuecard_tool_call::format as tool_call;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, Verdict, short_secret};
 use cuecard_trace::{Event, EventData, Header, StepStatus, Trace};
@@ -389,13 +391,32 @@ pub(super) fn step_outcome(event: &Event) -> Option<Outcome> {
         (None, Some(condition)) => format!("its condition is false: {condition}"),
         (None, None) => step.status.as_str().to_owned(),
     };
-    let id = match &step.id {
-        Some(id) => format!("step {} ({id})", step.step),
-        None => format!("step {}", step.step),
-    };
+    let id = step_name(step.step, step.id.as_deref());
     Some(Outcome {
         help: step.error.as_ref().and_then(|error| error.help.clone()),
         event_refs: vec![event.event_id.clone()],
         ..Outcome::of_run(&id, &step.tool, status, message)
     })
+}
+
+fn step_name(number: u64, id: Option<&str>) -> String {
+    match id {
+        Some(id) => format!("step {number} ({id})"),
+        None => format!("step {number}"),
+    }
+}
+
+/// The lines in the file of tool calls from which `case` is, by the ids of [`step_outcome`].
+pub(super) fn step_lines(case: &TestCase) -> HashMap<String, usize> {
+    let source = &case.source;
+    let scenario = (kind_of(source) == Some(FileKind::ToolCall))
+        .then(|| tool_call::read(source).scenario)
+        .flatten();
+    let steps = scenario.iter().flat_map(|scenario| &scenario.steps);
+    steps
+        .map(|step| {
+            let line = source.position(step.span.start).line;
+            (step_name(step.number, step.id.as_deref()), line)
+        })
+        .collect()
 }

@@ -47,14 +47,10 @@ fn asks(plan: &BrowserPlan) -> String {
     match &plan.model {
         AskedModel::Unasked | AskedModel::Unnamed if unread.is_empty() => String::new(),
         AskedModel::Unasked => {
-            format!(
-                "  asks    no model about {unread}: it matches no rule, so it must be unambiguous on the page\n"
-            )
+            format!("  asks    no model: {unread} must be unambiguous on the page\n")
         }
         AskedModel::Unnamed => {
-            format!(
-                "  asks    no model about {unread}: configure one with --model or `options.llm`\n"
-            )
+            format!("  asks    no model: `parse --model` names one for {unread}\n")
         }
         AskedModel::Named(model) => {
             let if_unclear = "if the rules match no element or several";

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use cuecard_mcp::result::{text_of, value_of};
 use cuecard_mcp::{ContentBlock, ToolInfo, ToolReply};
-use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_replay::check_arguments;
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
 use cuecard_source::value::Redactor;
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, Value as Json, json};
@@ -138,10 +139,12 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
     };
     for pair in &args.texts {
         let (name, value) = split(pair, "--arg")?;
-        let value = typed(
-            &value,
-            tool.map(|tool| &tool.input_schema["properties"][&name]),
-        );
+        let schema = tool.map(|tool| &tool.input_schema["properties"][&name]);
+        let value = typed(&value, schema).map_err(|error| {
+            wrong(format!("the value of `--arg {name}` is not JSON: {error}")).with_help(format!(
+                "for a text, write --arg-json {name}='\"…\"' with quotation marks"
+            ))
+        })?;
         give(name, value)?;
     }
     for pair in &args.values {
@@ -157,29 +160,15 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
     Ok(arguments)
 }
 
-/// What the tool's schema does not have, or requires and is not there. The server decides.
+/// What the tool's schema says against the arguments, as warnings: the server decides.
 fn doubts(arguments: &Map<String, Json>, tool: &ToolInfo) -> Vec<Diagnostic> {
-    let schema = &tool.input_schema;
-    let Some(known) = schema["properties"].as_object() else {
-        return Vec::new();
-    };
-    let required = schema["required"].as_array().into_iter().flatten();
-    let missing = required
-        .filter_map(Json::as_str)
-        .filter(|name| !arguments.contains_key(*name))
-        .map(|name| {
-            let message = format!("`{}` requires the argument `{name}`", tool.name);
-            Diagnostic::warning(codes::PARAM_MISSING, message)
-        });
-    let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
-    let unknown = unknown.map(|name| {
-        let message = format!("`{}` has no argument `{name}`", tool.name);
-        let mut warning = Diagnostic::warning(codes::PARAM_UNKNOWN, message);
-        let names = known.keys().map(String::as_str);
-        warning.help = did_you_mean(name, names).map(|name| format!("did you mean `{name}`?"));
-        warning
-    });
-    missing.chain(unknown).collect()
+    check_arguments(tool, arguments.clone())
+        .into_iter()
+        .map(|found| Diagnostic {
+            severity: Severity::Warning,
+            ..found
+        })
+        .collect()
 }
 
 /// The JSON of `--args`: itself, or that of a file behind an `@`; `-` is standard input.
@@ -194,7 +183,10 @@ fn read_all(text: &str) -> Result<Json, Diagnostic> {
 }
 
 /// A value as the schema of its parameter wants it: a text where texts are wanted, else JSON if it is that.
-fn typed(value: &str, schema: Option<&Json>) -> Json {
+///
+/// # Errors
+/// It begins like an object or a list, and is none.
+fn typed(value: &str, schema: Option<&Json>) -> Result<Json, serde_json::Error> {
     let kinds = schema.map(|schema| &schema["type"]);
     let is_text = match kinds {
         Some(Json::String(kind)) => kind == "string",
@@ -202,8 +194,10 @@ fn typed(value: &str, schema: Option<&Json>) -> Json {
         _ => false,
     };
     match serde_json::from_str(value) {
-        Ok(json) if !is_text => json,
-        _ => value.into(),
+        _ if is_text => Ok(value.into()),
+        Err(error) if value.starts_with(['{', '[']) => Err(error),
+        Err(_) => Ok(value.into()),
+        Ok(json) => Ok(json),
     }
 }
 
@@ -276,7 +270,11 @@ mod tests {
             ("[1,2]", None, json!([1, 2])),
             ("true", None, json!(true)),
         ] {
-            assert_eq!(typed(value, schema), expected, "{value}");
+            let typed = typed(value, schema).expect("it can be sent");
+            assert_eq!(typed, expected, "{value}");
         }
+        assert_eq!(typed("{2", Some(&text)).ok(), Some(json!("{2")));
+        assert!(typed("{2", Some(&number)).is_err());
+        assert!(typed("[draft] x", None).is_err());
     }
 }

@@ -32,53 +32,91 @@ pub(super) fn check(
     forget_page(&mut schema, &arguments);
     let aimless = aim(&mut arguments, scenario, step, tool);
     let arguments = Json::Object(fit(arguments, &schema, recorder));
-    let validator = match jsonschema::validator_for(&schema) {
+    let places = Places::of(scenario, step);
+    let is_unknown = |place: &str| {
+        unknown
+            .iter()
+            .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
+    };
+    let label = step.label();
+    let of = format!("the tool `{}` of `{server}`", tool.name);
+    let found = misfits(&schema, &arguments, [&label, &tool.name, &of], is_unknown);
+    let found = found
+        .into_iter()
+        .map(|misfit| places.put(misfit.found, &misfit.place, misfit.name.as_deref()));
+    aimless.into_iter().chain(found).collect()
+}
+
+/// What is wrong with `arguments` for `tool`, by its schema alone.
+pub fn check_arguments(tool: &ToolInfo, arguments: Map<String, Json>) -> Vec<Diagnostic> {
+    let of = format!("the tool `{}`", tool.name);
+    let names = ["the call", &tool.name, &of];
+    misfits(&tool.input_schema, &arguments.into(), names, |_| false)
+        .into_iter()
+        .map(|misfit| misfit.found)
+        .collect()
+}
+
+/// Something that doesn't match a schema.
+struct Misfit {
+    found: Diagnostic,
+    /// A pointer into the arguments.
+    place: String,
+    /// The argument there whose name it is about.
+    name: Option<String>,
+}
+
+/// What doesn't match `schema`, but for the places that `is_unknown` names. `label` is what the call is in a message.
+fn misfits(
+    schema: &Json,
+    arguments: &Json,
+    [label, tool, tool_of_server]: [&str; 3],
+    is_unknown: impl Fn(&str) -> bool,
+) -> Vec<Misfit> {
+    let validator = match jsonschema::validator_for(schema) {
         Ok(validator) => validator,
         Err(error) => {
             let message = format!(
-                "{} is not checked: the input schema of the tool `{}` can't be used: {error}",
-                step.label(),
-                tool.name
+                "{label} is not checked: the input schema of the tool `{tool}` can't be used: {error}"
             );
-            let unread = Diagnostic::warning(codes::PARAM_TYPE, message);
-            return vec![Places::of(scenario, step).put(unread, "", None)];
+            return vec![Misfit {
+                found: Diagnostic::warning(codes::PARAM_TYPE, message),
+                place: String::new(),
+                name: None,
+            }];
         }
     };
-    let misnamed = Misnamed::find(&schema, &arguments);
-    let places = Places::of(scenario, step);
-    let mut diagnostics: Vec<Diagnostic> = aimless;
-    let misfits = validator
-        .iter_errors(&arguments)
-        .filter(|error| {
-            let place = error.instance_path().to_string();
-            !misnamed.explain(error)
-                && !unknown
-                    .iter()
-                    .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
+    let misnamed = Misnamed::find(schema, arguments);
+    let mut misfits: Vec<Misfit> = validator
+        .iter_errors(arguments)
+        .filter(|error| !misnamed.explain(error) && !is_unknown(&error.instance_path().to_string()))
+        .map(|error| Misfit {
+            found: told(&error, label, tool),
+            place: error.instance_path().to_string(),
+            name: None,
         })
-        .map(|error| {
-            let found = told(&error, step, &tool.name);
-            places.put(found, &error.instance_path().to_string(), None)
-        });
-    diagnostics.extend(misfits);
+        .collect();
     for name in &misnamed.names {
-        let message = |verb| {
-            format!(
-                "the tool `{}` of `{server}` {verb} no parameter `{name}`",
-                tool.name
-            )
+        let mut found = match misnamed.is_error(name) {
+            true => Diagnostic::error(
+                codes::PARAM_UNKNOWN,
+                format!("{tool_of_server} has no parameter `{name}`"),
+            ),
+            false => Diagnostic::warning(
+                codes::PARAM_UNKNOWN,
+                format!("{tool_of_server} names no parameter `{name}`"),
+            ),
         };
-        let mut diagnostic = if misnamed.is_error(name) {
-            Diagnostic::error(codes::PARAM_UNKNOWN, message("has"))
-        } else {
-            Diagnostic::warning(codes::PARAM_UNKNOWN, message("names"))
-        };
-        diagnostic.label = misnamed
+        found.label = misnamed
             .meant(name)
             .map(|name| format!("did you mean `{name}`?"));
-        diagnostics.push(places.put(diagnostic, "", Some(name)));
+        misfits.push(Misfit {
+            found,
+            place: String::new(),
+            name: Some((*name).to_owned()),
+        });
     }
-    diagnostics
+    misfits
 }
 
 /// Puts something where the targets of a step will put what the server knows their elements by, and says which have
@@ -123,10 +161,9 @@ fn aim(
 }
 
 /// An error of the schema as a message.
-fn told(error: &ValidationError<'_>, step: &Step, tool: &str) -> Diagnostic {
+fn told(error: &ValidationError<'_>, label: &str, tool: &str) -> Diagnostic {
     let place = error.instance_path().to_string();
     let place = place.trim_start_matches('/').replace('/', ".");
-    let label = step.label();
     if let ValidationErrorKind::Required { property } = error.kind()
         && let Some(name) = property.as_str()
     {

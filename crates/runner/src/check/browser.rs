@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use cuecard_browser::model::NamedModel;
 use cuecard_browser_steps::format::{self as browser, BrowserEffects, check_variables};
 use cuecard_browser_steps::model::{BrowserScenario, StepsFile, TranslatorChoice};
+use cuecard_page::sentences::{Understanding, nearest_form, understand};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 
 /// What a browser file would do.
 #[derive(Debug)]
@@ -41,10 +42,41 @@ pub(super) fn scenario(
             diagnostics.push(found);
             AskedModel::Unasked
         });
+        diagnostics.extend(unread(&scenario, source, &model));
         let effects = browser::effects(&scenario);
         BrowserPlan { effects, model }
     });
     (plan, diagnostics)
+}
+
+/// What is wrong with sentences that no rule reads: an error if nobody does, a warning if only the page can tell.
+fn unread(scenario: &BrowserScenario, source: &SourceFile, model: &AskedModel) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (number, action) in (1..).zip(&scenario.actions) {
+        let diagnostic = match understand(&action.text) {
+            Understanding::NotUnderstood { reason } if !matches!(model, AskedModel::Named(_)) => {
+                let message = format!("action {number} matches no rule: {reason}");
+                Diagnostic::warning(codes::BROWSER_NOT_UNDERSTOOD, message).with_help(
+                    match nearest_form(&action.text) {
+                        Some(form) => format!("the closest form is: {form}"),
+                        None => {
+                            "start with a verb: click X, type 'text' into X, verify X is visible"
+                                .to_owned()
+                        }
+                    },
+                )
+            }
+            Understanding::Compound { parts } => {
+                let message = format!("action {number} asks for more than one action");
+                let parts: String = parts.iter().map(|part| format!("\n- {part}")).collect();
+                Diagnostic::error(codes::BROWSER_COMPOUND, message)
+                    .with_help(format!("write one action for each:{parts}"))
+            }
+            _ => continue,
+        };
+        found.push(diagnostic.at(source, action.span));
+    }
+    found
 }
 
 /// Reads browser steps, as [`scenario`] does.

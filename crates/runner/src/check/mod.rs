@@ -10,7 +10,7 @@ use cuecard_judge::model::TestCase;
 use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
-use cuecard_replay::known_servers;
+use cuecard_replay::{is_built_in, known_servers, unknown_server};
 use cuecard_runtime::collect::{FoundFile, Kind};
 use cuecard_runtime::text_file::{self, folder_of};
 use cuecard_runtime::timelines::{self, is_timeline, without_data};
@@ -284,12 +284,16 @@ fn tool_calls(source: &SourceFile, with: &CheckContext<'_>) -> Read {
             false => would_do(scenario, with.config).servers,
         };
         for name in servers {
-            if let Some(Err(broken)) = with.config.server(&name).map(|server| &server.spec) {
-                diagnostics.push(Diagnostic {
-                    severity: Severity::Warning,
-                    ..broken.clone()
-                });
-            }
+            let problem = match with.config.server(&name) {
+                Some(server) => server.spec.as_ref().err().cloned(),
+                // Without any config every server would be unknown.
+                None if is_built_in(&name) || with.config.files.is_empty() => None,
+                None => Some(unknown_server(with.config, &name)),
+            };
+            diagnostics.extend(problem.map(|problem| Diagnostic {
+                severity: Severity::Warning,
+                ..problem
+            }));
         }
     }
     let content = reading

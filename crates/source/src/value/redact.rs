@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::{Json, as_text};
+use super::{Json, as_text, printable};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -309,13 +309,25 @@ pub fn without_credentials(text: &str) -> Option<String> {
     has_password.then(|| format!("{scheme}://{REDACTED}{}", &rest[user.len()..]))
 }
 
+/// How many characters a line of a secret has at least to be one by itself.
+const SHORTEST_LINE: usize = 8;
+
 /// A secret as it is and as it would look inside JSON (also inside a text of JSON in JSON), a URL and a single-quoted
-/// shell word; with the white space around it and without.
+/// shell word; with the white space around it and without; on one line, as messages show it; and line by line, as a
+/// program prints a key.
 fn spellings(secret: &str) -> Vec<String> {
     let trimmed = secret.trim();
     let mut all = spellings_of(secret);
     if trimmed.len() < secret.len() && trimmed.chars().count() >= SHORTEST_SECRET {
         all.extend(spellings_of(trimmed));
+    }
+    if !printable(trimmed).eq(trimmed) {
+        all.extend(spellings_of(&printable(trimmed)));
+        let words: Vec<&str> = trimmed.split_whitespace().collect();
+        all.extend(spellings_of(&words.join(" ")));
+        let lines = trimmed.split(char::is_control).map(str::trim);
+        let lines = lines.filter(|line| line.chars().count() >= SHORTEST_LINE);
+        all.extend(lines.flat_map(spellings_of));
     }
     all.sort();
     all.dedup();
@@ -339,12 +351,32 @@ fn spellings_of(secret: &str) -> Vec<String> {
         secret.replace('\t', r"'$'\t''").replace('\n', r"'$'\n''"),
         secret.replace(['\t', '\n', '\r'], ""),
     ];
-    for kept in ["", "/", "!'()*"] {
-        let url = in_url(secret, kept);
-        all.extend([url.replace("%20", "+"), url.to_lowercase(), url]);
+    let in_address = secret.replace(['\t', '\n', '\r'], "");
+    for kept in KEPT_IN_URLS {
+        let url = in_url(&in_address, kept);
+        all.extend([
+            in_url(secret, kept),
+            url.replace('\\', "/"),
+            url.replace("%20", "+"),
+            url.to_lowercase(),
+            url,
+        ]);
     }
     all
 }
+
+/// What writers of URLs leave as it is beside letters, digits and `-_.~`: nothing, `encodeURI`'s, `encodeURIComponent`'s
+/// and forms' characters, then what a parser of URLs leaves in a path, a query, a fragment and before an `@`.
+const KEPT_IN_URLS: [&str; 8] = [
+    "",
+    "/",
+    "!'()*",
+    "*",
+    "!$%&'()*+,/:;=@[\\]^|",
+    "!$%&()*+,/:;=?@[\\]^`{|}",
+    "!#$%&'()*+,/:;=?@[\\]^{|}",
+    "!$%&'()*+,",
+];
 
 fn in_json(text: &str) -> String {
     let json = Json::String(text.to_owned()).to_string();
@@ -394,6 +426,16 @@ mod tests {
             ("abc/def+ghi", r"abc\/def+ghi"),
             ("abc/def+ghi==", "abc/def%2Bghi%3D%3D"),
             ("two words 12", "q=two+words+12"),
+            ("pa ss&word1", "http://h/pa%20ss&word1"),
+            ("pass\\word", "http://h/pass/word"),
+            ("AAAAbbbb\nDDDDeeee", "bad key AAAAbbbb DDDDeeee"),
+            ("AAAAbbbb\r\n  DDDDeeee", "bad key AAAAbbbb DDDDeeee"),
+            ("AAAAbbbb\u{1b}[31mDDDD", "bad AAAAbbbb [31mDDDD"),
+            ("AAAA\u{202e}DDDD", "bad AAAA\u{fffd}DDDD"),
+            (
+                "-----BEGIN-----\nAAAAbbbb\n",
+                "a line on its stdout: AAAAbbbb",
+            ),
         ] {
             let text = Redactor::new([secret.to_owned()])
                 .text(spelled)

@@ -52,7 +52,11 @@ pub(crate) fn run(
         }
     }
     if !is_alone {
-        stdout(&total(&args.files, &exits, output.stdout));
+        let passed = match args.dry_run {
+            true => "can be played",
+            false => "passed",
+        };
+        stdout(&total(&args.files, &exits, passed, output.stdout));
     }
     exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
 }
@@ -62,13 +66,19 @@ pub(crate) fn run(
 fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
     let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
     clear(args, named.iter().flatten()).map_err(Stop::invalid)?;
-    let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
-    if args.files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
-        let diagnostic = Diagnostic::error(
-            codes::ARGUMENT,
-            "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
-        )
-        .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
+    let for_one = [
+        ("`--json`", args.json),
+        ("`--output`", args.output.is_some()),
+        ("`--report`", !args.reports.is_empty()),
+        ("`--start`", args.start.is_some()),
+        ("`--end`", args.end.is_some()),
+    ];
+    let for_one = for_one.into_iter().find(|(_, is_given)| *is_given);
+    if let (2.., Some((one, _))) = (args.files.len(), for_one) {
+        let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{one} is for a single file"))
+            .with_help(
+                "for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`",
+            );
         return Err(Stop::invalid(diagnostic));
     }
     // Nothing is played before all files are found and can be read.
@@ -97,7 +107,7 @@ fn errors_of(file: &Path) -> Vec<Diagnostic> {
 }
 
 /// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
-fn total(files: &[PathBuf], exits: &[ExitCode], style: Style) -> String {
+fn total(files: &[PathBuf], exits: &[ExitCode], word: &str, style: Style) -> String {
     let failed: Vec<String> = files
         .iter()
         .zip(exits)
@@ -107,7 +117,7 @@ fn total(files: &[PathBuf], exits: &[ExitCode], style: Style) -> String {
     let passed = exits.len() - failed.len();
     let mut facts = vec![
         format!("{} files", files.len()),
-        style.good(&format!("{passed} passed")),
+        style.good(&format!("{passed} {word}")),
     ];
     if !failed.is_empty() {
         let names = failed.join(", ");
