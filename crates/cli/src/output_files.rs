@@ -80,6 +80,7 @@ fn is_result(text: &str) -> bool {
     };
     text.is_empty()
         || (begins("{") && text.contains("\"step_results\""))
+        || (begins("{") && text.contains("\"unplayed\"") && text.contains("\"trace_error\""))
         || (begins("<?xml") && text.contains("<testsuite"))
         || (begins("<!doctype html") && text.contains("cuecard"))
 }

@@ -111,7 +111,11 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let found = collect(&[root.path().to_owned(), root.path().join("nothing")]);
         assert!(found.files.is_empty());
-        let codes: Vec<_> = found.problems.iter().map(|problem| problem.code).collect();
+        let codes: Vec<_> = found
+            .problems
+            .iter()
+            .map(|(_, problem)| problem.code)
+            .collect();
         assert_eq!(codes, [codes::TEST_NONE, codes::FILE_READ]);
     }
 }

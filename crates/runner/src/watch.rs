@@ -96,7 +96,11 @@ impl WatchedSuite {
         Self {
             tests: tests.collect(),
             shared: shared.iter().cloned().map(WatchedFile::at).collect(),
-            problems: collected.problems,
+            problems: collected
+                .problems
+                .into_iter()
+                .map(|(_, found)| found)
+                .collect(),
         }
     }
 

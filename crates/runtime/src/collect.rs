@@ -31,8 +31,8 @@ pub struct FoundFile {
 pub struct Collected {
     /// The files: in the order of the arguments, and below a folder by the bytes of their paths. None stands twice.
     pub files: Vec<FoundFile>,
-    /// What can't be read, and bounds that were met.
-    pub problems: Vec<Diagnostic>,
+    /// What can't be read, and bounds that were met, with the paths.
+    pub problems: Vec<(PathBuf, Diagnostic)>,
 }
 
 /// What is looked for below folders.
@@ -94,7 +94,8 @@ impl Walk {
         let bytes = |file: &FoundFile| file.path.as_os_str().as_encoded_bytes().to_vec();
         self.found.files[n_files..].sort_by_cached_key(bytes);
         if self.found.files.len() == n_files && self.found.problems.len() == n_problems {
-            self.found.problems.push((self.kind.none)(folder));
+            let none = (self.kind.none)(folder);
+            self.found.problems.push((folder.to_owned(), none));
         }
     }
 
@@ -149,9 +150,8 @@ impl Walk {
     }
 
     fn unreadable(&mut self, path: &Path, reason: &str) {
-        self.found.problems.push(Diagnostic::error(
-            codes::FILE_READ,
-            format!("`{}` can't be read: {reason}", path.display()),
-        ));
+        let message = format!("`{}` can't be read: {reason}", path.display());
+        let found = Diagnostic::error(codes::FILE_READ, message);
+        self.found.problems.push((path.to_owned(), found));
     }
 }

@@ -53,7 +53,11 @@ pub fn load<S>(
     let collected = collect(paths, TIMELINES);
     let mut loaded = Loaded {
         scripts: Vec::new(),
-        diagnostics: collected.problems,
+        diagnostics: collected
+            .problems
+            .into_iter()
+            .map(|(_, found)| found)
+            .collect(),
         left_out: Vec::new(),
     };
     let read = collected.files.into_iter().map(|file| {

@@ -64,12 +64,7 @@ pub fn files(paths: &[PathBuf], kind: Kind) -> (Vec<FoundFile>, Vec<(PathBuf, Di
             .into_iter()
             .filter(|file| seen.insert(place_of(&file.path)));
         files.extend(new);
-        problems.extend(
-            found
-                .problems
-                .into_iter()
-                .map(|found| (path.clone(), found)),
-        );
+        problems.extend(found.problems);
     }
     (files, problems)
 }

@@ -28,6 +28,14 @@ pub(crate) fn run(
     output: &Output,
 ) -> ExitCode {
     let told = |found: &[Diagnostic]| output.diagnostics(found, false, &Redactor::default());
+    if let Some(file) = args.output.as_ref().filter(|_| !args.how.dry_run) {
+        let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
+        if let Err(problem) = output_files::check_overwriting([file.as_path()], &inputs) {
+            told(&[problem]);
+            return ExitCode::Invalid;
+        }
+        output_files::clear_results(std::slice::from_ref(file));
+    }
     let options = match options(args, environment) {
         Ok((options, doubts)) => {
             told(&doubts);
@@ -47,14 +55,6 @@ pub(crate) fn run(
             }
             Err(error) => serve::refuse(&error, false, output),
         };
-    }
-    if let Some(file) = &args.output {
-        let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
-        if let Err(problem) = output_files::check_overwriting([file.as_path()], &inputs) {
-            told(&[problem]);
-            return ExitCode::Invalid;
-        }
-        output_files::clear_results(std::slice::from_ref(file));
     }
     let trace = match trace(args) {
         Ok(trace) => trace,

@@ -108,23 +108,6 @@ pub(super) fn is_in_all(part: &Json) -> bool {
     }
 }
 
-/// Whether every value fits a schema: it has notes at the most.
-pub(super) fn takes_all(schema: &Json) -> bool {
-    let notes = [
-        "$schema",
-        "$id",
-        "$comment",
-        "title",
-        "description",
-        "default",
-        "examples",
-    ];
-    match schema {
-        Json::Object(members) => members.keys().all(|key| notes.contains(&key.as_str())),
-        schema => *schema == Json::Bool(true),
-    }
-}
-
 /// A text that is not empty.
 fn filled<'n>(
     reader: &mut Reader<'_>,

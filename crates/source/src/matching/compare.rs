@@ -116,6 +116,8 @@ pub fn compare(
 /// Whether a text holds a part, an array an element, or an object a key.
 pub(super) fn contains(whole: &Json, part: &Json) -> bool {
     match whole {
+        // A text has no part that is null.
+        _ if part.is_null() && !whole.is_array() => false,
         Json::Array(items) => items.iter().any(|item| equal(item, part)),
         Json::Object(members) => members.contains_key(as_text(part).as_ref()),
         Json::Null => false,
@@ -242,6 +244,8 @@ mod tests {
         assert!(holds(json!([1, "2"]), Comparison::Contains, json!(2)));
         assert!(holds(json!({"a": 1}), Comparison::Contains, json!("a")));
         assert!(!holds(json!(null), Comparison::Contains, json!("")));
+        assert!(!holds(json!("abc"), Comparison::Contains, json!(null)));
+        assert!(holds(json!([null]), Comparison::Contains, json!(null)));
         assert!(holds(json!("v12"), Comparison::Matches, json!("^v\\d+$")));
         assert!(compare(&json!("x"), Comparison::Matches, &json!("("), None).is_err());
     }

@@ -70,6 +70,23 @@ impl Predicate<'_> {
     }
 }
 
+/// Whether every value fits a schema: it has notes at the most.
+pub fn takes_all(schema: &Json) -> bool {
+    let notes = [
+        "$schema",
+        "$id",
+        "$comment",
+        "title",
+        "description",
+        "default",
+        "examples",
+    ];
+    match schema {
+        Json::Object(members) => members.keys().all(|key| notes.contains(&key.as_str())),
+        schema => *schema == Json::Bool(true),
+    }
+}
+
 /// What looks whether values satisfy a JSON Schema; `format` counts.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use super::template::{from_node, from_string, is_name};
 use crate::model::{Expectation, ExpectedTest, OutputRule, Template};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
-use cuecard_source::matching::regex_reason;
+use cuecard_source::matching::{regex_reason, takes_all};
 use cuecard_source::value::cut;
 use cuecard_source::values::{json_path, pattern, schema};
 use regex::Regex;
@@ -273,6 +273,9 @@ fn allows_anything(check: &Member) -> Option<&'static str> {
         ("contains" | "matches", _) if check.value.as_str() == Some("") => Some("empty"),
         ("json_schema", NodeKind::Object(members)) if members.is_empty() => Some("empty"),
         ("json_schema", NodeKind::Bool(true)) => Some("true"),
+        ("json_schema", NodeKind::Object(_)) if takes_all(&check.value.to_value()) => {
+            Some("without a requirement")
+        }
         _ => None,
     }
 }

@@ -41,9 +41,11 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
         return Ok(!line.is_empty());
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let is_whole = std::str::from_utf8(text)
-        .is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
-    if !is_whole {
+    if !is_json(text) {
+        if !is_torn(text) || !begins_as_ours(file, line.len() as u64, text)? {
+            let line = shortened(&String::from_utf8_lossy(text), 40);
+            return Err(refused(file.path(), AppendProblem::NotJsonLine { line }));
+        }
         file.give_up_behind(file.length() - line.len() as u64)?;
         return Ok(false);
     }
@@ -56,6 +58,54 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
         ));
     }
     Ok(true)
+}
+
+fn is_json(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
+/// Whether a line is the beginning of JSON. A crash may leave zeros, and a part of a character.
+fn is_torn(text: &[u8]) -> bool {
+    let end = text.iter().position(|byte| *byte == 0);
+    let text = &text[..end.unwrap_or(text.len())];
+    let text = match std::str::from_utf8(text) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    let ends_early = |text: &str| {
+        let read = serde_json::from_str::<IgnoredAny>(text);
+        read.is_err_and(|error| error.is_eof())
+    };
+    // A number that was cut behind its sign or exponent is not called early by the reader.
+    let with_digit = format!("{text}0");
+    ends_early(text)
+        || ends_early(&with_digit)
+        || is_json(with_digit.as_bytes())
+        || (end.is_some() && is_json(text.as_bytes()))
+}
+
+/// Whether a file with a torn line at its end is one of JSON lines: its first line is JSON, or, if it is the torn one,
+/// begins an object or a list, as few texts do.
+fn begins_as_ours(
+    file: &Growing<'_>,
+    torn_length: u64,
+    torn: &[u8],
+) -> Result<bool, WorkspaceError> {
+    if file.length() == torn_length {
+        return Ok(matches!(torn[0], b'{' | b'[' | 0));
+    }
+    let mut start = vec![0; file.length().min(PIECE as u64) as usize];
+    file.read_at(&mut start, 0)?;
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
+    let mut lines = start.split(|byte| *byte == b'\n');
+    Ok(match (lines.next(), lines.next()) {
+        (Some(first), Some(_)) => first.trim_ascii().is_empty() || is_json(first),
+        // The first line is longer than what is read.
+        _ => is_torn(start),
+    })
 }
 
 /// What stands behind the last line end, which is empty in a file that ends as it should.

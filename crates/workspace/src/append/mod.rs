@@ -112,6 +112,11 @@ pub enum AppendProblem {
     RecordTooLarge,
     /// The end of the file is one unfinished line, longer than any record.
     EndlessLine,
+    /// The last line has no line end, and is neither JSON nor the beginning of it.
+    NotJsonLine {
+        /// Its beginning.
+        line: String,
+    },
     /// The file should hold a JSON array and is no JSON.
     NotJson {
         /// The reader's words, with line and column.
@@ -166,6 +171,7 @@ impl AppendProblem {
             Self::NoColumns => "give objects with at least one key",
             Self::SameColumn { .. } => "rename one of the two columns in the file's header",
             Self::WideRow { .. } => "correct the row, or append to another file",
+            Self::NotJsonLine { .. } => "append to another file, or end this one with a newline",
             Self::EndlessLine => "terminate the last line of the file with a newline, or remove it",
             Self::EndlessHeader { .. } => "append to another file: this one is probably not CSV",
             Self::RecordTooLarge => "write it to a file of its own with `claude__write`",
@@ -214,6 +220,9 @@ impl fmt::Display for AppendProblem {
                 "the file ends in an unfinished line larger than {}",
                 bytes_in_words(LARGEST_RECORD as u64)
             ),
+            Self::NotJsonLine { line } => {
+                write!(f, "the file does not end with a line of JSON: `{line}`")
+            }
             Self::NotJson { reason } => write!(f, "the file is not a JSON array: {reason}"),
             Self::NotAnArray { found } => {
                 write!(f, "the file is not a JSON array but contains {found}")
@@ -259,7 +268,7 @@ impl fmt::Display for AppendProblem {
 /// by position if the file's header has as many columns as the item has elements (a scalar being one).
 ///
 /// A last line without line end is completed if it holds a whole record. It is removed, with a warning, if
-/// it is torn: invalid JSON, an open quote, too few fields.
+/// it is torn: the beginning of JSON, an open quote, too few fields.
 ///
 /// A file that another process keeps locked is waited for, at most half a minute.
 ///

@@ -85,6 +85,29 @@ fn a_torn_json_line_goes_and_a_whole_one_is_completed() {
 }
 
 #[test]
+fn a_text_that_is_no_torn_record_stays() {
+    for content in [
+        "important notes without newline",
+        "line one\nline two",
+        "line one\n\"line two",
+        "{\n  \"a\": 1\n}",
+        "\"quoted",
+        "{\"a\":1}\n{\"a\":2} x",
+        "{\"a\":1}\nnope",
+    ] {
+        let (_folder, path) = file(content);
+        let error = refusal(&path, Format::Jsonl, json!(3));
+        assert!(
+            error
+                .to_string()
+                .contains("does not end with a line of JSON"),
+            "{error}"
+        );
+        assert_eq!(text(&path), content);
+    }
+}
+
+#[test]
 fn a_long_torn_line_is_found_piece_by_piece() {
     let torn = format!("{{\"a\":\"{}", "x".repeat(200_000));
     let (_folder, path) = file(&format!("1\n{torn}"));

@@ -55,7 +55,7 @@ pub(super) fn run(
     // If there are no files, that was said.
     if n_shown == 0
         && !files.is_empty()
-        && let Some(found) = none_selected(args)
+        && let Some((_, found)) = none_selected(args)
     {
         output.diagnostic(&found, args.json, &Redactor::default());
         if found.severity == Severity::Error {

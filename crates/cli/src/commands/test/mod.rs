@@ -9,6 +9,7 @@ mod watching;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuecard_runner::{self as judging, Collected, Judged, Setup, TestFile};
@@ -45,36 +46,34 @@ pub(crate) fn run(
     if args.watch {
         return watching::run(args, environment, plan, output);
     }
-    let (files, exit) = files(args, &plan, output);
-    if args.list {
-        return exit.worst(list::run(args, &files, &plan.selection, output));
+    let Collected {
+        mut files,
+        problems,
+    } = judging::collect(&args.paths);
+    if let Some(shard) = plan.shard {
+        let mut numbers = 0..;
+        files.retain(|_| numbers.next().is_some_and(|number| shard.holds(number)));
     }
-    if args.mutate {
-        return exit.worst(mutating::run(args, files, plan, &clock, output));
+    if !args.list && !args.mutate {
+        return judge(args, files, problems, plan, &clock, output);
     }
-    exit.worst(judge(args, files, plan, &clock, output))
-}
-
-/// The files that are meant; what can't be read is told.
-fn files(args: &TestArgs, plan: &Plan, output: &Output) -> (Vec<TestFile>, ExitCode) {
-    let Collected { files, problems } = judging::collect(&args.paths);
-    output.diagnostics(&problems, args.json, &Redactor::default());
     let exit = match problems.is_empty() {
         true => ExitCode::Passed,
         false => ExitCode::Invalid,
     };
-    let files = files
-        .into_iter()
-        .enumerate()
-        .filter(|(idx, _)| plan.shard.is_none_or(|shard| shard.holds(*idx)))
-        .map(|(_, file)| file)
-        .collect();
-    (files, exit)
+    for (_, problem) in &problems {
+        output.diagnostic(problem, args.json, &Redactor::default());
+    }
+    exit.worst(match args.list {
+        true => list::run(args, &files, &plan.selection, output),
+        false => mutating::run(args, files, plan, &clock, output),
+    })
 }
 
 fn judge(
     args: &TestArgs,
     files: Vec<TestFile>,
+    problems: Vec<(PathBuf, Diagnostic)>,
     plan: Plan,
     clock: &Clock,
     output: &Output,
@@ -87,6 +86,9 @@ fn judge(
             return ExitCode::CouldNotRun;
         }
     };
+    for (path, problem) in problems {
+        telling.refuse(path.display().to_string(), problem, clock);
+    }
     let is_part = plan.shard.is_some() || !plan.selection.filters.is_empty();
     let mut is_cut_short = false;
     let judged = asynchronously(async |stop| {
@@ -105,7 +107,7 @@ fn judge(
         }
         Ok((_, exit)) | Err(exit) => exit,
     };
-    exit.worst(telling.end(clock.now(), exit == ExitCode::Interrupted))
+    exit.worst(telling.end(clock, exit == ExitCode::Interrupted))
 }
 
 /// Says which variables that the user gave no scenario has.

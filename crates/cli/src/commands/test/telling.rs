@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cuecard_judge::{TestResult, TestStatus, Totals};
+use cuecard_judge::{Run, TestResult, TestStatus, Totals};
 use cuecard_report::diagnostics::to_json;
 use cuecard_report::test_terminal::{TestList, counts};
 use cuecard_runner::{Artifacts, Judged, Problem};
+use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Redactor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -36,6 +37,7 @@ pub(super) struct TestReporter<'a> {
     vacuous_left_out: usize,
     exit: ExitCode,
     bar: Option<ProgressBar>,
+    run_id: String,
 }
 
 impl<'a> TestReporter<'a> {
@@ -70,6 +72,7 @@ impl<'a> TestReporter<'a> {
             vacuous_left_out: 0,
             exit: ExitCode::Passed,
             bar: bar(output, total),
+            run_id: run_id.clone(),
         })
     }
 
@@ -96,6 +99,21 @@ impl<'a> TestReporter<'a> {
         self.is_cut_short =
             self.args.fail_fast && matches!(result.status, TestStatus::Fail | TestStatus::Error);
         !self.is_cut_short
+    }
+
+    /// Tells of something that is no test, where one was asked for.
+    pub(super) fn refuse(&mut self, name: String, found: Diagnostic, clock: &Clock) {
+        let now = clock.timestamp(clock.now());
+        let run = Run {
+            id: self.run_id.clone(),
+            file: name,
+            started: now,
+            finished: now,
+            took: Duration::ZERO,
+            strict: self.args.strict,
+        };
+        let result = TestResult::not_read(vec![found], run);
+        self.tell(Judged::error(result, Problem::Invalid));
     }
 
     fn show(&mut self, judged: &Judged) {
@@ -142,12 +160,13 @@ impl<'a> TestReporter<'a> {
     }
 
     /// Tells the counts, and how to exit.
-    pub(super) fn end(mut self, took: Duration, is_interrupted: bool) -> ExitCode {
+    pub(super) fn end(mut self, clock: &Clock, is_interrupted: bool) -> ExitCode {
+        let took = clock.now();
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
         if self.totals.tests == 0 && !is_interrupted {
-            self.nothing();
+            self.nothing(clock);
         }
         let (takes_stdout, style) = match self.reports.takes_stdout {
             true => (true, self.output.stderr),
@@ -189,21 +208,22 @@ impl<'a> TestReporter<'a> {
     }
 
     /// No test was judged: a shard may be empty, but nothing else.
-    fn nothing(&mut self) {
-        let Some(found) = none_selected(self.args) else {
+    fn nothing(&mut self, clock: &Clock) {
+        let Some((options, found)) = none_selected(self.args) else {
             // The paths hold none, which was said.
             return;
         };
-        if found.severity == Severity::Error {
-            self.exit = self.exit.worst(ExitCode::Invalid);
+        match found.severity {
+            Severity::Error => self.refuse(options, found, clock),
+            _ => self
+                .output
+                .diagnostic(&found, self.args.json, &Redactor::default()),
         }
-        self.output
-            .diagnostic(&found, self.args.json, &Redactor::default());
     }
 }
 
-/// That no test is what the options ask for; `None` if they ask for nothing.
-pub(super) fn none_selected(args: &TestArgs) -> Option<Diagnostic> {
+/// The options, and that no test is what they ask for; `None` if they ask for nothing.
+pub(super) fn none_selected(args: &TestArgs) -> Option<(String, Diagnostic)> {
     let is_selected = !args.filters.is_empty() || !args.tags.is_empty();
     if !is_selected && args.shard.is_none() {
         return None;
@@ -223,12 +243,14 @@ pub(super) fn none_selected(args: &TestArgs) -> Option<Diagnostic> {
     .into_iter()
     .filter(|option| !option.is_empty())
     .collect();
-    let message = format!("no test matches `{}`", options.join(" "));
-    Some(match is_selected && args.shard.is_none() {
+    let options = options.join(" ");
+    let message = format!("no test matches `{options}`");
+    let found = match is_selected && args.shard.is_none() {
         true => Diagnostic::error(codes::TEST_NONE, message)
             .with_help("`cuecard test --list PATH` lists ids, tags and files"),
         false => Diagnostic::warning(codes::TEST_NONE, message),
-    })
+    };
+    Some((options, found))
 }
 
 /// Two tests of one id can't be told apart in reports. `ids` holds the files of tests by their ids.

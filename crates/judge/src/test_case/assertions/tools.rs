@@ -6,6 +6,7 @@ use crate::test_case::fields::{self, COUNT, FLAG, TEXTS};
 use crate::test_case::values::Rules;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::NodeKind;
+use cuecard_source::matching::takes_all;
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::cut;
 use cuecard_source::value::fields::{Field, TEXT, field, required};
@@ -196,7 +197,7 @@ fn tool_args_match(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
     }
     if reader
         .get(object, "json_schema")
-        .is_some_and(|node| values::takes_all(&node.to_value()))
+        .is_some_and(|node| takes_all(&node.to_value()))
     {
         let message = "all arguments satisfy this schema";
         params.conflict(reader, "match", message, ALWAYS);

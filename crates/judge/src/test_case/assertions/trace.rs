@@ -7,6 +7,7 @@ use crate::test_case::fields::{ANY, CALL, COUNT, FLAG, TEXTS};
 use crate::test_case::values::Rules;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::matching::takes_all;
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{Field, TEXT, field, required};
@@ -226,7 +227,7 @@ fn tool_result_matches(reader: &mut Reader<'_>, params: Params<'_>) -> Option<As
         params.conflict(reader, "contains", message, ALWAYS);
     }
     let schema = reader.get(object, "json_schema").map(Node::to_value);
-    if schema.as_ref().is_some_and(values::takes_all) {
+    if schema.as_ref().is_some_and(takes_all) {
         let message = "every result satisfies this schema";
         params.conflict(reader, "json_schema", message, ALWAYS);
     }
