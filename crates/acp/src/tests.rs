@@ -417,7 +417,8 @@ async fn a_cancellation_ends_the_command_and_the_turn() {
         "the second prompt: {:?}",
         verdict.findings
     );
-    assert!(verdict.unplayed.is_empty());
+    // Nobody scripted that.
+    assert_eq!(verdict.unplayed.len(), 1);
 }
 
 #[tokio::test]

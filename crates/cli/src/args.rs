@@ -158,7 +158,7 @@ const DIFF_EXAMPLES: &str = "\
 Examples:
   cuecard diff old.trace.json new.trace.jsonl      two traces
   cuecard diff .cuecard/runs/A .cuecard/runs/B     the traces of two runs
-  cuecard diff runs/A runs/B                       two results of `cuecard test --out runs`";
+  cuecard diff runs/A runs/B                       two results of `cuecard test --output runs`";
 
 fn with_examples(examples: &str) -> String {
     format!("{examples}\n\n{}", exit_code::HELP)

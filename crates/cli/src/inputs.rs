@@ -11,6 +11,7 @@ pub(crate) use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes, did_you_mean};
+use cuecard_source::json;
 use cuecard_source::value::is_credential;
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
@@ -138,7 +139,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
     }
     for pair in &args.json_variables {
         if let Some((name, value)) = variables.split(pair, "--var-json") {
-            match serde_json::from_str(&value) {
+            match json_value(&value) {
                 Ok(value) => variables.give(
                     &name,
                     value,
@@ -149,7 +150,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
                 Err(error) => variables.diagnostics.push(
                     Diagnostic::error(
                         codes::ARGUMENT,
-                        format!("the value of `--var-json {name}` is not JSON: {error}"),
+                        format!("the value of `--var-json {name}` can't be read as JSON: {error}"),
                     )
                     .with_help(format!(
                         "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
@@ -166,6 +167,12 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
             .find(|given| given.name == *name);
         let short = given.and_then(|given| short_secret(name, &given.value));
         variables.diagnostics.extend(short);
+        if let Some(empty) = given.filter(|given| given.value == "") {
+            let message = format!("the secret `{name}` from {} is empty", empty.from);
+            variables
+                .diagnostics
+                .push(Diagnostic::warning(codes::ARGUMENT, message));
+        }
     }
     for given in &mut variables.given {
         // A short value that another one replaced hides nothing, and stands in every second number.
@@ -173,6 +180,32 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         given.secret = is_hidden || is_credential(&given.name, &given.value);
     }
     variables
+}
+
+/// The value of a JSON text that somebody typed.
+///
+/// # Errors
+/// What is wrong with it, which is also a duplicate key, and a number that would lose digits.
+pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, String> {
+    let parsed = json::parse(text, &json::Limits::default());
+    match (parsed.root, parsed.errors.first()) {
+        (Some(root), None) => match lossy(&root) {
+            Some(number) => Err(format!("the number {number} can't be represented exactly")),
+            None => Ok(root.to_value()),
+        },
+        (_, Some(error)) => Err(error.message()),
+        (None, None) => Err("it is empty".to_owned()),
+    }
+}
+
+/// A number in a value that would lose digits.
+fn lossy(node: &json::Node) -> Option<&str> {
+    match &node.kind {
+        json::NodeKind::Number(text) => json::lossy_number(text).then_some(text),
+        json::NodeKind::Array(items) => items.iter().find_map(lossy),
+        json::NodeKind::Object(members) => members.iter().find_map(|member| lossy(&member.value)),
+        _ => None,
+    }
 }
 
 impl Variables {

@@ -131,6 +131,13 @@ struct Counting {
 
 impl Write for Counting {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // What truncated the file in between would be filled up with zeros.
+        let data = self.file.metadata()?;
+        if data.is_file() && data.len() != self.n_bytes.get() {
+            return Err(io::Error::other(
+                "something else was written there during the run",
+            ));
+        }
         let written = self.file.write(bytes)?;
         self.n_bytes.set(self.n_bytes.get() + written as u64);
         Ok(written)

@@ -16,7 +16,7 @@ use cuecard_source::diagnostic::{Diagnostic, Place, codes, did_you_mean};
 use cuecard_source::value::{Json, REDACTED, Redactor};
 use cuecard_trace::{Event, EventData, Other, Trace};
 
-/// A shorter text is a word that stands everywhere, so it goes only from the field itself.
+/// A shorter text is a word that stands everywhere, so it goes from the field itself, and from what assertions say.
 const SHORTEST_REPEATED: usize = 4;
 
 /// Texts that are looked for elsewhere, in bytes: 256 KiB. If there are more, nothing that an assertion says of
@@ -38,6 +38,8 @@ struct Found {
     texts: HashSet<String>,
     /// Those that are not looked for elsewhere yet.
     fresh: Vec<String>,
+    /// Shorter ones, which are looked for only as whole words of what an assertion says.
+    short: HashSet<String>,
     bytes: usize,
     /// Whether there were more than fit.
     overflowed: bool,
@@ -399,7 +401,32 @@ impl FieldRedactor {
             redacted.push_str(if self.is_part(words) { REDACTED } else { words });
             redacted.push_str(mark);
         }
-        redacted
+        self.without_short(redacted)
+    }
+
+    /// Takes short texts of fields out where they are whole words.
+    fn without_short(&self, mut text: String) -> String {
+        let is_inside = |next: Option<char>| next.is_some_and(char::is_alphanumeric);
+        for short in &self.found.short {
+            let mut redacted = String::with_capacity(text.len());
+            let mut done = 0;
+            for (at, _) in text.match_indices(short.as_str()) {
+                let end = at + short.len();
+                if is_inside(text[..at].chars().next_back())
+                    || is_inside(text[end..].chars().next())
+                {
+                    continue;
+                }
+                redacted.push_str(&text[done..at]);
+                redacted.push_str(REDACTED);
+                done = end;
+            }
+            if done > 0 {
+                redacted.push_str(&text[done..]);
+                text = redacted;
+            }
+        }
+        text
     }
 
     fn json_without_parts(&self, json: &mut Json) {
@@ -413,6 +440,9 @@ impl FieldRedactor {
                     .values_mut()
                     .for_each(|value| self.json_without_parts(value));
                 self.repeated.json(json);
+            }
+            Json::Number(number) if self.found.short.contains(&number.to_string()) => {
+                *json = REDACTED.into();
             }
             other => self.repeated.json(other),
         }
@@ -433,8 +463,13 @@ impl FieldRedactor {
 
 impl Found {
     fn add(&mut self, text: &str) {
-        if text.chars().count() < SHORTEST_REPEATED || text == REDACTED || self.texts.contains(text)
-        {
+        if text.chars().count() < SHORTEST_REPEATED {
+            if !text.is_empty() {
+                self.short.insert(text.to_owned());
+            }
+            return;
+        }
+        if text == REDACTED || self.texts.contains(text) {
             return;
         }
         if self.bytes + text.len() > MAX_FOUND {

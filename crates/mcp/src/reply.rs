@@ -100,6 +100,10 @@ impl ToolReply {
             Some(Value::Array(blocks)) => blocks.into_iter().map(ContentBlock::from_wire).collect(),
             Some(_) => return Err(malformed("`content` is not an array")),
         };
+        let is_no_block = |block: &ContentBlock| matches!(block, ContentBlock::Other(block) if !block["type"].is_string());
+        if content.iter().any(is_no_block) {
+            return Err(malformed("a block of `content` has no `type`"));
+        }
         let lacks_text = |block: &ContentBlock| matches!(block, ContentBlock::Other(block) if block["type"] == "text");
         if content.iter().any(lacks_text) {
             return Err(malformed("a block of text has no `text`"));
@@ -254,8 +258,7 @@ mod tests {
             json!({ "type": "image", "data": "aGk=" }),
             json!({ "type": "resource", "resource": { "uri": "u" } }),
             json!({ "type": "resource", "resource": { "text": "t" } }),
-            json!({ "text": "t" }),
-            json!("t"),
+            json!({ "type": "of-tomorrow" }),
         ] {
             let read = reply(json!({ "content": [block.clone()] }));
             assert_eq!(read.content, [ContentBlock::Other(block)]);

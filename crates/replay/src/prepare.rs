@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::{as_text, find_credentials};
+use cuecard_source::value::{as_text, find_credentials, secret_texts};
 use cuecard_tool_call::format::server_of;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, Verdict};
@@ -16,11 +16,11 @@ use cuecard_mcp::config::Config;
 
 /// Values that must not be shown: marked by the user, or named like a credential.
 pub fn secrets(scenario: &ToolCallScenario, given: &[Given]) -> Vec<String> {
-    let mut secrets: Vec<String> = given
-        .iter()
-        .filter(|given| given.secret)
-        .map(|given| as_text(&given.value).into_owned())
-        .collect();
+    let mut secrets = Vec::new();
+    for given in given.iter().filter(|given| given.secret) {
+        secrets.push(as_text(&given.value).into_owned());
+        secret_texts(&given.value, &mut secrets);
+    }
     for variable in &scenario.variables {
         let mut object = serde_json::Map::new();
         object.insert(variable.name.clone(), variable.default.clone());

@@ -143,8 +143,15 @@ impl JunitReport {
         let mut report = Report::new(self.name);
         report.set_time(totals.took);
         report.add_test_suite(self.suite);
-        report.serialize(out).map_err(io::Error::other)
+        serialize(&report, out)
     }
+}
+
+/// Writes a report without the two characters that XML has no place for, and its writer doesn't know.
+pub(super) fn serialize(report: &Report, mut out: impl Write) -> io::Result<()> {
+    let text = report.to_string().map_err(io::Error::other)?;
+    let text = text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    out.write_all(text.as_bytes())
 }
 
 /// Why something did not go well: a line, a word for machines, and everything there is to say.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use cuecard_judge::{OutcomeStatus, TestResult};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::printable_lines;
 
 /// Writes the annotations of one test: an error for each critical failure and each error of its files, a warning
 /// for each warning and for what had nothing to judge. A test that passed in full has none.
@@ -115,7 +116,8 @@ impl Annotation<'_> {
 
 /// The message of a command: what would end the line is escaped.
 fn data(text: &str) -> String {
-    text.replace('%', "%25")
+    printable_lines(text)
+        .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::junit::serialize;
 use super::{Style, diagnostics, junit, test_terminal};
 use cuecard_judge::{OutcomeStatus, TestResult, TestStatus};
 
@@ -53,7 +54,7 @@ impl TestJunitReport {
         let mut report = Report::new("cuecard test");
         report.set_time(took);
         report.add_test_suite(self.suite);
-        report.serialize(out).map_err(io::Error::other)
+        serialize(&report, out)
     }
 }
 

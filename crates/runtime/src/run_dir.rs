@@ -30,9 +30,9 @@ impl RunDir {
     /// The operating system's.
     pub fn create(parent: &Path, started: Timestamp) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
-        let ignore = parent.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(ignore, "*\n")?;
+        // What else is in a folder of the user's is not for us to hide.
+        if fs::read_dir(parent)?.next().is_none() {
+            fs::write(parent.join(".gitignore"), "*\n")?;
         }
         let (path, id) = loop {
             let id = new_id(started);
@@ -71,6 +71,12 @@ impl RunDir {
     /// The operating system's.
     pub fn trace_file(&self) -> io::Result<File> {
         self.trace.try_clone()
+    }
+
+    /// Whether the trace file was deleted since.
+    pub fn is_trace_lost(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.trace.metadata().is_ok_and(|data| data.nlink() == 0)
     }
 
     /// Writes a file below `files/` and gives its path.
@@ -118,11 +124,7 @@ fn clear_old(parent: &Path) {
     let mut runs: Vec<PathBuf> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
-        .filter(|path| {
-            path.file_name()
-                .and_then(|name| name.to_str())
-                .is_some_and(is_run_id)
-        })
+        .filter(|path| is_run(path))
         .collect();
     runs.sort();
     let surplus = runs.len().saturating_sub(KEPT);
@@ -134,6 +136,13 @@ fn clear_old(parent: &Path) {
             let _ = fs::remove_dir_all(path);
         }
     }
+}
+
+/// Whether a folder is one that [`RunDir::create`] made.
+fn is_run(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+    is_folder && name.is_some_and(is_run_id) && path.join("trace.jsonl").is_file()
 }
 
 fn is_run_id(name: &str) -> bool {
@@ -172,6 +181,9 @@ mod tests {
     fn the_newest_twenty_runs_are_kept_and_strangers_stay() {
         let parent = tempfile::tempdir().expect("a folder");
         fs::create_dir(parent.path().join("mine")).expect("a folder");
+        // A folder of results, which is called like a run.
+        let results = parent.path().join("19600101T000000-abcdef");
+        fs::create_dir(&results).expect("a folder");
         let at = |second: i64| Timestamp::from_second(second).expect("in range");
         let first = RunDir::create(parent.path(), at(0)).expect("created");
         let second = RunDir::create(parent.path(), at(1))
@@ -187,15 +199,18 @@ mod tests {
         );
         assert!(!second.exists());
         assert!(parent.path().join("mine").exists());
+        assert!(results.exists());
         let runs = fs::read_dir(parent.path())
             .expect("readable")
             .filter_map(Result::ok)
             .filter(|entry| is_run_id(&entry.file_name().to_string_lossy()))
             .count();
-        assert_eq!(runs, KEPT + 1);
-        assert_eq!(
-            fs::read_to_string(parent.path().join(".gitignore")).expect("written"),
-            "*\n"
-        );
+        assert_eq!(runs, KEPT + 2);
+        let is_hidden = || parent.path().join(".gitignore").exists();
+        assert!(!is_hidden(), "the folder had something in it");
+        let own = parent.path().join("own");
+        RunDir::create(&own, at(30)).expect("created");
+        let ignore = fs::read_to_string(own.join(".gitignore"));
+        assert_eq!(ignore.expect("written"), "*\n");
     }
 }

@@ -210,17 +210,25 @@ impl Agent {
             cancel.clone(),
         );
         let stopped = turn.play(segment.events.clone()).await.err();
+        let is_cut = self.stop.is_cancelled();
+        let mut is_played = !is_cut;
         if let Some(Stopped::Cancelled) = stopped {
             turn.abandon().await;
-            session
-                .state()
-                .settled_calls
-                .extend(segment.events.clone().filter(|&event_idx| {
-                    matches!(
-                        script.1.event(event_idx).kind,
-                        EventKind::UserCancelSession { .. }
-                    )
-                }));
+            let scripted: Vec<usize> = segment
+                .events
+                .clone()
+                .filter(|&event_idx| {
+                    let kind = &script.1.event(event_idx).kind;
+                    matches!(kind, EventKind::UserCancelSession { .. })
+                })
+                .collect();
+            is_played &= !scripted.is_empty();
+            session.state().settled_calls.extend(scripted);
+        }
+        if !is_played && !is_cut {
+            let message = "the client cancelled a prompt that the script does not cancel: the rest was not played";
+            let found = Diagnostic::warning(codes::ACP_UNEXPECTED, message);
+            self.find(&session.id, found).await;
         }
         let answer: Answer = match stopped {
             Some(Stopped::Failed(error)) => Err(error),
@@ -249,8 +257,7 @@ impl Agent {
             told["sessionId"] = json!(&*session.id);
             state.answers.push(told);
         }
-        // A cancelled segment is over too.
-        if !self.stop.is_cancelled() {
+        if is_played {
             self.played().insert((script.0, segment_idx));
         }
         self.asserts(&session, &script.1, segment.events).await;

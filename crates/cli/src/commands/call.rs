@@ -15,7 +15,7 @@ use super::stop::Stop;
 use crate::args::CallArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::inputs;
+use crate::inputs::{self, json_value};
 use crate::output::{Output, stderr_line, stdout};
 
 pub(crate) fn run(
@@ -141,7 +141,10 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
         let (name, value) = split(pair, "--arg")?;
         let schema = tool.map(|tool| &tool.input_schema["properties"][&name]);
         let value = typed(&value, schema).map_err(|error| {
-            wrong(format!("the value of `--arg {name}` is not JSON: {error}")).with_help(format!(
+            wrong(format!(
+                "the value of `--arg {name}` can't be read as JSON: {error}"
+            ))
+            .with_help(format!(
                 "for a text, write --arg-json {name}='\"…\"' with quotation marks"
             ))
         })?;
@@ -149,9 +152,9 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
     }
     for pair in &args.values {
         let (name, value) = split(pair, "--arg-json")?;
-        let value = serde_json::from_str(&value).map_err(|error| {
+        let value = json_value(&value).map_err(|error| {
             wrong(format!(
-                "the value of `--arg-json {name}` is not JSON: {error}"
+                "the value of `--arg-json {name}` can't be read as JSON: {error}"
             ))
         })?;
         give(name, value)?;
@@ -177,25 +180,26 @@ fn read_all(text: &str) -> Result<Json, Diagnostic> {
         Some(file) => inputs::read_source(file.as_ref())?.text().to_owned(),
         None => text.to_owned(),
     };
-    serde_json::from_str(&text).map_err(|error| {
-        Diagnostic::error(codes::ARGUMENT, format!("`--args` is not JSON: {error}"))
+    json_value(&text).map_err(|error| {
+        let message = format!("`--args` can't be read as JSON: {error}");
+        Diagnostic::error(codes::ARGUMENT, message)
     })
 }
 
 /// A value as the schema of its parameter wants it: a text where texts are wanted, else JSON if it is that.
 ///
 /// # Errors
-/// It begins like an object or a list, and is none.
-fn typed(value: &str, schema: Option<&Json>) -> Result<Json, serde_json::Error> {
+/// It begins like an object, a list or a number, and can't be read as one.
+fn typed(value: &str, schema: Option<&Json>) -> Result<Json, String> {
     let kinds = schema.map(|schema| &schema["type"]);
     let is_text = match kinds {
         Some(Json::String(kind)) => kind == "string",
         Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
         _ => false,
     };
-    match serde_json::from_str(value) {
+    match json_value(value) {
         _ if is_text => Ok(value.into()),
-        Err(error) if value.starts_with(['{', '[']) => Err(error),
+        Err(error) if value.starts_with(['{', '[']) || value.parse::<f64>().is_ok() => Err(error),
         Err(_) => Ok(value.into()),
         Ok(json) => Ok(json),
     }

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
                 kind(&second)
             );
             let diagnostic = Diagnostic::error(codes::FILE_KIND, message)
-                .with_help("compare two traces, or two results written by `cuecard test --out`");
+                .with_help("compare two traces, or two results written by `cuecard test --output`");
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
             return ExitCode::Invalid;
         }
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
         Some(document) if document.get("trace_id").is_none() => {
             let message = format!("`{name}` is neither a trace nor a test result");
             let diagnostic = Diagnostic::error(codes::FILE_KIND, message).with_help(
-                "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --out DIR` writes traces and results",
+                "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results",
             );
             Err((diagnostic, ExitCode::Invalid))
         }
@@ -155,7 +155,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
             folder.display()
         );
         let diagnostic = Diagnostic::error(codes::ARGUMENT, message).with_help(
-            "choose a folder in .cuecard/runs/, or in the folder of `cuecard test --out`",
+            "choose a folder in .cuecard/runs/, or in the folder of `cuecard test --output`",
         );
         (diagnostic, ExitCode::Invalid)
     })

@@ -19,7 +19,7 @@ pub use key_shapes::find_keys;
 pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{
     REDACTED, Redactor, SHORTEST_SECRET, find_credentials, is_credential, mask_credentials,
-    names_credential, without_credentials,
+    names_credential, secret_texts, without_credentials,
 };
 pub use text::{Piece, Text};
 

@@ -162,6 +162,9 @@ impl Redactor {
 /// out would take letters out of every message.
 pub const SHORTEST_SECRET: usize = 4;
 
+/// How many characters a number has at least that is a secret because of its key.
+const SHORTEST_NUMBER: usize = 6;
+
 /// Whether a value is to be taken for a secret because of its key.
 pub fn is_credential(key: &str, value: &Json) -> bool {
     names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
@@ -213,7 +216,7 @@ pub fn names_credential(key: &str) -> bool {
         || (last == "value" && is("secret"))
 }
 
-/// Texts below keys that name credentials, also in texts that are JSON themselves.
+/// Texts and numbers below keys that name credentials, at any depth, also in texts that are JSON themselves.
 pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     match json {
         Json::String(text) => {
@@ -224,14 +227,37 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
         Json::Object(members) => {
             for (key, value) in members {
-                match value {
-                    Json::String(text) if is_credential(key, value) => found.push(text.clone()),
-                    _ => find_credentials(value, found),
+                match names_credential(key) && !is_schema(value) {
+                    true => secret_texts(value, found),
+                    false => find_credentials(value, found),
                 }
             }
         }
         _ => {}
     }
+}
+
+/// The texts and numbers of a secret value, at any depth, that are long enough to be hidden.
+pub fn secret_texts(secret: &Json, found: &mut Vec<String>) {
+    match secret {
+        Json::String(text) if text.chars().count() >= SHORTEST_SECRET => found.push(text.clone()),
+        Json::Number(number) if is_long(number) => found.push(number.to_string()),
+        Json::Array(items) => items.iter().for_each(|item| secret_texts(item, found)),
+        Json::Object(members) => members
+            .values()
+            .for_each(|value| secret_texts(value, found)),
+        _ => {}
+    }
+}
+
+/// Whether a number is long enough to be no count or limit.
+fn is_long(number: &serde_json::Number) -> bool {
+    number.to_string().len() >= SHORTEST_NUMBER
+}
+
+/// Whether a value says what is meant by a key, as a schema of a tool does, in place of a value for it.
+fn is_schema(value: &Json) -> bool {
+    value.is_object() && (value["type"].is_string() || value["$ref"].is_string())
 }
 
 /// The object or list that a text is.
@@ -268,9 +294,9 @@ pub fn mask_credentials(json: &mut Json) {
         Json::Array(items) => items.iter_mut().for_each(mask_credentials),
         Json::Object(members) => {
             for (key, value) in members {
-                match value {
-                    Json::String(_) if is_credential(key, value) => *value = REDACTED.into(),
-                    value => mask_credentials(value),
+                match names_credential(key) && !is_schema(value) {
+                    true => mask(value),
+                    false => mask_credentials(value),
                 }
             }
         }
@@ -285,6 +311,17 @@ pub fn mask_credentials(json: &mut Json) {
                 *text = masked;
             }
         }
+        _ => {}
+    }
+}
+
+/// Puts [`REDACTED`] in the place of what [`secret_texts`] finds.
+fn mask(secret: &mut Json) {
+    match secret {
+        Json::String(text) if text.chars().count() >= SHORTEST_SECRET => *secret = REDACTED.into(),
+        Json::Number(number) if is_long(number) => *secret = REDACTED.into(),
+        Json::Array(items) => items.iter_mut().for_each(mask),
+        Json::Object(members) => members.values_mut().for_each(mask),
         _ => {}
     }
 }
@@ -503,6 +540,28 @@ mod tests {
         ] {
             assert_eq!(redactor.text(spelled), REDACTED, "{spelled}");
         }
+    }
+
+    #[test]
+    fn all_below_a_key_that_names_a_credential_is_found_and_masked() {
+        let json = json!({
+            "api_key": {"a": "deep-1", "list": ["deep-2", 12345678, "abc", 99]},
+            "password": ["deep-3"],
+            "token": 4096,
+            "other": {"secret": {"type": "string", "description": "of a schema"}},
+        });
+        let mut found = Vec::new();
+        find_credentials(&json, &mut found);
+        assert_eq!(found, ["deep-1", "deep-2", "12345678", "deep-3"]);
+        let mut masked = json.clone();
+        mask_credentials(&mut masked);
+        assert_eq!(
+            masked["api_key"]["list"],
+            json!([REDACTED, REDACTED, "abc", 99])
+        );
+        assert_eq!(masked["password"], json!([REDACTED]));
+        assert_eq!(masked["token"], json["token"]);
+        assert_eq!(masked["other"], json["other"]);
     }
 
     #[test]

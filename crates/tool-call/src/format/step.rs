@@ -456,6 +456,19 @@ fn retry_condition(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Template>
     let Some(node) = reader.get(object, "condition") else {
         return Vec::new();
     };
+    let is_empty = match &node.kind {
+        NodeKind::Array(items) => {
+            items.is_empty() || items.iter().any(|item| item.as_str() == Some(""))
+        }
+        _ => node.as_str() == Some(""),
+    };
+    if is_empty {
+        let message = "`retry.condition` is empty: every error would match";
+        let diagnostic = reader.error(codes::FIELD_VALUE, node.span, message);
+        diagnostic.pointer = Some(object.child_pointer("condition"));
+        diagnostic.help = Some("remove it to retry after every error".to_owned());
+        return Vec::new();
+    }
     let NodeKind::Array(items) = &node.kind else {
         return template_text(reader, object, "condition", "`retry.condition`")
             .into_iter()

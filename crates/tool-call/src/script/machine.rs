@@ -181,7 +181,7 @@ impl Summary {
             ),
         };
         let warning = Diagnostic::warning(codes::RUN_NOTHING, message);
-        Some(warning.with_help("nothing was tested; `--strict` turns this into a failure"))
+        Some(warning.with_help("nothing was tested, which is a failure with `--strict`"))
     }
 
     /// How many steps did not run.

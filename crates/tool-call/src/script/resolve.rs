@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::{Failure, FailureKind};
 use crate::model::{Condition, PathSegment, Placeholder, Template, TextPart, ToolCallScenario};
 use cuecard_source::diagnostic::did_you_mean;
-use cuecard_source::value::{Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer};
+use cuecard_source::value::{
+    Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer, secret_texts,
+};
 
 /// The values of a scenario's variables.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +76,11 @@ impl Bindings {
         self.variables
             .values()
             .filter(|bound| bound.origin == Origin::Secret)
-            .map(|bound| as_text(&bound.value).into_owned())
+            .flat_map(|bound| {
+                let mut texts = vec![as_text(&bound.value).into_owned()];
+                secret_texts(&bound.value, &mut texts);
+                texts
+            })
     }
 }
 

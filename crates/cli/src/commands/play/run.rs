@@ -159,6 +159,10 @@ impl<'a> Run<'a> {
             let message = format!("the trace can't be written: {}", io_reason(&error));
             problems.push(Diagnostic::error(codes::FILE_WRITE, message));
         }
+        if dir.is_trace_lost() {
+            let message = "the trace was deleted during the run";
+            problems.push(Diagnostic::error(codes::FILE_WRITE, message));
+        }
         let counted = |style| counts(style, &played.summary, played.verdict, played.took);
         match args.json {
             true => stderr_line(&format!("\n{}", counted(output.stderr))),
