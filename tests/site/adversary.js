@@ -1100,7 +1100,8 @@ function reorderOptions(c) {
 
 function nestedTwin(c) {
   const { made } = copies(c, movable(c));
-  const isHidden = c.chance();
+  // Nobody sees that a card is disabled.
+  const isHidden = !c.target.matches(`${CONTROLS}, [role]`) || c.chance();
   for (const node of made) {
     for (const one of [node, ...node.querySelectorAll('*')]) {
       if (!isHidden) one.setAttribute(one.matches('button, input, select, textarea') ? 'disabled' : 'aria-disabled', 'true');
