@@ -799,6 +799,7 @@ function nameSlot(target, isShort) {
 function badge(c) {
   need(!isField(c.target), 'fields have no counts');
   const slot = nameSlot(c.target, true);
+  need(/\d\)?$/.test(slot.text.trim()) || !/\d$/.test(words(c.target).trim()), 'it has a count of its own');
   const number = Math.floor(c.random() * 8) + 1;
   const counted = / \((\d+)\)$/.exec(slot.text);
   if (counted) write(slot, slot.text.replace(/\(\d+\)$/, `(${Number(counted[1]) + number})`));
