@@ -25,7 +25,8 @@ pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServedApi, WhichTimelineArgs,
+    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi,
+    WhichTimelineArgs,
 };
 
 /// Agents that stick to the script.

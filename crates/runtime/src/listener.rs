@@ -39,6 +39,7 @@ pub struct Guard {
     token: Option<String>,
     token_headers: &'static [&'static str],
     body_limit: usize,
+    other_origin: Option<String>,
 }
 
 /// Why a request was refused: an extension of the refusal, for a server whose clients expect errors of their own
@@ -77,6 +78,7 @@ impl Guard {
             token,
             token_headers: &[],
             body_limit: DEFAULT_BODY_LIMIT,
+            other_origin: None,
         })
     }
 
@@ -94,6 +96,15 @@ impl Guard {
     pub fn body_limit(self, bytes: usize) -> Self {
         Self {
             body_limit: bytes,
+            ..self
+        }
+    }
+
+    /// The same rules, but web pages of this origin may call the server too.
+    #[must_use]
+    pub fn also_from(self, origin: &str) -> Self {
+        Self {
+            other_origin: Some(origin.to_owned()),
             ..self
         }
     }
@@ -197,6 +208,9 @@ impl Guard {
     fn check_origin(&self, headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
         let value = single(headers, &header::ORIGIN).map_err(|value| Refusal::Origin { value })?;
         let Some(value) = value else { return Ok(()) };
+        if self.other_origin.as_deref() == Some(value) {
+            return Ok(());
+        }
         let allowed = value.parse::<Uri>().is_ok_and(|origin| {
             matches!(origin.scheme_str(), Some("http" | "https"))
                 && origin.authority().is_some_and(|authority| {

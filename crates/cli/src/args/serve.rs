@@ -24,6 +24,63 @@ pub(crate) enum ServedApi {
     /// Mock the OpenAI, Anthropic and Google LLM APIs with timelines
     #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<ServeLlmArgs>),
+    /// Mock an agent service with timelines: a REST API, event streams and a page that shows sessions
+    #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
+    Rest(Box<ServeRestArgs>),
+}
+
+/// Arguments of `serve rest`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeRestArgs {
+    /// Timelines, and folders of .yaml or .yml files
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Run this command with CUECARD_SERVICE_URL set, and exit when it exits
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub which: WhichTimelineArgs,
+
+    /// Port to listen on (0: any free port)
+    #[arg(long, default_value_t = 0, help_heading = "Where")]
+    pub port: u16,
+    /// Address to listen on; a non-loopback address requires --token
+    #[arg(
+        long,
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
+    pub bind: IpAddr,
+    /// Require this token from clients
+    #[arg(long, help_heading = "Where")]
+    pub token: Option<String>,
+    /// Let web pages of this origin call the API, as http://localhost:5173
+    #[arg(long, value_name = "ORIGIN", help_heading = "Where")]
+    pub cors: Option<String>,
+
+    #[command(flatten)]
+    pub how: PlayTimelineArgs,
+    /// Wait for a prompt at each user input but the first
+    #[arg(long, help_heading = "How to play")]
+    pub wait_for_prompts: bool,
+    /// Begin every session at this time, as 2026-01-31T09:00:00Z
+    #[arg(long, value_name = "TIME", help_heading = "How to play")]
+    pub fixed_clock: Option<jiff::Timestamp>,
+
+    /// Treat warnings as errors
+    #[arg(long, help_heading = "How to judge")]
+    pub strict: bool,
+    /// Fail if a scenario was not played to its end
+    #[arg(long, help_heading = "How to judge")]
+    pub require_complete: bool,
+
+    /// Write one line of JSON per event instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// Arguments of `serve llm`.

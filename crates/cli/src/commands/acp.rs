@@ -2,25 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use cuecard_acp::{
-    AcpOptions, DEFAULT_PATIENCE, MockAgent, Notice, ReadyAgent, TraceOutput, Verdict,
-};
-use cuecard_runtime::clock::Clock;
+use cuecard_acp::{AcpOptions, DEFAULT_PATIENCE, MockAgent, Notice, ReadyAgent, Verdict};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
-use serde_json::json;
 
 use super::serve;
 use super::teller::OutputWriter;
-use super::timeline_options::TimelineOptions;
+use super::timeline_options::{TimelineOptions, trace};
 use crate::args::AcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{Output, stderr_line};
-use crate::output_files::{self, unwritable_run};
+use crate::output_files;
 
 pub(crate) fn run(
     args: &AcpArgs,
@@ -56,7 +51,7 @@ pub(crate) fn run(
             Err(error) => serve::refuse(&error, false, output),
         };
     }
-    let trace = match trace(args) {
+    let trace = match trace(&args.runs.run_dir, "acp", &args.paths) {
         Ok(trace) => trace,
         Err(problem) => {
             told(&[problem]);
@@ -137,28 +132,6 @@ fn options(
         require_complete: args.require_complete,
     };
     Ok((options, doubts))
-}
-
-fn trace(args: &AcpArgs) -> Result<TraceOutput, Diagnostic> {
-    let working_directory = inputs::working_directory()?;
-    let clock = Clock::start();
-    let run_dir = output_files::run_dir(&args.runs.run_dir, &working_directory, &clock)?;
-    let file = run_dir
-        .trace_file()
-        .map_err(|error| unwritable_run(&error))?;
-    let described = json!({
-        "id": run_dir.id(),
-        "command": "acp",
-        "scenarios": args.paths,
-        "started_at": clock.timestamp(Duration::ZERO).to_string(),
-    });
-    run_dir
-        .describe(&described)
-        .map_err(|error| unwritable_run(&error))?;
-    Ok(TraceOutput {
-        out: Box::new(file),
-        run_id: run_dir.id().to_owned(),
-    })
 }
 
 /// Tells the verdict, and how to exit.

@@ -1,14 +1,21 @@
 //! What the arguments of every stand-in mean that plays timelines.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::format::{Symbols, read_faults};
 use cuecard_timeline::model::FaultRules;
 use cuecard_timeline::script::Speed;
 
+use serde_json::json;
+
 use crate::args::{PlayTimelineArgs, WhichTimelineArgs};
-use crate::inputs::{read_source, symbols};
+use crate::inputs::{self, read_source, symbols};
+use crate::output_files::{self, unwritable_run};
 
 /// The arguments, checked.
 pub(super) struct TimelineOptions {
@@ -61,4 +68,31 @@ impl TimelineOptions {
             problems,
         }
     }
+}
+
+/// The trace of a stand-in that plays `paths`, in a folder of its own below `parent`.
+pub(super) fn trace(
+    parent: &Path,
+    command: &str,
+    paths: &[PathBuf],
+) -> Result<TraceOutput, Diagnostic> {
+    let working_directory = inputs::working_directory()?;
+    let clock = Clock::start();
+    let run_dir = output_files::run_dir(parent, &working_directory, &clock)?;
+    let file = run_dir
+        .trace_file()
+        .map_err(|error| unwritable_run(&error))?;
+    let described = json!({
+        "id": run_dir.id(),
+        "command": command,
+        "scenarios": paths,
+        "started_at": clock.timestamp(Duration::ZERO).to_string(),
+    });
+    run_dir
+        .describe(&described)
+        .map_err(|error| unwritable_run(&error))?;
+    Ok(TraceOutput {
+        out: Box::new(file),
+        run_id: run_dir.id().to_owned(),
+    })
 }

@@ -4,6 +4,7 @@ pub(super) mod child;
 pub(super) mod exchange_log;
 pub(super) mod llm;
 mod llm_options;
+mod rest;
 mod telling;
 
 pub(super) use llm::refuse;
@@ -22,5 +23,6 @@ pub(crate) fn run(
 ) -> ExitCode {
     match &args.what {
         ServedApi::Llm(args) => llm::run(args, environment, output),
+        ServedApi::Rest(args) => rest::run(args, environment, output),
     }
 }

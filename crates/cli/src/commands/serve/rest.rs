@@ -1,0 +1,213 @@
+//! `cuecard serve rest`: options, the service, what is printed, and how it ends.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+
+use cuecard_service::{MockService, Notice, ServiceOptions, Verdict};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::telling::planned_faults;
+use super::{child, refuse};
+use crate::args::ServeRestArgs;
+use crate::asynchronous::until_stopped;
+use crate::commands::teller::OutputWriter;
+use crate::commands::timeline_options::{TimelineOptions, trace};
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::open_files::OpenFiles;
+use crate::output::Output;
+
+pub(crate) fn run(
+    args: &ServeRestArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
+    let options = match options(args, environment) {
+        Ok((options, doubts)) => {
+            told(&doubts);
+            options
+        }
+        Err(problems) => {
+            told(&problems);
+            return ExitCode::Invalid;
+        }
+    };
+    let mut service = MockService::from_files(&args.paths).options(options);
+    if args.how.dry_run {
+        return match service.planned_faults() {
+            Ok(planned) => {
+                planned_faults(&planned, args.json);
+                ExitCode::Passed
+            }
+            Err(error) => refuse(&error, args.json, output),
+        };
+    }
+    let trace = match trace(&args.runs.run_dir, "serve rest", &args.paths) {
+        Ok(trace) => trace,
+        Err(problem) => {
+            told(&[problem]);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let open_files = OpenFiles::raise();
+    let teller = OutputWriter::new(output, args.json, !args.command.is_empty());
+    let watching = teller.clone();
+    service = service
+        .trace(trace)
+        .watch(Box::new(move |notice| see(&watching, notice)));
+    let code = until_stopped(async |stop| {
+        serve(args, service, &teller, environment, &open_files, &stop).await
+    });
+    teller.drain();
+    code.unwrap_or_else(|code| code)
+}
+
+/// Tells what happens.
+fn see(teller: &OutputWriter, notice: &Notice) {
+    match notice {
+        Notice::Finding(found) => teller.finding(found),
+        Notice::Ended {
+            session,
+            scenario,
+            status,
+        } if teller.is_json => {
+            let ended = json!({"session": session, "scenario": scenario, "status": status});
+            teller.event("session", ended);
+        }
+        Notice::Ended {
+            session,
+            scenario,
+            status,
+        } => teller.progress(&format!("{session}  {scenario}  {status}")),
+    }
+}
+
+async fn serve(
+    args: &ServeRestArgs,
+    service: MockService,
+    teller: &OutputWriter,
+    environment: &[(OsString, OsString)],
+    open_files: &OpenFiles,
+    stop: &CancellationToken,
+) -> ExitCode {
+    let running = match service.start().await {
+        Ok(running) => running,
+        Err(error) => return refuse(&error, args.json, &teller.output),
+    };
+    teller
+        .output
+        .diagnostics(running.diagnostics(), args.json, &Redactor::default());
+    let (url, n_scenarios) = (running.base_url(), running.n_scenarios());
+    match args.json {
+        true => teller.event("ready", json!({"url": url, "scenarios": n_scenarios})),
+        false => {
+            let plural = if n_scenarios == 1 { "" } else { "s" };
+            teller.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
+            teller.line(&format!(
+                "  API   {url}/api/v1   ({url}/api/v1/openapi.json)"
+            ));
+        }
+    }
+    let mut code = ExitCode::Passed;
+    match args.command.is_empty() {
+        true => stop.cancelled().await,
+        false => {
+            teller.drain();
+            let variables = [("CUECARD_SERVICE_URL", url)];
+            let ended = child::run(&args.command, &variables, environment, open_files, stop).await;
+            code = ended.unwrap_or_else(|error| {
+                let program = args.command[0].to_string_lossy();
+                let message = format!("failed to run `{program}`: {}", io_reason(&error));
+                teller.diagnostic(&Diagnostic::error(codes::ARGUMENT, message));
+                ExitCode::CouldNotRun
+            });
+        }
+    }
+    let verdict = running.stop().await;
+    tell_verdict(teller, &verdict);
+    if let Some(reason) = &verdict.trace_error {
+        let message = format!("the trace is incomplete: {reason}");
+        teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
+        code = match code {
+            ExitCode::Passed => ExitCode::CouldNotRun,
+            code => code,
+        };
+    }
+    match (code, verdict.passed) {
+        (ExitCode::Passed, false) => ExitCode::Failed,
+        (code, _) => code,
+    }
+}
+
+fn tell_verdict(teller: &OutputWriter, verdict: &Verdict) {
+    if teller.is_json {
+        teller.last_event("verdict", verdict.to_json());
+        return;
+    }
+    let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let mut facts = Vec::new();
+    if verdict.n_failures > 0 {
+        facts.push(count(verdict.n_failures, "failure"));
+    }
+    facts.push(count(verdict.n_sessions, "session"));
+    facts.push(match verdict.unplayed.len() {
+        0 => "all scenarios played".to_owned(),
+        unplayed => format!("{unplayed} of {} scenarios not played", verdict.n_scenarios),
+    });
+    let word = if verdict.passed { "passed" } else { "failed" };
+    let mark = teller.mark(verdict.passed);
+    teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+}
+
+fn options(
+    args: &ServeRestArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<(ServiceOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let TimelineOptions {
+        speed,
+        symbols,
+        faults,
+        doubts,
+        mut problems,
+    } = TimelineOptions::of(&args.which, &args.how, environment);
+    let is_origin = |origin: &str| {
+        origin.bytes().all(|byte| byte.is_ascii_graphic())
+            && origin.split_once("://").is_some_and(|(scheme, host)| {
+                matches!(scheme, "http" | "https") && !host.is_empty() && !host.contains('/')
+            })
+    };
+    if let Some(origin) = args.cors.as_deref().filter(|origin| !is_origin(origin)) {
+        let message = format!("`--cors {origin}` is not an origin");
+        problems.push(
+            Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("write it as http://localhost:5173, without a path"),
+        );
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let options = ServiceOptions {
+        bind: SocketAddr::new(args.bind, args.port),
+        token: args.token.clone(),
+        cors_origin: args.cors.clone(),
+        symbols,
+        faults,
+        skip_bad: args.which.skip_bad,
+        tags: args.which.tags.clone(),
+        is_strict: args.strict,
+        speed,
+        max_distance: args.which.max_distance,
+        any_prompt: args.which.any_prompt,
+        scenario_name: args.which.scenario_name.clone(),
+        waits_for_prompts: args.wait_for_prompts,
+        fixed_time: args.fixed_clock,
+        max_sessions: args.how.sessions_max,
+        require_complete: args.require_complete,
+        ..ServiceOptions::default()
+    };
+    Ok((options, doubts))
+}

@@ -1,0 +1,345 @@
+//! A stand-in for an agent service: tasks become sessions that play a timeline and tell what happens as it happens.
+//!
+//! [`script`] says what a timeline is to a session and does no I/O; [`player`] plays it against the clock; [`session`]
+//! holds what was told; [`events`] streams it to any number of readers; [`routes`] is the API, with its OpenAPI document
+//! and the page that shows sessions.
+
+mod events;
+mod options;
+mod player;
+mod problem;
+mod routes;
+mod script;
+mod service;
+mod session;
+mod shapes;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::body::Body;
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::connections::Request;
+use cuecard_runtime::findings::logged;
+use cuecard_runtime::http_server::{ServerOptions, serve};
+use cuecard_runtime::listener::Guard;
+use cuecard_runtime::load::{LoadOptions, Loaded, header, load};
+use cuecard_runtime::scripted_faults::ScriptedFaults;
+use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::timeouts::Timeouts;
+use cuecard_runtime::trace_writer::{self, Watcher, Writer};
+use cuecard_runtime::workers::Worker;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::script::Selector;
+use cuecard_trace::{End, Metrics, RunStatus};
+use serde_json::json;
+use tower::ServiceExt as _;
+
+pub use cuecard_runtime::scripted_faults::PlannedFault;
+pub use cuecard_runtime::start_error::StartError;
+pub use cuecard_runtime::trace_writer::TraceOutput;
+pub use options::ServiceOptions;
+pub use routes::openapi;
+
+use script::ServiceScript;
+use service::Service;
+
+/// What those who watch a service are told, as it happens.
+#[derive(Debug, Clone)]
+pub enum Notice {
+    /// A session is over.
+    Ended {
+        /// Its id.
+        session: String,
+        /// The scenario's name.
+        scenario: String,
+        /// Its last status.
+        status: &'static str,
+    },
+    /// Something failed, or is doubtful.
+    Finding(Box<Diagnostic>),
+}
+
+/// How a run of a service went.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Whether nothing failed.
+    pub passed: bool,
+    /// What failed and what is doubtful, in order; bounded.
+    pub findings: Vec<Diagnostic>,
+    /// How many failures there were.
+    pub n_failures: u64,
+    /// How many sessions there were.
+    pub n_sessions: u64,
+    /// How many scenarios there are.
+    pub n_scenarios: usize,
+    /// The names of those that no session played to their end.
+    pub unplayed: Vec<String>,
+    /// Why the trace is not whole, if it isn't.
+    pub trace_error: Option<String>,
+}
+
+impl Verdict {
+    /// The verdict for machines.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "passed": self.passed,
+            "failures": self.n_failures,
+            "sessions": self.n_sessions,
+            "scenarios": self.n_scenarios,
+            "unplayed": self.unplayed,
+            "findings": cuecard_report::diagnostics::list_to_json(&self.findings),
+            "trace_error": self.trace_error,
+        })
+    }
+}
+
+/// A service, before it starts.
+#[derive(Default)]
+pub struct MockService {
+    paths: Vec<PathBuf>,
+    options: ServiceOptions,
+    trace: Option<TraceOutput>,
+    watcher: Option<Watcher<Notice>>,
+}
+
+impl MockService {
+    /// A service that plays the timelines in these files and folders.
+    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            paths: paths.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be said about it.
+    #[must_use]
+    pub fn options(mut self, options: ServiceOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Writes the trace of the run.
+    #[must_use]
+    pub fn trace(mut self, trace: TraceOutput) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Tells `watcher` what happens, on a thread of its own.
+    #[must_use]
+    pub fn watch(mut self, watcher: Watcher<Notice>) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    fn load(&self) -> Loaded<ServiceScript> {
+        let options = &self.options;
+        let with = LoadOptions {
+            symbols: &options.symbols,
+            faults: options.faults.as_ref(),
+            tags: &options.tags,
+            is_strict: options.is_strict,
+            any_prompt: options.any_prompt,
+            by_name: options.scenario_name.is_some(),
+        };
+        load(&self.paths, &with, |timeline| {
+            ServiceScript::compile(timeline, options.waits_for_prompts, options.is_strict)
+        })
+    }
+
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let loaded = self.load();
+        if loaded.is_bad(self.options.skip_bad) {
+            return Err(StartError::Files(loaded.diagnostics));
+        }
+        let scripts = &loaded.scripts;
+        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
+        Ok(faults_of(scripts).planned(timeline_of, |()| 1))
+    }
+
+    /// Reads the files and listens.
+    ///
+    /// # Errors
+    /// [`StartError`]: bad files, all of their errors at once; a port that is taken; a trace that can't be written.
+    pub async fn start(self) -> Result<RunningService, StartError> {
+        let loaded = self.load();
+        let options = self.options;
+        if loaded.is_bad(options.skip_bad) {
+            return Err(StartError::Files(loaded.diagnostics));
+        }
+        let Loaded {
+            scripts,
+            diagnostics,
+            ..
+        } = loaded;
+        let timelines = || scripts.iter().map(|script| &*script.timeline);
+        let selector = Selector::new(timelines(), options.max_distance);
+        if let Some(unknown) = selector.unknown_name(options.scenario_name.as_deref()) {
+            return Err(StartError::Files(vec![unknown]));
+        }
+        let mut guard =
+            Guard::new(options.bind, options.token.clone()).map_err(StartError::Listener)?;
+        if let Some(origin) = &options.cors_origin {
+            guard = guard.also_from(origin);
+        }
+        let listener = guard.listen().await.map_err(StartError::Listener)?;
+        let address = listener.local_addr().map_err(StartError::Io)?;
+        let clock = Clock::start();
+        let secrets = options.token.iter().cloned().collect();
+        let trace = self.trace.map(|trace| {
+            let header = header(&trace.run_id, timelines());
+            (trace, header)
+        });
+        let (teller, writer) =
+            trace_writer::start(clock, secrets, trace, self.watcher).map_err(StartError::Io)?;
+        teller
+            .events(clock.now(), diagnostics.iter().map(logged).collect())
+            .await;
+        let serving = ServerOptions {
+            n_threads: 0,
+            timeouts: Timeouts::default(),
+            max_connections: options.max_connections,
+        };
+        let service = Arc::new(Service::new(options, scripts, selector, clock, teller));
+        let router = routes::router(service.clone(), &guard);
+        let answering = || {
+            let router = router.clone();
+            move |request: Request, _busy| {
+                let router = router.clone();
+                async move {
+                    match router.oneshot(request.map(Body::new)).await {
+                        Ok(response) => response,
+                        Err(never) => match never {},
+                    }
+                }
+            }
+        };
+        let workers = serve(listener, serving, &service.stop, answering, |_| async {})
+            .map_err(StartError::Io)?;
+        Ok(RunningService {
+            address,
+            service,
+            workers,
+            writer,
+            diagnostics,
+        })
+    }
+}
+
+/// The faults of scripts: no player of a service has them yet.
+fn faults_of(scripts: &[Arc<ServiceScript>]) -> ScriptedFaults<()> {
+    let timelines = scripts.iter().map(|script| &*script.timeline);
+    ScriptedFaults::of(timelines, |_, _, _, _| {
+        Err("`serve rest` injects no faults into its streams")
+    })
+}
+
+/// A service that runs.
+pub struct RunningService {
+    address: SocketAddr,
+    service: Arc<Service>,
+    workers: Vec<Worker>,
+    writer: Writer,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl RunningService {
+    /// `http://127.0.0.1:41873`, without a slash at the end: the page is there, and the API below `/api/v1`.
+    pub fn base_url(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{address}")
+    }
+
+    /// How many scenarios there are.
+    pub fn n_scenarios(&self) -> usize {
+        self.service.scripts.len()
+    }
+
+    /// What was found in the files: warnings and notes, and the errors of files that were left out.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Ends all sessions and says how the run went.
+    pub async fn stop(self) -> Verdict {
+        let Self {
+            service,
+            workers,
+            writer,
+            ..
+        } = self;
+        service.end().await;
+        for worker in workers {
+            worker.ended().await;
+        }
+        let timeline_of = |idx: usize| service.scripts.get(idx).map(|script| &*script.timeline);
+        let unplayed: Vec<String> = service
+            .unplayed()
+            .into_iter()
+            .filter_map(|idx| Some(timeline_of(idx)?.name.clone()))
+            .collect();
+        if service.options.require_complete && !unplayed.is_empty() {
+            let message = format!(
+                "no session played these to their end: {}",
+                unplayed.join(", ")
+            );
+            service
+                .found(Diagnostic::error(codes::MODEL_UNPLAYED, message))
+                .await;
+        }
+        let faults = faults_of(&service.scripts);
+        for found in faults.unfired(timeline_of, "its event was not played") {
+            service.found(found).await;
+        }
+        let mut verdict = Verdict {
+            passed: service.findings.n_failures() == 0,
+            n_failures: service.findings.n_failures(),
+            findings: service.findings.list(),
+            n_sessions: service.n_sessions(),
+            n_scenarios: service.scripts.len(),
+            unplayed,
+            trace_error: None,
+        };
+        let status = match verdict.passed {
+            true => RunStatus::Success,
+            false => RunStatus::Failed,
+        };
+        let end = End {
+            final_output: None,
+            status,
+            metrics: Metrics {
+                timing_ms_total: service.clock.now().as_secs_f64() * 1000.0,
+                timing_synthesized: false,
+                ..Metrics::default()
+            },
+            artifacts: serde_json::Map::new(),
+        };
+        service.teller.end(end).await;
+        service.teller.close().await;
+        let written = tokio::task::spawn_blocking(move || writer.join()).await;
+        verdict.trace_error = written.ok().flatten().map(|error| io_reason(&error));
+        verdict
+    }
+}
+
+impl fmt::Debug for RunningService {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunningService")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,459 @@
+//! What a timeline is to a service: the events that its sessions tell, in order and with their times.
+
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::matching::different_lines;
+use cuecard_source::value::{Json, as_text};
+use cuecard_timeline::model::{
+    AgentEdits, BlockKind, EventKind, ExpectedResult, PlanEntry, PlanStatus, ResponseElement,
+    SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
+};
+use cuecard_timeline::script::{
+    Act, EventPart, PlayerKind, PromptSegments, Schedule, block_text, parts,
+};
+use serde_json::json;
+
+/// Longer texts of a diff are cut, in bytes.
+const LONGEST_DIFF: usize = 64 << 10;
+/// Texts with more lines are cut too.
+const MOST_DIFF_LINES: usize = 2000;
+/// So many lines stay at each end of such a text.
+const KEPT_LINES: usize = 200;
+
+/// A timeline as a service plays it.
+#[derive(Debug)]
+pub(crate) struct ServiceScript {
+    pub(crate) timeline: Arc<Timeline>,
+    /// What sessions tell, in order.
+    pub(crate) steps: Vec<Step>,
+    /// How many of them are history, which is there at once.
+    pub(crate) n_history: usize,
+    /// When what follows the history begins, in milliseconds.
+    pub(crate) origin_ms: u64,
+}
+
+/// Something that happens in a session.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// When, in milliseconds of the timeline.
+    pub(crate) at_ms: u64,
+    pub(crate) act: StepAct,
+}
+
+/// What happens.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum StepAct {
+    /// An event is told; it has no `ts` yet.
+    Tell(Json),
+    /// The user says something, which a service may wait for.
+    Prompt(String),
+    /// The status becomes another.
+    Status(SessionStatus),
+    /// The session is listed though it is completed.
+    Merge,
+}
+
+/// Whether nothing follows this status.
+pub(crate) fn is_final(status: SessionStatus) -> bool {
+    matches!(
+        status,
+        SessionStatus::Stopped
+            | SessionStatus::Completed
+            | SessionStatus::Failed
+            | SessionStatus::Cancelled
+    )
+}
+
+impl ServiceScript {
+    /// Reads a timeline, with what is doubtful about it. A service that `waits` for prompts tells what follows one after
+    /// all that comes before it, whenever it was due.
+    pub(crate) fn compile(
+        timeline: Arc<Timeline>,
+        waits: bool,
+        is_strict: bool,
+    ) -> (Self, Vec<Diagnostic>) {
+        let compiled = Schedule::compile(&timeline, is_strict);
+        let (schedule, mut found) = (compiled.schedule, compiled.diagnostics);
+        let n_events = timeline.events.len();
+        let boundary = timeline.boundary().unwrap_or(0);
+        let steps_of = |events| {
+            let parts = parts(&timeline, &schedule, events).into_iter();
+            parts.flat_map(|part| {
+                let acts = acts_of(&timeline.events[part.event_idx].kind, part.part);
+                let steps = acts.into_iter().map(move |act| Step {
+                    at_ms: part.at_ms,
+                    act,
+                });
+                steps.map(move |step| (part.event_idx, step))
+            })
+        };
+        let mut steps: Vec<(usize, Step)> = steps_of(0..boundary).collect();
+        let n_history = steps.len();
+        let mut origin_ms = schedule.origin_of(boundary);
+        let mut end_ms = schedule.end_ms;
+        if waits {
+            let (segments, _) = PromptSegments::compile(&timeline, &schedule);
+            (origin_ms, end_ms) = (0, 0);
+            for (segment_idx, segment) in segments.live.iter().enumerate() {
+                if let Some(input) = segments.input(&timeline, segment_idx) {
+                    let act = StepAct::Prompt(input.prompt_text().unwrap_or_default());
+                    let at_ms = end_ms;
+                    steps.push((segment.events.start, Step { at_ms, act }));
+                }
+                let begins_ms = end_ms;
+                for (event_idx, step) in steps_of(segment.events.clone()) {
+                    let at_ms = begins_ms + step.at_ms.saturating_sub(segment.origin_ms);
+                    end_ms = end_ms.max(at_ms);
+                    steps.push((event_idx, Step { at_ms, ..step }));
+                }
+            }
+        } else {
+            steps.extend(steps_of(boundary..n_events));
+        }
+        let ends = steps
+            .iter()
+            .position(|(_, step)| matches!(step.act, StepAct::Status(status) if is_final(status)));
+        match ends {
+            None => {
+                let message =
+                    "the timeline ends without a final status: its sessions are completed then";
+                let note = Diagnostic::note(codes::TIMELINE_REST_NO_END, message);
+                let last = timeline.events.last();
+                found.push(match last {
+                    Some(event) => note.at(&timeline.source, event.span),
+                    None => note,
+                });
+                let at_ms = end_ms;
+                let fails = matches!(steps.last(), Some((_, Step { act: StepAct::Tell(event), .. })) if event["type"] == "error");
+                let status = match fails {
+                    true => SessionStatus::Failed,
+                    false => SessionStatus::Completed,
+                };
+                steps.push((
+                    n_events,
+                    Step {
+                        at_ms,
+                        act: StepAct::Status(status),
+                    },
+                ));
+            }
+            Some(end) => {
+                let merges = steps[end..]
+                    .iter()
+                    .any(|(_, step)| step.act == StepAct::Merge);
+                let late = steps[end + 1..]
+                    .iter()
+                    .find(|(_, step)| step.act != StepAct::Merge);
+                if let Some((event_idx, _)) = late {
+                    let message = "this comes after a final status: no session tells it";
+                    let event = &timeline.events[*event_idx];
+                    let warning = Diagnostic::warning(codes::TIMELINE_REST_LATE, message)
+                        .at(&timeline.source, event.span)
+                        .with_pointer(event.path.clone());
+                    found.push(warning.strictly(is_strict));
+                }
+                steps.truncate(end + 1);
+                if merges {
+                    let at_ms = steps[end].1.at_ms;
+                    steps.insert(
+                        end,
+                        (
+                            0,
+                            Step {
+                                at_ms,
+                                act: StepAct::Merge,
+                            },
+                        ),
+                    );
+                }
+            }
+        }
+        for event in &timeline.events {
+            if PlayerKind::Rest.cell(&event.kind).act == Act::NotEvaluated {
+                let message = format!("`{}` is not evaluated by a service", event.kind.as_str());
+                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
+                found.push(note.at(&timeline.source, event.span));
+            }
+        }
+        let script = Self {
+            origin_ms,
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
+            n_history,
+            timeline,
+        };
+        (script, found)
+    }
+}
+
+/// What a part of an event is to a session.
+fn acts_of(kind: &EventKind, part: EventPart) -> Vec<StepAct> {
+    let log = |message: String| vec![StepAct::Tell(log_event("info", &message))];
+    let told = |event: Json| vec![StepAct::Tell(event)];
+    match (kind, part) {
+        (EventKind::Response(response), part) => match part {
+            EventPart::Think {
+                element_idx,
+                entry_idx,
+            } => match response.elements.get(element_idx) {
+                Some(ResponseElement::Think(entries)) => {
+                    told(json!({"type": "thought", "thought": entries[entry_idx].value}))
+                }
+                _ => Vec::new(),
+            },
+            EventPart::Assistant {
+                element_idx,
+                entry_idx,
+            } => match response.elements.get(element_idx) {
+                Some(ResponseElement::Assistant(entries)) => {
+                    let block = &entries[entry_idx].value;
+                    match &block.kind {
+                        BlockKind::Diff {
+                            path,
+                            old_text,
+                            new_text,
+                        } => told(diff(None, path, old_text.as_deref(), new_text)),
+                        BlockKind::Plan(entries) => log(plan(entries)),
+                        _ => told(message("assistant", &block_text(block))),
+                    }
+                }
+                _ => Vec::new(),
+            },
+            EventPart::Error(element_idx) => match response.elements.get(element_idx) {
+                Some(ResponseElement::Error(error)) => {
+                    told(json!({"type": "error", "message": error.message}))
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        },
+        (EventKind::ToolUse(call), part) => {
+            of_call(call, part).into_iter().map(StepAct::Tell).collect()
+        }
+        (EventKind::AgentEdits(edit), _) => of_edit(edit).into_iter().map(StepAct::Tell).collect(),
+        (EventKind::UserInputs(inputs), EventPart::Input(idx)) => {
+            let text = inputs.get(idx).and_then(UserInput::prompt_text);
+            vec![StepAct::Prompt(text.unwrap_or_default())]
+        }
+        (EventKind::Log(line), _) => told(log_event(&line.level, &line.message)),
+        (EventKind::Status(status), _) => vec![StepAct::Status(*status)],
+        (EventKind::Complete, _) => vec![StepAct::Status(SessionStatus::Completed)],
+        (EventKind::Merge, _) => vec![StepAct::Merge],
+        (EventKind::AgentPlan(update), _) => log(plan(&update.entries)),
+        (EventKind::UserEdits { patch, .. }, _) => log(format!("user edit: {}", patch.display())),
+        (EventKind::UserCommand(command), _) => {
+            let program = command.program.as_deref().unwrap_or_default();
+            let words: Vec<&str> = [program]
+                .into_iter()
+                .chain(command.args.iter().map(String::as_str))
+                .collect();
+            let line = command
+                .shell_line
+                .clone()
+                .unwrap_or_else(|| words.join(" "));
+            log(format!("user command: {}", line.trim()))
+        }
+        (EventKind::ApplyPatch(patch), _) => log(format!("patch: {}", patch.path.display())),
+        (EventKind::UserCancelSession { .. }, _) => log("the user cancels".to_owned()),
+        (EventKind::Initialize(_), _) => log("initialize".to_owned()),
+        (EventKind::Authenticate(method), _) => log(format!("authenticate: {}", method.method_id)),
+        (EventKind::SetMode { mode_id }, _) => log(format!("mode: {mode_id}")),
+        (EventKind::SetModel { model_id }, _) => log(format!("model: {model_id}")),
+        (EventKind::PermissionRequest(request), _) => {
+            let title = request.tool_call["title"].as_str().unwrap_or("a tool call");
+            log(format!("permission requested: {title}"))
+        }
+        (EventKind::AgentFileReads(reads), _) => {
+            let paths: Vec<&str> = reads.iter().map(|read| read.path.as_str()).collect();
+            log(format!("read: {}", paths.join(", ")))
+        }
+        (EventKind::Notify(notify), _) => log(format!("notify: {}", notify.method)),
+        _ => Vec::new(),
+    }
+}
+
+/// What the user or the agent says.
+pub(crate) fn message(role: &str, content: &str) -> Json {
+    json!({"type": "message", "role": role, "content": content})
+}
+
+fn log_event(level: &str, message: &str) -> Json {
+    json!({"type": "log", "level": level, "message": message})
+}
+
+fn plan(entries: &[PlanEntry]) -> String {
+    let lines = entries
+        .iter()
+        .map(|entry| format!("\n- [{}] {}", mark_of(entry.status), entry.content));
+    format!("plan:{}", lines.collect::<String>())
+}
+
+fn mark_of(status: PlanStatus) -> char {
+    match status {
+        PlanStatus::Pending => ' ',
+        PlanStatus::InProgress => '~',
+        PlanStatus::Completed => 'x',
+    }
+}
+
+fn of_call(call: &ToolUse, part: EventPart) -> Vec<Json> {
+    let id = &call.call_id;
+    let output = |level: &str, message: &str, stream: Option<&str>| {
+        let mut event = log_event(level, message);
+        event["tool_execution_id"] = json!(id);
+        if let Some(stream) = stream {
+            event["stream"] = json!(stream);
+        }
+        vec![event]
+    };
+    match part {
+        EventPart::CallStart => vec![json!({
+            "type": "tool_use",
+            "tool_name": call.tool,
+            "tool_args": call.args,
+            "tool_execution_id": id,
+            "status": "started",
+        })],
+        EventPart::CallProgress(idx) => match call.progress.get(idx) {
+            Some(entry) => output("info", &entry.value, None),
+            None => Vec::new(),
+        },
+        EventPart::CallExecution(idx) => {
+            let event = call
+                .execution
+                .as_ref()
+                .and_then(|execution| execution.events.get(idx));
+            match event.map(|event| &event.kind) {
+                Some(ToolExecutionKind::Stdout(text)) => output("info", text, Some("stdout")),
+                Some(ToolExecutionKind::Stderr(text)) => output("warn", text, Some("stderr")),
+                Some(ToolExecutionKind::Progress(text)) => output("info", text, None),
+                Some(ToolExecutionKind::Completion { .. }) | None => Vec::new(),
+            }
+        }
+        EventPart::CallEnd if call.status != ToolStatus::Open => {
+            let status = match call.status {
+                ToolStatus::Error => "failed",
+                _ => "completed",
+            };
+            vec![json!({
+                "type": "tool_result",
+                "tool_name": call.tool,
+                "tool_output": result_of(call),
+                "tool_execution_id": id,
+                "status": status,
+            })]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The text that a call ends with: what is scripted, else what it printed.
+fn result_of(call: &ToolUse) -> String {
+    match &call.result {
+        Some(ExpectedResult::Value(value) | ExpectedResult::Json(value)) => {
+            return as_text(value).into_owned();
+        }
+        Some(ExpectedResult::Contains(_) | ExpectedResult::Regex(_)) | None => {}
+    }
+    let events = call
+        .execution
+        .iter()
+        .flat_map(|execution| &execution.events);
+    let mut printed = String::new();
+    for event in events {
+        match &event.kind {
+            ToolExecutionKind::Completion {
+                content: Some(content),
+                ..
+            } => return content.clone(),
+            ToolExecutionKind::Stdout(text) => printed.push_str(text),
+            _ => {}
+        }
+    }
+    printed
+}
+
+fn of_edit(edit: &AgentEdits) -> Vec<Json> {
+    let counted = edit
+        .new_text
+        .as_deref()
+        .map(|new| changed_lines(edit.old_text.as_deref(), new));
+    let (added, removed) = counted.unwrap_or_default();
+    let mut told = json!({
+        "type": "file_edit",
+        "file_path": edit.path,
+        "lines_added": edit.lines_added.unwrap_or(added),
+        "lines_removed": edit.lines_removed.unwrap_or(removed),
+    });
+    if let Some(description) = &edit.description {
+        told["description"] = json!(description);
+    }
+    let mut events = vec![told];
+    if let Some(new) = &edit.new_text {
+        events.push(diff(
+            Some(&edit.call_id),
+            &edit.path,
+            edit.old_text.as_deref(),
+            new,
+        ));
+    }
+    events
+}
+
+/// How many lines an edit adds and removes.
+fn changed_lines(old: Option<&str>, new: &str) -> (u64, u64) {
+    let groups = different_lines(old.unwrap_or_default(), new, 0);
+    let lines = groups.iter().flatten();
+    lines.fold((0, 0), |(added, removed), line| match line.sign {
+        '+' => (added + 1, removed),
+        '-' => (added, removed + 1),
+        _ => (added, removed),
+    })
+}
+
+fn diff(call_id: Option<&str>, path: &str, old: Option<&str>, new: &str) -> Json {
+    let (old, new) = (old.unwrap_or_default(), new);
+    let mut event = json!({"type": "diff", "path": path});
+    if let Some(id) = call_id {
+        event["tool_execution_id"] = json!(id);
+    }
+    let (shown_old, shown_new) = (shortened(old), shortened(new));
+    let is_cut = shown_old.is_some() || shown_new.is_some();
+    event["oldText"] = json!(shown_old.as_deref().unwrap_or(old));
+    event["newText"] = json!(shown_new.as_deref().unwrap_or(new));
+    if is_cut {
+        event["truncated"] = json!(true);
+    }
+    event
+}
+
+/// Head and tail of a text that is too long to be shown whole.
+fn shortened(text: &str) -> Option<String> {
+    let n_lines = text.lines().count();
+    if text.len() <= LONGEST_DIFF && n_lines <= MOST_DIFF_LINES {
+        return None;
+    }
+    let limit = LONGEST_DIFF / 2;
+    let head: String = text
+        .lines()
+        .take(KEPT_LINES)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let mut tail: Vec<&str> = text.lines().rev().take(KEPT_LINES).collect();
+    tail.reverse();
+    let tail = tail.join("\n");
+    let head = &head[..floor(&head, limit)];
+    let from = tail.len().saturating_sub(limit);
+    let tail = &tail[(from..=tail.len())
+        .find(|at| tail.is_char_boundary(*at))
+        .unwrap_or(tail.len())..];
+    Some(format!("{head}…\n{tail}"))
+}
+
+/// The nearest place at or before `at` where a character begins.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}

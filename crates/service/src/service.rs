@@ -1,0 +1,334 @@
+//! What a service is while it runs: its scripts, its sessions, and what was found.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::StatusCode;
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::findings::{Findings, logged};
+use cuecard_runtime::trace_writer::TraceWriter;
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::script::{Selector, Wanted};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Notice;
+use super::options::ServiceOptions;
+use super::player::{play, traced};
+use super::problem::Problem;
+use super::script::ServiceScript;
+use super::session::{Session, TaskInfo, Told};
+use super::shapes::{AcceptedTask, AgentChoice, Links, NewTask, prompt_text};
+
+/// More sessions for one task are refused.
+const MOST_OF_A_TASK: u32 = 100;
+/// So many keys of requests that must not be done twice are remembered.
+const MOST_KEYS: usize = 10_000;
+
+pub(crate) struct Service {
+    pub(crate) options: ServiceOptions,
+    pub(crate) scripts: Vec<Arc<ServiceScript>>,
+    selector: Selector,
+    pub(crate) findings: Findings,
+    pub(crate) clock: Clock,
+    pub(crate) stop: CancellationToken,
+    pub(crate) teller: TraceWriter<Notice>,
+    tasks: TaskTracker,
+    sessions: Mutex<BTreeMap<u64, Arc<Session>>>,
+    n_sessions: AtomicU64,
+    played: Mutex<HashSet<usize>>,
+    /// Tasks by the keys of their requests, with what was asked.
+    keys: Mutex<HashMap<String, (Json, AcceptedTask)>>,
+    pub(crate) drafts: Mutex<BTreeMap<String, Json>>,
+    n_drafts: AtomicU64,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Service {
+    pub(crate) fn new(
+        options: ServiceOptions,
+        scripts: Vec<Arc<ServiceScript>>,
+        selector: Selector,
+        clock: Clock,
+        teller: TraceWriter<Notice>,
+    ) -> Self {
+        let mut drafts = BTreeMap::new();
+        for draft in seeds(&scripts, "drafts") {
+            let id = draft["id"]
+                .as_str()
+                .map_or_else(|| format!("draft-{}", drafts.len() + 1), str::to_owned);
+            drafts.insert(id, draft);
+        }
+        Self {
+            findings: Findings::new(options.is_strict),
+            n_drafts: AtomicU64::new(drafts.len() as u64),
+            drafts: Mutex::new(drafts),
+            options,
+            scripts,
+            selector,
+            clock,
+            stop: CancellationToken::new(),
+            teller,
+            tasks: TaskTracker::new(),
+            sessions: Mutex::default(),
+            n_sessions: AtomicU64::new(0),
+            played: Mutex::default(),
+            keys: Mutex::default(),
+        }
+    }
+
+    pub(crate) async fn found(&self, found: Diagnostic) {
+        let found = self.findings.strictly(found);
+        let is_new = self.findings.keep(&found);
+        if is_new || found.severity == Severity::Error {
+            self.teller
+                .events(self.clock.now(), vec![logged(&found)])
+                .await;
+        }
+        if is_new {
+            self.teller.notice(Notice::Finding(Box::new(found))).await;
+        }
+    }
+
+    /// Writes an event that was told to the trace.
+    pub(crate) async fn tell(&self, session: &Session, told: Option<Arc<Told>>) {
+        let event = told.and_then(|told| traced(&told.data));
+        if let Some(event) = event.filter(|_| self.teller.has_trace()) {
+            let id = Some(session.id.clone());
+            self.teller
+                .events_in(id, self.clock.now(), vec![event])
+                .await;
+        }
+    }
+
+    /// Does what a task asks for.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        task: NewTask,
+        scenario_name: Option<&str>,
+        key: Option<String>,
+    ) -> Result<AcceptedTask, Problem> {
+        let asked = json!([task, scenario_name]);
+        if let Some(key) = &key
+            && let Some((earlier, accepted)) = lock(&self.keys).get(key)
+        {
+            return match *earlier == asked {
+                true => Ok(accepted.clone()),
+                false => Err(Problem::new(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "this `Idempotency-Key` was used for another request",
+                )),
+            };
+        }
+        let prompt = prompt_text(&task.prompt).filter(|text| !text.trim().is_empty());
+        let Some(prompt) = prompt else {
+            return Err(Problem::invalid(
+                "`prompt` must be a text or a list of content blocks, and not empty",
+            ));
+        };
+        let scenario_idx = self.chosen(&prompt, scenario_name).await?;
+        let agents = match task.agents.is_empty() {
+            true => vec![AgentChoice {
+                kind: "cuecard".to_owned(),
+                version: None,
+                count: 1,
+            }],
+            false => task.agents.clone(),
+        };
+        let n_asked = agents
+            .iter()
+            .fold(0u32, |sum, agent| sum.saturating_add(agent.count));
+        if n_asked == 0 || n_asked > MOST_OF_A_TASK {
+            return Err(Problem::invalid(format!(
+                "a task has 1 to {MOST_OF_A_TASK} sessions, not {n_asked}"
+            )));
+        }
+        let mut ids = Vec::new();
+        for agent in &agents {
+            for _ in 0..agent.count {
+                let info = TaskInfo {
+                    prompt: prompt.clone(),
+                    repo: task.repo.clone(),
+                    runtime: task.runtime.clone(),
+                    agent: json!({"type": agent.kind, "version": agent.version}),
+                    delivery: task.delivery.clone(),
+                    labels: task.labels.clone(),
+                    project_id: task.project_id.clone(),
+                };
+                ids.push(self.open(scenario_idx, info)?);
+            }
+        }
+        let at = |tail: &str| format!("/api/v1/sessions/{}{tail}", ids[0]);
+        let accepted = AcceptedTask {
+            links: Links {
+                own: at(""),
+                events: at("/events"),
+                logs: at("/logs"),
+            },
+            session_ids: ids,
+            status: "queued".to_owned(),
+        };
+        if let Some(key) = key {
+            let mut keys = lock(&self.keys);
+            if keys.len() < MOST_KEYS {
+                keys.insert(key, (asked, accepted.clone()));
+            }
+        }
+        Ok(accepted)
+    }
+
+    async fn chosen(&self, prompt: &str, name: Option<&str>) -> Result<usize, Problem> {
+        let wanted = Wanted {
+            name: name.or(self.options.scenario_name.as_deref()),
+            session_id: None,
+            prompts: &[prompt],
+        };
+        match self.selector.select(wanted) {
+            Ok(selection) => {
+                let timeline = &self.scripts[selection.scenario_idx].timeline;
+                if let Some(doubt) = selection.doubt(timeline) {
+                    self.found(doubt).await;
+                }
+                Ok(selection.scenario_idx)
+            }
+            Err(error) => {
+                let found = error.diagnostic();
+                let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, found.message.clone());
+                let errors = found.notes.iter().chain(&found.help).cloned().collect();
+                self.found(found).await;
+                Err(problem.with_errors(errors))
+            }
+        }
+    }
+
+    fn open(self: &Arc<Self>, scenario_idx: usize, task: TaskInfo) -> Result<String, Problem> {
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= self.options.max_sessions {
+            let detail = format!("there are {} sessions already: delete some", sessions.len());
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail));
+        }
+        let number = self.n_sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        let id: Arc<str> = format!("session-{number}").into();
+        let now = || self.clock.timestamp(self.clock.now());
+        let started = self.options.fixed_time.unwrap_or_else(now);
+        let script = self.scripts[scenario_idx].clone();
+        let session = Session::new(id.clone(), number, (scenario_idx, script), task, started);
+        let session = Arc::new(session);
+        sessions.insert(number, session.clone());
+        drop(sessions);
+        let (service, stop) = (self.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = play(service, session) => {}
+                () = stop.cancelled() => {}
+            }
+        });
+        Ok(id.to_string())
+    }
+
+    /// The session of an id.
+    pub(crate) fn session(&self, id: &str) -> Result<Arc<Session>, Problem> {
+        let number = id
+            .strip_prefix("session-")
+            .and_then(|number| number.parse().ok());
+        let found = number.and_then(|number: u64| lock(&self.sessions).get(&number).cloned());
+        found
+            .filter(|session| &*session.id == id)
+            .ok_or_else(|| Problem::not_found(format!("there is no session `{}`", cut(id, 100))))
+    }
+
+    /// All sessions, the newest first.
+    pub(crate) fn sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.sessions).values().rev().cloned().collect()
+    }
+
+    /// Forgets a session, which is stopped.
+    pub(crate) fn delete(&self, session: &Session) {
+        let _ = session.stop();
+        lock(&self.sessions).remove(&session.number);
+    }
+
+    /// A session has come to the end of its script.
+    pub(crate) fn played(&self, scenario_idx: usize) {
+        lock(&self.played).insert(scenario_idx);
+    }
+
+    /// A session is over.
+    pub(crate) async fn ended(&self, session: &Session) {
+        let notice = Notice::Ended {
+            session: session.id.to_string(),
+            scenario: session.script.timeline.name.clone(),
+            status: session.status().as_str(),
+        };
+        self.teller.notice(notice).await;
+    }
+
+    /// The scenarios that no session played to their end.
+    pub(crate) fn unplayed(&self) -> Vec<usize> {
+        let played = lock(&self.played);
+        (0..self.scripts.len())
+            .filter(|idx| !played.contains(idx))
+            .collect()
+    }
+
+    pub(crate) fn n_sessions(&self) -> u64 {
+        self.n_sessions.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn new_draft_id(&self) -> String {
+        format!(
+            "draft-{}",
+            self.n_drafts.fetch_add(1, Ordering::Relaxed) + 1
+        )
+    }
+
+    /// Ends all sessions.
+    pub(crate) async fn end(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// What a list has: what the files say, else one entry that could be there.
+    pub(crate) fn listed(&self, name: &str) -> Vec<Json> {
+        let seeds = seeds(&self.scripts, name);
+        if !seeds.is_empty() {
+            return seeds;
+        }
+        vec![match name {
+            "agents" => json!({"type": "cuecard", "version": env!("CARGO_PKG_VERSION")}),
+            "runtimes" => json!({"type": "local", "name": "local"}),
+            "executors" => json!({"id": "local", "status": "ready"}),
+            "projects" => json!({"id": "default", "name": "default"}),
+            "repos" => json!({"id": "example", "url": "https://example.org/example.git"}),
+            _ => json!({"id": "default", "status": "ready"}),
+        }]
+    }
+
+    /// Branches or files of a repository.
+    pub(crate) fn of_repository(&self, id: &str, what: &str) -> Vec<Json> {
+        for script in &self.scripts {
+            if let Some(items) = script.timeline.server.seed["repositories"][id][what].as_array() {
+                return items.clone();
+            }
+        }
+        match what {
+            "branches" => vec![json!("main")],
+            _ => vec![json!("README.md")],
+        }
+    }
+}
+
+/// What all scripts say that a list has.
+fn seeds(scripts: &[Arc<ServiceScript>], name: &str) -> Vec<Json> {
+    let lists = scripts
+        .iter()
+        .filter_map(|script| script.timeline.server.seed[name].as_array());
+    lists.flatten().cloned().collect()
+}

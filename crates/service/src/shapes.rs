@@ -1,0 +1,290 @@
+//! What clients send and get, as JSON.
+
+use cuecard_source::value::Json;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// A task: one session for each agent and count.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub(crate) struct NewTask {
+    /// A text, or a list of content blocks.
+    #[schema(value_type = Object)]
+    pub(crate) prompt: Json,
+    /// Where the agent works.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) repo: Json,
+    /// What it runs in.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) runtime: Json,
+    /// Which agents work on it; one if there is none.
+    #[serde(default)]
+    pub(crate) agents: Vec<AgentChoice>,
+    /// What becomes of the result.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) delivery: Json,
+    /// Any names and values.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) labels: Json,
+    /// The project that it belongs to.
+    #[serde(default, rename = "projectId", alias = "project_id")]
+    pub(crate) project_id: Option<String>,
+}
+
+/// An agent of a task.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+pub(crate) struct AgentChoice {
+    /// Its name.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// How many sessions it gets, 1 by default.
+    #[serde(default = "one")]
+    #[schema(minimum = 1)]
+    pub(crate) count: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A task that was accepted.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct AcceptedTask {
+    /// Its sessions.
+    pub(crate) session_ids: Vec<String>,
+    /// `queued`.
+    pub(crate) status: String,
+    pub(crate) links: Links,
+}
+
+/// Where the first session of a task is.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Links {
+    #[serde(rename = "self")]
+    pub(crate) own: String,
+    pub(crate) events: String,
+    pub(crate) logs: String,
+}
+
+/// A session.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionDocument {
+    pub(crate) id: String,
+    /// `queued`, `provisioning`, `running`, `pausing`, `paused`, `resuming`, `stopping`, `stopped`, `completed`, `failed` or
+    /// `cancelled`.
+    pub(crate) status: String,
+    pub(crate) prompt: String,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) repo: Json,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) runtime: Json,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) agent: Json,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) delivery: Json,
+    #[schema(value_type = Option<Object>)]
+    pub(crate) labels: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project_id: Option<String>,
+    /// RFC 3339.
+    pub(crate) created_at: String,
+    /// RFC 3339.
+    pub(crate) updated_at: String,
+    /// RFC 3339; present once it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) completed_at: Option<String>,
+    /// Present once it is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) changes: Option<Changes>,
+    /// The last three events.
+    #[serde(rename = "recent_events")]
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) recent_events: Vec<Json>,
+}
+
+/// What a session changed.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Changes {
+    pub(crate) files_changed: u64,
+    pub(crate) lines_added: u64,
+    pub(crate) lines_removed: u64,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) items: Vec<Json>,
+    /// The number of the next page; null on the last one.
+    pub(crate) next_page: Option<u64>,
+    /// How many there are on all pages.
+    pub(crate) total: u64,
+}
+
+/// Which page of a list.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Paging {
+    /// From 1.
+    #[param(minimum = 1)]
+    pub(crate) page: Option<u64>,
+    /// 1 to 1000, by default 100.
+    #[serde(alias = "per_page")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub(crate) per_page: Option<u64>,
+}
+
+/// Which sessions.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SessionFilter {
+    /// Only those with this status.
+    pub(crate) status: Option<String>,
+    /// Only those of this project.
+    #[serde(alias = "project_id")]
+    pub(crate) project_id: Option<String>,
+    /// From 1.
+    #[param(minimum = 1)]
+    pub(crate) page: Option<u64>,
+    /// 1 to 1000, by default 100.
+    #[serde(alias = "per_page")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub(crate) per_page: Option<u64>,
+}
+
+/// Which events. With any of these, events come as one JSON document.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventFilter {
+    /// Only these types, separated by commas.
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+    /// Only logs of this level.
+    pub(crate) level: Option<String>,
+    /// Only those at or after this time, in RFC 3339.
+    pub(crate) since: Option<String>,
+    /// Only those before this time, in RFC 3339.
+    pub(crate) until: Option<String>,
+    /// `asc` (default) or `desc`.
+    pub(crate) sort: Option<String>,
+    /// From 1.
+    #[param(minimum = 1)]
+    pub(crate) page: Option<u64>,
+    /// 1 to 1000, by default 100.
+    #[serde(alias = "per_page")]
+    #[param(minimum = 1, maximum = 1000)]
+    pub(crate) per_page: Option<u64>,
+}
+
+impl EventFilter {
+    pub(crate) fn is_given(&self) -> bool {
+        [
+            &self.kind,
+            &self.level,
+            &self.since,
+            &self.until,
+            &self.sort,
+        ]
+        .iter()
+        .any(|one| one.is_some())
+            || self.page.is_some()
+            || self.per_page.is_some()
+    }
+}
+
+/// How many logs.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LogFilter {
+    /// Only the last so many.
+    pub(crate) tail: Option<u64>,
+}
+
+/// A prompt for a running session: `prompt` or `message`.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+pub(crate) struct NewPrompt {
+    /// A text, or a list of content blocks.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) prompt: Json,
+    /// A text.
+    #[serde(default)]
+    pub(crate) message: Option<String>,
+}
+
+/// A prompt that was accepted.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AcceptedPrompt {
+    pub(crate) session_id: String,
+    pub(crate) accepted: bool,
+    /// RFC 3339.
+    pub(crate) ts: String,
+}
+
+/// Where the parts of a session are.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct SessionInfo {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    #[schema(value_type = Object)]
+    pub(crate) fleet: Json,
+    #[schema(value_type = Object)]
+    pub(crate) endpoints: Json,
+}
+
+/// A draft: what the client wrote, with its id.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Draft {
+    #[serde(default)]
+    pub(crate) id: String,
+    /// Everything else.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub(crate) fields: serde_json::Map<String, Json>,
+}
+
+/// Why a request was refused (RFC 9457).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ProblemDocument {
+    /// `about:blank`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The status in words.
+    pub(crate) title: String,
+    pub(crate) status: u16,
+    /// What is wrong, and what to do.
+    pub(crate) detail: String,
+    /// More of it, one a line.
+    pub(crate) errors: Vec<String>,
+}
+
+/// The text of a prompt: itself, or its text blocks joined by a newline.
+pub(crate) fn prompt_text(prompt: &Json) -> Option<String> {
+    match prompt {
+        Json::String(text) => Some(text.clone()),
+        Json::Array(blocks) => {
+            let texts: Option<Vec<&str>> = blocks
+                .iter()
+                .filter(|block| block["type"] == "text")
+                .map(|block| block["text"].as_str())
+                .collect();
+            let is_block = |block: &Json| block["type"].is_string();
+            texts
+                .filter(|_| blocks.iter().all(is_block))
+                .map(|texts| texts.join("\n"))
+        }
+        _ => None,
+    }
+}

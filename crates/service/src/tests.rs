@@ -1,0 +1,565 @@
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use cuecard_source::value::Json;
+use cuecard_timeline::script::Speed;
+use serde_json::json;
+use tower::ServiceExt as _;
+
+use super::*;
+
+const FIX: &str = r#"
+name: fix
+timeline:
+  - userInputs: [[0, "Fix the test"]]
+  - llmResponse:
+      - think: [[200, "First a look."]]
+      - assistant: [[100, "The tests run."]]
+  - agentToolUse:
+      toolName: runCmd
+      args: {cmd: "cargo test"}
+      toolExecution:
+        startTimeMs: 0
+        events:
+          - {timeMs: 50, type: stdout, content: "1 failed\n"}
+          - {timeMs: 60, type: stderr, content: "slow\n"}
+          - {timeMs: 100, type: completion, exitCode: 1}
+      result: "1 failed"
+      status: error
+  - agentEdits: {path: src/lib.rs, oldText: "a\n", newText: "b\nc\n"}
+  - userInputs: [[450, "Thanks"]]
+  - llmResponse: [{assistant: [[100, "Gladly."]]}]
+  - complete: true
+"#;
+
+/// A service that plays a timeline as fast as it can.
+struct Served {
+    running: RunningService,
+    router: axum::Router,
+    _folder: tempfile::TempDir,
+}
+
+impl Served {
+    async fn start(timeline: &str) -> Self {
+        Self::with(timeline, |_| {}).await
+    }
+
+    async fn with(timeline: &str, change: impl FnOnce(&mut ServiceOptions)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("fix.yaml");
+        std::fs::write(&file, timeline).expect("written");
+        let mut options = ServiceOptions {
+            speed: Speed::new(0.0, 0.0).expect("a speed"),
+            fixed_time: Some("2026-01-31T09:00:00Z".parse().expect("a time")),
+            ..ServiceOptions::default()
+        };
+        change(&mut options);
+        let running = MockService::from_files([file]).options(options);
+        let running = running.start().await.expect("it starts");
+        let guard = Guard::new(running.service.options.bind, None).expect("a guard");
+        let router = routes::router(running.service.clone(), &guard);
+        Self {
+            running,
+            router,
+            _folder: folder,
+        }
+    }
+
+    async fn send(
+        &self,
+        request: axum::http::request::Builder,
+        body: String,
+    ) -> (StatusCode, String) {
+        let request = request.header("host", "127.0.0.1").body(Body::from(body));
+        let request: Request<Body> = request.expect("a request");
+        let response = self
+            .router
+            .clone()
+            .oneshot(request)
+            .await
+            .expect("an answer");
+        let status = response.status();
+        let body = to_bytes(response.into_body(), usize::MAX)
+            .await
+            .expect("a body");
+        (status, String::from_utf8(body.to_vec()).expect("text"))
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: Json) -> (StatusCode, Json) {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/api/v1{path}"));
+        let (status, body) = self.send(request, body).await;
+        (status, serde_json::from_str(&body).unwrap_or(Json::Null))
+    }
+
+    async fn task(&self, prompt: &str) -> (StatusCode, Json) {
+        self.ask("POST", "/tasks", json!({"prompt": prompt})).await
+    }
+
+    /// The stream of a session behind an event, to its end.
+    async fn stream(&self, id: &str, last: Option<usize>) -> (StatusCode, Vec<String>) {
+        let mut request = Request::builder().uri(format!("/api/v1/sessions/{id}/events"));
+        if let Some(last) = last {
+            request = request.header("last-event-id", last.to_string());
+        }
+        let (status, body) = self.send(request, String::new()).await;
+        let frames = body.split_terminator("\n\n").map(str::to_owned);
+        (status, frames.collect())
+    }
+
+    /// What a session tells, in short: `status running`, `log 1 failed`.
+    async fn told(&self, id: &str) -> Vec<String> {
+        let (_, frames) = self.stream(id, None).await;
+        frames
+            .iter()
+            .enumerate()
+            .map(|(idx, frame)| {
+                let (head, data) = frame.split_once("\ndata: ").expect("data");
+                assert_eq!(head, format!("id: {}\nevent: session", idx + 1));
+                let event: Json = serde_json::from_str(data).expect("JSON");
+                let keys = [
+                    "status",
+                    "thought",
+                    "content",
+                    "message",
+                    "tool_output",
+                    "file_path",
+                    "path",
+                ];
+                let kind = event["type"].as_str().expect("a type");
+                let says = keys.iter().find_map(|key| event[key].as_str());
+                format!("{kind} {}", says.unwrap_or_default().trim())
+            })
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_task_becomes_a_session_that_tells_its_timeline() {
+    let served = Served::start(FIX).await;
+    let (status, task) = served.task("Fix the test").await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(task["session_ids"], json!(["session-1"]));
+    assert_eq!(
+        served.told("session-1").await,
+        [
+            "status queued",
+            "status running",
+            "message Fix the test",
+            "thought First a look.",
+            "message The tests run.",
+            "tool_use started",
+            "log 1 failed",
+            "log slow",
+            "tool_result failed",
+            "file_edit src/lib.rs",
+            "diff src/lib.rs",
+            "message Thanks",
+            "message Gladly.",
+            "status completed"
+        ]
+    );
+    let (_, frames) = served.stream("session-1", None).await;
+    assert!(
+        frames[3].contains(r#""ts":"2026-01-31T09:00:00.200Z""#),
+        "{}",
+        frames[3]
+    );
+    let (_, session) = served.ask("GET", "/sessions/session-1", Json::Null).await;
+    assert_eq!(
+        session["changes"],
+        json!({"files_changed": 1, "lines_added": 2, "lines_removed": 1})
+    );
+    assert_eq!(session["recent_events"].as_array().map(Vec::len), Some(3));
+    assert_eq!(session["completedAt"], "2026-01-31T09:00:00.500Z");
+    // Nothing made it be listed.
+    let (_, list) = served.ask("GET", "/sessions", Json::Null).await;
+    assert_eq!(list["total"], 0);
+    let (_, list) = served
+        .ask("GET", "/sessions?status=completed", Json::Null)
+        .await;
+    assert_eq!(list["total"], 1);
+    let verdict = served.running.stop().await;
+    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn whoever_comes_late_or_again_gets_what_is_missing_and_nothing_twice() {
+    let served = Arc::new(Served::with(FIX, |options| options.waits_for_prompts = true).await);
+    served.task("Fix the test").await;
+    // They read while the session goes on, from every place in it.
+    let readers: Vec<_> = (0..200)
+        .map(|number| {
+            let served = served.clone();
+            tokio::spawn(async move {
+                let from = number % 15;
+                (
+                    from,
+                    served.stream("session-1", (from > 0).then_some(from)).await,
+                )
+            })
+        })
+        .collect();
+    let (status, _) = served
+        .ask(
+            "POST",
+            "/sessions/session-1/prompt",
+            json!({"message": "Thanks"}),
+        )
+        .await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let (_, whole) = served.stream("session-1", None).await;
+    assert_eq!(whole.len(), 14);
+    for reader in readers {
+        let (from, (status, frames)) = reader.await.expect("it reads");
+        assert_eq!(frames, whole[from.min(14)..], "from {from}");
+        assert!(status == StatusCode::OK || (from == 14 && status == StatusCode::NO_CONTENT));
+    }
+    assert_eq!(
+        served.stream("session-1", Some(14)).await.0,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(
+        served.stream("session-2", None).await.0,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_paused_resumed_and_stopped() {
+    let served = Served::with(FIX, |options| options.waits_for_prompts = true).await;
+    served.task("Fix the test").await;
+    let post = async |verb: &str, body: Json| {
+        served
+            .ask("POST", &format!("/sessions/session-1/{verb}"), body)
+            .await
+    };
+    let thanks = || json!({"prompt": [{"type": "text", "text": "Thanks"}]});
+    assert_eq!(post("resume", Json::Null).await.0, StatusCode::CONFLICT);
+    // Once the script waits for its prompt.
+    let session = served.running.service.session("session-1").expect("there");
+    let mut changed = session.watch();
+    while session.events_from(0).0.len() < 11 {
+        changed.changed().await.expect("more");
+    }
+    let (status, paused) = post("pause", Json::Null).await;
+    assert_eq!(
+        (status, &paused["status"]),
+        (StatusCode::OK, &json!("paused"))
+    );
+    assert_eq!(post("pause", Json::Null).await.0, StatusCode::CONFLICT);
+    assert_eq!(post("prompt", thanks()).await.0, StatusCode::CONFLICT);
+    assert_eq!(post("resume", Json::Null).await.1["status"], "running");
+    assert_eq!(
+        post("prompt", json!({"message": " "})).await.0,
+        StatusCode::BAD_REQUEST
+    );
+    let long = json!({"message": "x".repeat(17_000)});
+    assert_eq!(post("prompt", long).await.0, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(post("prompt", thanks()).await.0, StatusCode::ACCEPTED);
+    let told = served.told("session-1").await;
+    assert_eq!(
+        told[11..],
+        [
+            "status pausing",
+            "status paused",
+            "status resuming",
+            "status running",
+            "message Thanks",
+            "message Gladly.",
+            "status completed"
+        ]
+    );
+    assert_eq!(post("prompt", thanks()).await.0, StatusCode::GONE);
+    assert_eq!(post("stop", Json::Null).await.0, StatusCode::CONFLICT);
+
+    // A second one is stopped while it waits: its history stays.
+    served.task("Fix the test").await;
+    let stopped = served
+        .ask("POST", "/sessions/session-2/stop", Json::Null)
+        .await;
+    assert_eq!(stopped.1["status"], "stopped");
+    let told = served.told("session-2").await;
+    assert_eq!(
+        told[told.len() - 2..],
+        ["status stopping", "status stopped"]
+    );
+    assert_eq!(
+        served
+            .ask("DELETE", "/sessions/session-2", Json::Null)
+            .await
+            .0,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(
+        served.ask("GET", "/sessions/session-2", Json::Null).await.0,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn a_task_is_chosen_by_its_prompt_and_done_once_for_a_key() {
+    let served = Served::start(FIX).await;
+    let (status, problem) = served.task("Bake bread").await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        problem["errors"][0]
+            .as_str()
+            .is_some_and(|error| error.contains("Fix the test")),
+        "{problem}"
+    );
+    for body in [
+        json!({}),
+        json!({"prompt": ""}),
+        json!({"prompt": 5}),
+        json!({"prompt": "Fix the test", "agents": [{"type": "x", "count": 0}]}),
+    ] {
+        let (status, problem) = served.ask("POST", "/tasks", body.clone()).await;
+        assert_eq!(
+            (status, &problem["status"]),
+            (StatusCode::BAD_REQUEST, &json!(400)),
+            "{body}"
+        );
+    }
+    let keyed = |prompt: &str, name: &str| {
+        let request = Request::builder().method("POST").uri("/api/v1/tasks");
+        let request = request
+            .header("idempotency-key", "k1")
+            .header("x-scenario-name", name);
+        (
+            request,
+            json!({"prompt": prompt, "agents": [{"type": "x", "count": 2}]}).to_string(),
+        )
+    };
+    let (request, body) = keyed("anything", "fix");
+    let (_, first) = served.send(request, body).await;
+    let (request, body) = keyed("anything", "fix");
+    assert_eq!(served.send(request, body).await.1, first);
+    assert!(
+        first.contains("session-2") && !first.contains("session-3"),
+        "{first}"
+    );
+    let (request, body) = keyed("something", "fix");
+    assert_eq!(
+        served.send(request, body).await.0,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+    let verdict = served.running.stop().await;
+    assert!(!verdict.passed, "no scenario had the prompt");
+}
+
+#[tokio::test]
+async fn a_session_ends_as_its_timeline_says() {
+    let of =
+        |events: &str| format!("name: fix\ntimeline:\n  - userInputs: [[0, \"Go\"]]\n{events}");
+    let error = "  - llmResponse: [{error: {message: \"overloaded\", statusCode: 529}}]\n";
+    for (events, last, found) in [
+        (error.to_owned(), "status failed", &["T-REST-02"][..]),
+        (
+            format!("{error}  - log: \"again\"\n"),
+            "status completed",
+            &["T-REST-02"],
+        ),
+        (
+            "  - status: cancelled\n".to_owned(),
+            "status cancelled",
+            &[],
+        ),
+        (
+            "  - complete: true\n  - log: \"late\"\n".to_owned(),
+            "status completed",
+            &["T-REST-01"],
+        ),
+    ] {
+        let served = Served::start(&of(&events)).await;
+        let codes: Vec<_> = served
+            .running
+            .diagnostics()
+            .iter()
+            .map(|found| found.code.name())
+            .collect();
+        assert_eq!(codes, found, "{events}");
+        served.task("Go").await;
+        assert_eq!(
+            served.told("session-1").await.last().map(String::as_str),
+            Some(last),
+            "{events}"
+        );
+    }
+    let served = Served::start(&of("  - complete: true\n  - merge: true\n")).await;
+    served.task("Go").await;
+    served.told("session-1").await;
+    assert_eq!(
+        served.ask("GET", "/sessions", Json::Null).await.1["total"],
+        1
+    );
+}
+
+#[tokio::test]
+async fn events_are_filtered_and_paged() {
+    let served = Served::start(FIX).await;
+    served.task("Fix the test").await;
+    served.told("session-1").await;
+    let events = async |query: &str| {
+        served
+            .ask(
+                "GET",
+                &format!("/sessions/session-1/events?{query}"),
+                Json::Null,
+            )
+            .await
+    };
+    let (_, logs) = events("type=log&perPage=1").await;
+    assert_eq!((&logs["total"], &logs["nextPage"]), (&json!(2), &json!(2)));
+    assert_eq!(events("type=log,thought&level=warn").await.1["total"], 1);
+    assert_eq!(
+        events("sort=desc").await.1["items"][0]["status"],
+        "completed"
+    );
+    assert_eq!(
+        events("since=2026-01-31T09:00:00.450Z&until=2026-01-31T09:00:00.500Z")
+            .await
+            .1["total"],
+        1
+    );
+    for bad in ["page=0", "perPage=1001", "page=x", "sort=up", "since=today"] {
+        let (status, problem) = events(bad).await;
+        assert_eq!(
+            (status, &problem["title"]),
+            (StatusCode::BAD_REQUEST, &json!("Bad Request")),
+            "{bad}"
+        );
+    }
+    let (_, tail) = served
+        .ask("GET", "/sessions/session-1/logs?tail=1", Json::Null)
+        .await;
+    assert_eq!(tail["items"][0]["stream"], "stderr");
+    let request = Request::builder().uri("/api/v1/sessions/session-1/pty");
+    let (_, pty) = served.send(request, String::new()).await;
+    assert!(
+        pty.starts_with("event: pty\ndata: {\"type\":\"terminal_resize\""),
+        "{pty}"
+    );
+    assert!(pty.contains("MSBmYWlsZWQK"), "{pty}");
+}
+
+#[tokio::test]
+async fn lists_have_what_the_timeline_says_and_drafts_are_kept() {
+    let seed = "server:\n  seed:\n    agents: [{type: reviewer}]\n    repositories: {web: {branches: [main, next], files: [a.ts]}}\n    drafts: [{id: d1, prompt: Later}]\n";
+    let served = Served::start(&format!("{FIX}{seed}")).await;
+    let get = async |path: &str| served.ask("GET", path, Json::Null).await;
+    assert_eq!(
+        get("/agents").await.1["items"],
+        json!([{"type": "reviewer"}])
+    );
+    assert_eq!(
+        get("/repositories/web/branches").await.1["items"],
+        json!(["main", "next"])
+    );
+    for path in [
+        "/runtimes",
+        "/executors",
+        "/projects",
+        "/repos",
+        "/workspaces",
+        "/repositories/other/files",
+    ] {
+        assert_eq!(get(path).await.1["total"], 1, "{path}");
+    }
+    assert_eq!(get("/drafts/d1").await.1["prompt"], "Later");
+    let (status, draft) = served
+        .ask("POST", "/drafts", json!({"prompt": "Soon"}))
+        .await;
+    assert_eq!(status, StatusCode::CREATED);
+    let path = format!("/drafts/{}", draft["id"].as_str().expect("an id"));
+    assert_eq!(
+        served.ask("PUT", &path, json!({"prompt": "Now"})).await.1["prompt"],
+        "Now"
+    );
+    assert_eq!(get("/drafts").await.1["total"], 2);
+    assert_eq!(
+        served.ask("DELETE", &path, Json::Null).await.0,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(get(&path).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(get("/nothing").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(
+        served.ask("PATCH", "/agents", Json::Null).await.0,
+        StatusCode::METHOD_NOT_ALLOWED
+    );
+    for path in ["/healthz", "/readyz", "/version"] {
+        assert_eq!(get(path).await.0, StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn pages_of_others_are_refused_unless_they_are_named() {
+    let from = |origin: &str| {
+        Request::builder()
+            .uri("/api/v1/agents")
+            .header("origin", origin.to_owned())
+    };
+    let served = Served::start(FIX).await;
+    let (status, problem) = served
+        .send(from("https://evil.example"), String::new())
+        .await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert!(problem.contains("\"type\":\"about:blank\""), "{problem}");
+    let (status, page) = served
+        .send(Request::builder().uri("/"), String::new())
+        .await;
+    assert!(status == StatusCode::OK && page.contains("<h1>Sessions</h1>"));
+    assert!(
+        !page.contains("http://") && !page.contains("https://"),
+        "the page asks for nothing elsewhere"
+    );
+}
+
+#[test]
+fn a_long_diff_keeps_its_ends() {
+    let long: String = (0..5000).map(|number| format!("line {number}\n")).collect();
+    let timeline = json!({
+        "name": "long",
+        "timeline": [{"userInputs": [[0, "Go"]]}, {"agentEdits": {"path": "a.txt", "newText": long}}],
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("long.yaml");
+    std::fs::write(&file, timeline.to_string()).expect("written");
+    let scripts = MockService::from_files([file]).load().scripts;
+    let mut diffs = scripts[0].steps.iter().filter_map(|step| match &step.act {
+        script::StepAct::Tell(event) if event["type"] == "diff" => Some(event),
+        _ => None,
+    });
+    let diff = diffs.next().expect("a diff");
+    let shown = diff["newText"].as_str().expect("a text");
+    assert_eq!(diff["truncated"], true);
+    assert!(
+        shown.starts_with("line 0\n")
+            && shown.ends_with("line 4999")
+            && shown.lines().count() == 401
+    );
+}
+
+#[test]
+fn each_route_is_in_the_document() {
+    let document: Json = serde_json::from_str(&openapi()).expect("JSON");
+    let paths = document["paths"].as_object().expect("paths");
+    let n_operations: usize = paths
+        .values()
+        .filter_map(Json::as_object)
+        .map(serde_json::Map::len)
+        .sum();
+    assert_eq!((paths.len(), n_operations), (24, 28));
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().expect("an item") {
+            assert!(operation["summary"].is_string(), "{method} {path}");
+        }
+    }
+}
