@@ -31,6 +31,7 @@ mod schemas;
 mod seed;
 mod sentences;
 mod servers;
+mod service;
 mod targets;
 mod tidy;
 mod timelines;

@@ -282,6 +282,8 @@ catalogue! {
     TIMELINE_PATH = "T-LOAD-18", "invalid path";
     TIMELINE_META = "T-LOAD-19", "`_meta` is not a mapping";
     TIMELINE_NONE = "T-LOAD-20", "no timelines found";
+    TIMELINE_REST_LATE = "T-REST-01", "an event after a final status";
+    TIMELINE_REST_NO_END = "T-REST-02", "a timeline without a final status";
     TIMELINE_RULE_SHAPE = "T-RULE-01", "incomplete rule";
     TIMELINE_CONDITION = "T-RULE-02", "invalid condition";
     TIMELINE_RULE_TYPES = "T-RULE-03", "a symbol is compared with a value of another type";
@@ -290,8 +292,6 @@ catalogue! {
     TIMELINE_RULE_FALSE_SYMBOL = "T-RULE-06", "a symbol with the value false is still defined";
     TIMELINE_RULE_BRANCH = "T-RULE-07", "an error in a rule that does not apply";
     TIMELINE_RULE_NEVER = "T-RULE-08", "a rule that never applies";
-    TIMELINE_REST_LATE = "T-REST-01", "an event after a final status";
-    TIMELINE_REST_NO_END = "T-REST-02", "a timeline without a final status";
     SELECT_UNKNOWN = "T-SEL-01", "unknown scenario name or session id";
     SELECT_FAR = "T-SEL-02", "no scenario matches the prompt";
     SELECT_DOUBT = "T-SEL-03", "a scenario that is not selected by its prompt";
