@@ -31,6 +31,7 @@ use super::shapes::{
 const LONGEST_PROMPT: usize = 16 << 10;
 const PER_PAGE: u64 = 100;
 const MOST_PER_PAGE: u64 = 1000;
+const LAST_PAGE: u64 = 1_000_000;
 
 /// The page that shows sessions.
 const PAGE: &str = include_str!("page/index.html");
@@ -147,9 +148,9 @@ fn paged<T: Serialize>(
 ) -> Answer<AsJson<Listed>> {
     let page = page.unwrap_or(1);
     let per_page = per_page.unwrap_or(PER_PAGE);
-    if page == 0 || !(1..=MOST_PER_PAGE).contains(&per_page) {
+    if !(1..=LAST_PAGE).contains(&page) || !(1..=MOST_PER_PAGE).contains(&per_page) {
         return Err(Problem::invalid(format!(
-            "`page` begins at 1, and `perPage` is 1 to {MOST_PER_PAGE}"
+            "`page` is 1 to {LAST_PAGE}, and `perPage` is 1 to {MOST_PER_PAGE}"
         )));
     }
     let total = items.len() as u64;
@@ -289,10 +290,12 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
     let sent: NewPrompt = body(&bytes)?;
-    let text = sent.message.or_else(|| prompt_text(&sent.prompt));
-    let text = text.filter(|text| !text.trim().is_empty()).ok_or_else(|| {
-        Problem::invalid("`prompt` (a text or blocks) or `message` (a text) must not be empty")
-    })?;
+    let message = sent.message.filter(|text| !text.trim().is_empty());
+    let text = message
+        .or_else(|| prompt_text(&sent.prompt))
+        .ok_or_else(|| {
+            Problem::invalid("`prompt` (a text or blocks) or `message` (a text) must not be empty")
+        })?;
     let told = session.prompt(&text, service.options.waits_for_prompts);
     let told = told.map_err(|refused| refusal(&refused, "take a prompt"))?;
     service.tell(&session, told).await;
@@ -384,7 +387,8 @@ async fn logs(
     let logs = events.iter().filter(|told| told.data["type"] == "log");
     let mut logs: Vec<Json> = logs.map(|told| told.data.clone()).collect();
     let total = logs.len() as u64;
-    let tail = usize::try_from(filter.tail.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    let tail = usize::try_from(filter.tail.unwrap_or(i64::MAX))
+        .map_err(|_| Problem::invalid("`tail` must be 0 or more"))?;
     logs.drain(..logs.len().saturating_sub(tail));
     Ok(AsJson(Listed {
         items: logs,

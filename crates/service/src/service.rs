@@ -23,8 +23,10 @@ use super::script::ServiceScript;
 use super::session::{Session, TaskInfo, Told};
 use super::shapes::{AcceptedTask, AgentChoice, Links, NewTask, prompt_text};
 
-/// More sessions for one task are refused.
-const MOST_OF_A_TASK: u32 = 100;
+/// A task has so many agents at most.
+const MOST_AGENTS: usize = 10;
+/// An agent has so many sessions.
+const COUNTS: std::ops::RangeInclusive<u32> = 1..=10;
 /// So many keys of requests that must not be done twice are remembered.
 const MOST_KEYS: usize = 10_000;
 
@@ -121,13 +123,12 @@ impl Service {
             return match *earlier == asked {
                 true => Ok(accepted.clone()),
                 false => Err(Problem::new(
-                    StatusCode::UNPROCESSABLE_ENTITY,
+                    StatusCode::CONFLICT,
                     "this `Idempotency-Key` was used for another request",
                 )),
             };
         }
-        let prompt = prompt_text(&task.prompt).filter(|text| !text.trim().is_empty());
-        let Some(prompt) = prompt else {
+        let Some(prompt) = prompt_text(&task.prompt) else {
             return Err(Problem::invalid(
                 "`prompt` must be a text or a list of content blocks, and not empty",
             ));
@@ -141,12 +142,13 @@ impl Service {
             }],
             false => task.agents.clone(),
         };
-        let n_asked = agents
-            .iter()
-            .fold(0u32, |sum, agent| sum.saturating_add(agent.count));
-        if n_asked == 0 || n_asked > MOST_OF_A_TASK {
+        let is_bounded =
+            agents.len() <= MOST_AGENTS && agents.iter().all(|agent| COUNTS.contains(&agent.count));
+        if !is_bounded {
             return Err(Problem::invalid(format!(
-                "a task has 1 to {MOST_OF_A_TASK} sessions, not {n_asked}"
+                "a task has {MOST_AGENTS} `agents` at most, each with a `count` of {} to {}",
+                COUNTS.start(),
+                COUNTS.end()
             )));
         }
         let mut ids = Vec::new();
@@ -199,7 +201,7 @@ impl Service {
             }
             Err(error) => {
                 let found = error.diagnostic();
-                let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, found.message.clone());
+                let problem = Problem::not_found(found.message.clone());
                 let errors = found.notes.iter().chain(&found.help).cloned().collect();
                 self.found(found).await;
                 Err(problem.with_errors(errors))

@@ -8,26 +8,27 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
 pub(crate) struct NewTask {
     /// A text, or a list of content blocks.
-    #[schema(value_type = Object)]
+    #[schema(schema_with = prompt_schema)]
     pub(crate) prompt: Json,
     /// Where the agent works.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) repo: Json,
     /// What it runs in.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) runtime: Json,
     /// Which agents work on it; one if there is none.
     #[serde(default)]
+    #[schema(max_items = 10)]
     pub(crate) agents: Vec<AgentChoice>,
     /// What becomes of the result.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) delivery: Json,
     /// Any names and values.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) labels: Json,
     /// The project that it belongs to.
     #[serde(default, rename = "projectId", alias = "project_id")]
@@ -44,13 +45,22 @@ pub(crate) struct AgentChoice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
     /// How many sessions it gets, 1 by default.
-    #[serde(default = "one")]
-    #[schema(minimum = 1)]
+    #[serde(default = "one", deserialize_with = "whole")]
+    #[schema(minimum = 1, maximum = 10)]
     pub(crate) count: u32,
 }
 
 fn one() -> u32 {
     1
+}
+
+/// A whole number, which in JSON may be written as 1.0.
+fn whole<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<u32, D::Error> {
+    let number = f64::deserialize(reader)?;
+    match number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
+        true => Ok(number as u32),
+        false => Err(serde::de::Error::custom("a count is a whole number")),
+    }
 }
 
 /// A task that was accepted.
@@ -81,15 +91,15 @@ pub(crate) struct SessionDocument {
     /// `cancelled`.
     pub(crate) status: String,
     pub(crate) prompt: String,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) repo: Json,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) runtime: Json,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) agent: Json,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) delivery: Json,
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Value>)]
     pub(crate) labels: Json,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project_id: Option<String>,
@@ -105,7 +115,7 @@ pub(crate) struct SessionDocument {
     pub(crate) changes: Option<Changes>,
     /// The last three events.
     #[serde(rename = "recent_events")]
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Value>)]
     pub(crate) recent_events: Vec<Json>,
 }
 
@@ -121,7 +131,7 @@ pub(crate) struct Changes {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Listed {
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Value>)]
     pub(crate) items: Vec<Json>,
     /// The number of the next page; null on the last one.
     pub(crate) next_page: Option<u64>,
@@ -135,7 +145,7 @@ pub(crate) struct Listed {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Paging {
     /// From 1.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub(crate) page: Option<u64>,
     /// 1 to 1000, by default 100.
     #[serde(alias = "per_page")]
@@ -154,7 +164,7 @@ pub(crate) struct SessionFilter {
     #[serde(alias = "project_id")]
     pub(crate) project_id: Option<String>,
     /// From 1.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub(crate) page: Option<u64>,
     /// 1 to 1000, by default 100.
     #[serde(alias = "per_page")]
@@ -179,7 +189,7 @@ pub(crate) struct EventFilter {
     /// `asc` (default) or `desc`.
     pub(crate) sort: Option<String>,
     /// From 1.
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1_000_000)]
     pub(crate) page: Option<u64>,
     /// 1 to 1000, by default 100.
     #[serde(alias = "per_page")]
@@ -208,7 +218,8 @@ impl EventFilter {
 #[into_params(parameter_in = Query)]
 pub(crate) struct LogFilter {
     /// Only the last so many.
-    pub(crate) tail: Option<u64>,
+    #[param(minimum = 0)]
+    pub(crate) tail: Option<i64>,
 }
 
 /// A prompt for a running session: `prompt` or `message`.
@@ -216,10 +227,11 @@ pub(crate) struct LogFilter {
 pub(crate) struct NewPrompt {
     /// A text, or a list of content blocks.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(schema_with = prompt_schema, required = false)]
     pub(crate) prompt: Json,
     /// A text.
     #[serde(default)]
+    #[schema(min_length = 1, pattern = r"\S")]
     pub(crate) message: Option<String>,
 }
 
@@ -270,11 +282,25 @@ pub(crate) struct ProblemDocument {
     pub(crate) errors: Vec<String>,
 }
 
+/// A text that is not blank, or a list of blocks with a type.
+fn prompt_schema() -> utoipa::openapi::schema::Schema {
+    use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let block = ObjectBuilder::new()
+        .property("type", text())
+        .required("type")
+        .property("text", text());
+    OneOfBuilder::new()
+        .item(text().min_length(Some(1)).pattern(Some(r"\S")))
+        .item(ArrayBuilder::new().items(block).min_items(Some(1)))
+        .into()
+}
+
 /// The text of a prompt: itself, or its text blocks joined by a newline.
 pub(crate) fn prompt_text(prompt: &Json) -> Option<String> {
     match prompt {
-        Json::String(text) => Some(text.clone()),
-        Json::Array(blocks) => {
+        Json::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Json::Array(blocks) if !blocks.is_empty() => {
             let texts: Option<Vec<&str>> = blocks
                 .iter()
                 .filter(|block| block["type"] == "text")

@@ -308,7 +308,7 @@ async fn a_session_is_paused_resumed_and_stopped() {
 async fn a_task_is_chosen_by_its_prompt_and_done_once_for_a_key() {
     let served = Served::start(FIX).await;
     let (status, problem) = served.task("Bake bread").await;
-    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(
         problem["errors"][0]
             .as_str()
@@ -347,10 +347,7 @@ async fn a_task_is_chosen_by_its_prompt_and_done_once_for_a_key() {
         "{first}"
     );
     let (request, body) = keyed("something", "fix");
-    assert_eq!(
-        served.send(request, body).await.0,
-        StatusCode::UNPROCESSABLE_ENTITY
-    );
+    assert_eq!(served.send(request, body).await.0, StatusCode::CONFLICT);
     let verdict = served.running.stop().await;
     assert!(!verdict.passed, "no scenario had the prompt");
 }
