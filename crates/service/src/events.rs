@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cuecard_runtime::timeouts::Answering;
 use futures::stream::{self, Stream};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -45,7 +46,7 @@ pub(crate) fn stream(
     headers: &HeaderMap,
     framing: Framing,
     first: Option<Bytes>,
-    stop: CancellationToken,
+    with: Streaming,
 ) -> Response {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let seen = last.and_then(|id| id.trim().parse::<usize>().ok());
@@ -60,8 +61,16 @@ pub(crate) fn stream(
         (header::CACHE_CONTROL, "no-store"),
     ];
     let first = first.filter(|_| seen.is_none());
-    let frames = frames(session, from, framing, first, stop);
+    let frames = frames(session, from, framing, first, with);
     (headers, Body::from_stream(frames)).into_response()
+}
+
+/// What a stream lasts with.
+pub(crate) struct Streaming {
+    /// Ends all streams.
+    pub(crate) stop: CancellationToken,
+    /// Says that the client is not waited for meanwhile.
+    pub(crate) _answering: Option<Answering>,
 }
 
 struct Reader {
@@ -71,7 +80,7 @@ struct Reader {
     seen: usize,
     framing: Framing,
     first: Option<Bytes>,
-    stop: CancellationToken,
+    with: Streaming,
 }
 
 fn frames(
@@ -79,7 +88,7 @@ fn frames(
     from: usize,
     framing: Framing,
     first: Option<Bytes>,
-    stop: CancellationToken,
+    with: Streaming,
 ) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let changed = session.watch();
     let reader = Reader {
@@ -88,7 +97,7 @@ fn frames(
         seen: from,
         framing,
         first,
-        stop,
+        with,
     };
     stream::unfold(reader, |mut reader| async move {
         if let Some(first) = reader.first.take() {
@@ -132,7 +141,7 @@ fn frames(
             tokio::select! {
                 changed = reader.changed.changed() => changed.ok()?,
                 () = tokio::time::sleep(KEEP_ALIVE) => return Some((Ok(COMMENT), reader)),
-                () = reader.stop.cancelled() => return None,
+                () = reader.with.stop.cancelled() => return None,
             }
         }
     })

@@ -30,7 +30,7 @@ use cuecard_runtime::listener::Guard;
 use cuecard_runtime::load::{LoadOptions, Loaded, header, load};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::text_file::io_reason;
-use cuecard_runtime::timeouts::Timeouts;
+use cuecard_runtime::timeouts::{ActivityFlag, Timeouts};
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -214,7 +214,9 @@ impl MockService {
         let router = routes::router(service.clone(), &guard);
         let answering = || {
             let router = router.clone();
-            move |request: Request, _busy| {
+            move |mut request: Request, busy: ActivityFlag| {
+                // A stream takes as long as its session.
+                request.extensions_mut().insert(busy);
                 let router = router.clone();
                 async move {
                     match router.oneshot(request.map(Body::new)).await {

@@ -25,7 +25,7 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
     let mut player = Player {
         service: &service,
         session: &session,
-        played: Duration::ZERO,
+        base: service.clock.now(),
         n_prompts: 0,
     };
     for (step_idx, step) in script.steps.iter().enumerate() {
@@ -54,8 +54,8 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
 struct Player<'a> {
     service: &'a Service,
     session: &'a Session,
-    /// How much of the script's time has passed.
-    played: Duration,
+    /// When the script began, moved on by what it was held up.
+    base: Duration,
     n_prompts: usize,
 }
 
@@ -64,22 +64,19 @@ impl Player<'_> {
     async fn wait_until(&mut self, due: Duration) -> Option<()> {
         let mut control = self.session.control.subscribe();
         loop {
+            let now = self.service.clock.now();
             let state = *control.borrow_and_update();
             match state {
                 Control::Stop => return None,
-                Control::Pause => control.changed().await.ok()?,
-                Control::Run if self.played >= due => return Some(()),
-                Control::Run => {
-                    let began = self.service.clock.now();
-                    let until = began + (due - self.played);
-                    tokio::select! {
-                        () = self.service.clock.sleep_until(until) => self.played = due,
-                        changed = control.changed() => {
-                            changed.ok()?;
-                            self.played += self.service.clock.now().saturating_sub(began);
-                        }
-                    }
+                Control::Pause => {
+                    control.changed().await.ok()?;
+                    self.base += self.service.clock.now().saturating_sub(now);
                 }
+                Control::Run if now >= self.base + due => return Some(()),
+                Control::Run => tokio::select! {
+                    () = self.service.clock.sleep_until(self.base + due) => {}
+                    changed = control.changed() => changed.ok()?,
+                },
             }
         }
     }
@@ -104,7 +101,12 @@ impl Player<'_> {
                 let is_awaited =
                     self.service.options.waits_for_prompts && self.n_prompts > 1 && !is_history;
                 let said = match is_awaited {
-                    true => self.prompt().await?,
+                    true => {
+                        let since = self.service.clock.now();
+                        let said = self.prompt().await?;
+                        self.base += self.service.clock.now().saturating_sub(since);
+                        said
+                    }
                     false => text.clone(),
                 };
                 self.tell(|| self.session.tell_scripted(message("user", &said)))
@@ -140,7 +142,7 @@ impl Player<'_> {
                     self.service.tell(self.session, told).await;
                     return Some(());
                 }
-                Err(_) => self.wait_until(self.played).await?,
+                Err(_) => self.wait_until(Duration::ZERO).await?,
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::Json as AsJson;
 use axum::Router;
 use axum::body::Bytes;
@@ -9,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use cuecard_runtime::listener::Guard;
+use cuecard_runtime::timeouts::ActivityFlag;
 use cuecard_source::value::Json;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -18,7 +20,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::events::{session_frame, stream, terminal_frame};
+use super::events::{Streaming, session_frame, stream, terminal_frame};
 use super::problem::{Asked, Id, Problem, body, of_guard};
 use super::service::{Service, lock};
 use super::session::{Refused, Session, written};
@@ -321,6 +323,7 @@ async fn events(
     State(service): Shared,
     Id(id): Id,
     Asked(filter): Asked<EventFilter>,
+    busy: Option<Extension<ActivityFlag>>,
     headers: HeaderMap,
 ) -> Answer<Response> {
     let session = service.session(&id)?;
@@ -330,7 +333,7 @@ async fn events(
             &headers,
             session_frame,
             None,
-            service.stop.clone(),
+            streaming(&service, busy),
         ));
     }
     let time = |name: &str, text: &Option<String>| match text {
@@ -375,6 +378,13 @@ async fn events(
     Ok(paged(&events, filter.page, filter.per_page)?.into_response())
 }
 
+fn streaming(service: &Service, busy: Option<Extension<ActivityFlag>>) -> Streaming {
+    Streaming {
+        stop: service.stop.clone(),
+        _answering: busy.map(|Extension(busy)| busy.answering()),
+    }
+}
+
 /// Shows the logs of a session
 #[utoipa::path(get, path = "/sessions/{id}/logs", tag = "sessions", params(("id" = String, Path), LogFilter),
     responses((status = 200, body = Listed), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
@@ -417,7 +427,12 @@ async fn info(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionInfo>>
         (status = 200, description = "Server-sent events", content((String = "text/event-stream"))),
         (status = 204, description = "All was seen, and nothing more comes"),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json")))]
-async fn pty(State(service): Shared, Id(id): Id, headers: HeaderMap) -> Answer<Response> {
+async fn pty(
+    State(service): Shared,
+    Id(id): Id,
+    busy: Option<Extension<ActivityFlag>>,
+    headers: HeaderMap,
+) -> Answer<Response> {
     let session = service.session(&id)?;
     let size = json!({"type": "terminal_resize", "cols": 80, "rows": 24});
     let first = Bytes::from(format!("event: pty\ndata: {size}\n\n"));
@@ -426,7 +441,7 @@ async fn pty(State(service): Shared, Id(id): Id, headers: HeaderMap) -> Answer<R
         &headers,
         terminal_frame,
         Some(first),
-        service.stop.clone(),
+        streaming(&service, busy),
     ))
 }
 

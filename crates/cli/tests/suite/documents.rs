@@ -411,6 +411,7 @@ fn options_named_in_the_documents_exist() {
         &["fmt"],
         &["mcp", "demo"],
         &["serve", "llm"],
+        &["serve", "rest"],
         &["profile", "capture"],
         &["record", "llm"],
         &["parse"],

@@ -119,3 +119,24 @@ fn page_peers() -> Option<[PathBuf; 3]> {
         peers::require_program("chromium-headless-shell")?,
     ])
 }
+
+#[test]
+fn the_api_is_as_its_document_says() {
+    let Some(schemathesis) = peers::require("venv-service/bin/schemathesis") else {
+        return;
+    };
+    let mut scratch = program::scratch();
+    scratch.limit(Duration::from_secs(120));
+    let command = format!(
+        "{} run --seed 1 --max-examples 20 \"$CUECARD_SERVICE_URL/api/v1/openapi.json\"",
+        schemathesis.display()
+    );
+    let finished = served(&scratch, &["--any-prompt"], &command);
+    let said = &finished.stdout;
+    // A name that no scenario has is not found, which fails the run.
+    assert!(
+        said.contains("passed") && !said.contains("Failures:"),
+        "{said}"
+    );
+    assert!(said.contains("Tested: 28"), "{said}");
+}
