@@ -390,7 +390,10 @@ pub(crate) fn seconds(
     let Some(duration) = duration else {
         return Err(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`{option} {value}` must be a number of seconds above 0"),
+            match value > 0.0 {
+                true => format!("`{option}` has too many seconds: {value:e}"),
+                false => format!("`{option} {value}` must be a number of seconds above 0"),
+            },
         ));
     };
     let warning = (value > 3600.0).then(|| {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit_code::ExitCode;
 
@@ -23,6 +23,8 @@ fn habit(error: &clap::Error, command: &str) -> Option<String> {
         "--workers",
         "--parallel",
         "--jobs",
+        "--watch",
+        "--list",
     ];
     const HABITS: &[(&[&str], &str)] = &[
         (
@@ -38,6 +40,14 @@ fn habit(error: &clap::Error, command: &str) -> Option<String> {
             "reports are written with `--report KIND:FILE`",
         ),
         (&["--headless"], "browsers have no window by default"),
+        (
+            &["-q", "--quiet", "--silent"],
+            "progress goes to standard error: `2>/dev/null` hides it",
+        ),
+        (
+            &["--retries", "--retry"],
+            "a step says itself how often it is tried: `\"retry\": {\"count\": 2}`",
+        ),
         (
             &["--bail", "--exitfirst", "--maxfail"],
             "to stop after the first failing test, use `--fail-fast`",
@@ -63,7 +73,7 @@ fn habit(error: &clap::Error, command: &str) -> Option<String> {
         return None;
     };
     if command == "play" && OF_TEST.contains(&given.as_str()) {
-        let tip = "`cuecard test FILES` plays scenarios too: -k TEXT and --tag TAG select, -x stops after a failure, --jobs N plays in parallel";
+        let tip = "`cuecard test FILES` plays scenarios too: -k TEXT and --tag TAG select, -x stops after a failure, --jobs N plays in parallel, --watch plays again after a change";
         return Some(tip.to_owned());
     }
     let (_, tip) = HABITS
@@ -75,6 +85,14 @@ fn habit(error: &clap::Error, command: &str) -> Option<String> {
 /// Shows what clap has to say; help and version are no errors.
 pub(crate) fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     let command = arguments.get(1).and_then(|word| word.to_str());
+    if error.kind() == ErrorKind::InvalidSubcommand && command == Some("help") {
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![
+                "`cuecard COMMAND --help` shows the help of a command".into(),
+            ]),
+        );
+    }
     if let Some(tip) = habit(&error, command.unwrap_or_default()) {
         error.remove(ContextKind::SuggestedArg);
         // It would name whatever option is most alike.

@@ -52,7 +52,7 @@ pub(crate) fn run(
                 // The call of a tool that the config leaves out is refused with that reason.
                 let known = match named.leaves_out(tool) {
                     true => None,
-                    false => known(&tools, tool)?,
+                    false => known(&tools, tool, name)?,
                 };
                 let arguments = arguments(args, known).map_err(Stop::invalid)?;
                 let doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
@@ -96,7 +96,11 @@ pub(crate) fn run(
 }
 
 /// The tool of this name; none if the server lists none at all.
-fn known<'t>(tools: &'t [ToolInfo], name: &str) -> Result<Option<&'t ToolInfo>, Stop> {
+fn known<'t>(
+    tools: &'t [ToolInfo],
+    name: &str,
+    server: Option<&str>,
+) -> Result<Option<&'t ToolInfo>, Stop> {
     let found = tools.iter().find(|tool| tool.name == name);
     if found.is_some() || tools.is_empty() {
         return Ok(found);
@@ -108,7 +112,10 @@ fn known<'t>(tools: &'t [ToolInfo], name: &str) -> Result<Option<&'t ToolInfo>, 
     let names = tools.iter().map(|tool| tool.name.as_str());
     Err(Stop::invalid(match did_you_mean(name, names) {
         Some(proposal) => error.with_help(format!("did you mean `{proposal}`?")),
-        None => error.with_help("`cuecard tools` lists its tools"),
+        None => match server {
+            Some(server) => error.with_help(format!("`cuecard tools {server}` lists its tools")),
+            None => error.with_help("`cuecard tools -- COMMAND` lists its tools"),
+        },
     }))
 }
 

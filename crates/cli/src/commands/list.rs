@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
         // Only a folder that somebody named must be there.
         if let Err(diagnostic) = found.look_into(folder, !args.folders.is_empty()) {
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::CouldNotRun;
+            return ExitCode::Invalid;
         }
     }
     if let Some(bound) = found.stopped_at {

@@ -111,10 +111,14 @@ fn total(files: &[PathBuf], exits: &[ExitCode], word: &str, style: Style) -> Str
     let failed: Vec<String> = files
         .iter()
         .zip(exits)
-        .filter(|(_, exit)| **exit != ExitCode::Passed)
+        .filter(|(_, exit)| !matches!(exit, ExitCode::Passed | ExitCode::Interrupted))
         .map(|(file, _)| file.display().to_string())
         .collect();
-    let passed = exits.len() - failed.len();
+    let interrupted = exits
+        .iter()
+        .filter(|exit| **exit == ExitCode::Interrupted)
+        .count();
+    let passed = exits.len() - failed.len() - interrupted;
     let mut facts = vec![
         format!("{} files", files.len()),
         style.good(&format!("{passed} {word}")),
@@ -122,6 +126,9 @@ fn total(files: &[PathBuf], exits: &[ExitCode], word: &str, style: Style) -> Str
     if !failed.is_empty() {
         let names = failed.join(", ");
         facts.push(style.bad(&format!("{} failed ({names})", failed.len())));
+    }
+    if interrupted > 0 {
+        facts.push(style.bad(&format!("{interrupted} interrupted")));
     }
     if files.len() > exits.len() {
         facts.push(format!("{} not played", files.len() - exits.len()));

@@ -58,7 +58,7 @@ fn version(reader: &mut Reader<'_>, root: &Node, is_legacy: bool) -> Vec<Edit> {
         let diagnostic = reader.warning(
             codes::VERSION_LEGACY,
             place,
-            format!("{what} is converted to version {VERSION} before it is played"),
+            format!("{what} is converted to version {VERSION}"),
         );
         diagnostic.help =
             Some("`cuecard convert FILE` shows the conversion, and --in-place saves it".to_owned());
