@@ -1,6 +1,6 @@
 //! A real client of the Agent Client Protocol with `cuecard acp`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cuecard_testing::peers;
@@ -18,14 +18,39 @@ struct Talk {
     list: Option<String>,
 }
 
-/// Sends prompts by the SDK for Python; nothing when peers are left out.
-fn talk(prompts: &[&str]) -> Option<Talk> {
-    let python = peers::require("venv-llm/bin/python")?;
+/// A client on an SDK.
+#[derive(Debug, Clone, Copy)]
+enum Sdk {
+    Python,
+    JavaScript,
+}
+
+impl Sdk {
+    /// The command that runs the client; nothing when peers are left out.
+    fn client(self) -> Option<Vec<PathBuf>> {
+        let tests = repository_root().join("tests/acp");
+        Some(match self {
+            Self::Python => vec![
+                peers::require("venv-llm/bin/python")?,
+                tests.join("client.py"),
+            ],
+            Self::JavaScript => vec![
+                peers::require_program("node")?,
+                tests.join("client.mjs"),
+                peers::require("npm/node_modules")?,
+            ],
+        })
+    }
+}
+
+/// Sends prompts by an SDK; nothing when peers are left out.
+fn talk(sdk: Sdk, prompts: &[&str]) -> Option<Talk> {
+    let client = sdk.client()?;
     let scratch = program::scratch();
     let folder = scratch.work();
     let root = repository_root();
-    let output = Command::new(python)
-        .arg(root.join("tests/acp/client.py"))
+    let output = Command::new(&client[0])
+        .args(&client[1..])
         .args(prompts)
         .arg("--")
         .arg(Path::new(env!("CARGO_BIN_EXE_cuecard")))
@@ -48,10 +73,21 @@ fn talk(prompts: &[&str]) -> Option<Talk> {
 
 #[test]
 fn a_client_gets_what_the_timeline_says() {
-    let Some(talk) = talk(&["Put milk on the list"]) else {
+    for sdk in [Sdk::Python, Sdk::JavaScript] {
+        gets_what_the_timeline_says(sdk);
+    }
+}
+
+fn gets_what_the_timeline_says(sdk: Sdk) {
+    let Some(talk) = talk(sdk, &["Put milk on the list"]) else {
         return;
     };
-    let lines: Vec<&str> = talk.said.lines().map(str::trim_end).collect();
+    assert!(!talk.said.contains("INVALID"), "{sdk:?}: {}", talk.said);
+    let said = talk
+        .said
+        .lines()
+        .filter(|line| !line.starts_with("checked "));
+    let lines: Vec<&str> = said.map(str::trim_end).collect();
     assert_eq!(
         lines,
         [
@@ -75,7 +111,23 @@ fn a_client_gets_what_the_timeline_says() {
 
 #[test]
 fn what_a_client_says_otherwise_is_told_to_it() {
-    let Some(talk) = talk(&["Put tea on the list"]) else {
+    for sdk in [Sdk::Python, Sdk::JavaScript] {
+        is_told_what_was_expected(sdk);
+    }
+}
+
+#[test]
+fn what_the_agent_sends_is_as_the_published_schema_says() {
+    let Some(talk) = talk(Sdk::JavaScript, &["Put milk on the list"]) else {
+        return;
+    };
+    assert!(!talk.said.contains("INVALID"), "{}", talk.said);
+    // The answers to three requests, the updates, and each of its own requests.
+    assert!(talk.said.contains("checked 18"), "{}", talk.said);
+}
+
+fn is_told_what_was_expected(sdk: Sdk) {
+    let Some(talk) = talk(sdk, &["Put tea on the list"]) else {
         return;
     };
     assert!(talk.said.contains("error -32602"), "{}", talk.said);
