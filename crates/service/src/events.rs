@@ -1,6 +1,7 @@
 //! Streams of events: the whole history first, then what comes, from one log.
 
-use std::convert::Infallible;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +10,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameShape};
 use cuecard_runtime::timeouts::Answering;
 use futures::stream::{self, Stream};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
+use super::service::Service;
 use super::session::{Session, Told};
 
 /// A comment is sent after such a time without an event, so that nobody on the way takes the stream for dead.
@@ -21,6 +23,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// So many bytes of history go in one piece.
 const PIECE: usize = 64 << 10;
+/// A fault sends an event in pieces of so many bytes.
+const SPLIT: usize = 7;
 
 /// What of each event goes into a stream.
 pub(crate) type Framing = fn(&Told) -> Option<Bytes>;
@@ -67,10 +71,11 @@ pub(crate) fn stream(
 
 /// What a stream lasts with.
 pub(crate) struct Streaming {
-    /// Ends all streams.
-    pub(crate) stop: CancellationToken,
+    pub(crate) service: Arc<Service>,
     /// Says that the client is not waited for meanwhile.
-    pub(crate) _answering: Option<Answering>,
+    pub(crate) answering: Option<Answering>,
+    /// Whether the faults of the timeline hit it.
+    pub(crate) is_spoiled: bool,
 }
 
 struct Reader {
@@ -79,8 +84,20 @@ struct Reader {
     /// How many events it has seen.
     seen: usize,
     framing: Framing,
-    first: Option<Bytes>,
+    /// What goes first.
+    ready: VecDeque<Bytes>,
+    /// What goes wrong on purpose; absent where nothing does.
+    spoiled: Option<FrameFaults>,
+    /// How the stream ends once all that is ready has been sent.
+    end: Option<StreamEnd>,
     with: Streaming,
+}
+
+/// How a fault ends a stream.
+enum StreamEnd {
+    Cut,
+    Silence,
+    Reset,
 }
 
 fn frames(
@@ -89,60 +106,133 @@ fn frames(
     framing: Framing,
     first: Option<Bytes>,
     with: Streaming,
-) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    let changed = session.watch();
+) -> impl Stream<Item = io::Result<Bytes>> {
+    let has_faults = with.is_spoiled && with.service.has_faults(session.scenario_idx);
     let reader = Reader {
+        changed: session.watch(),
         session,
-        changed,
         seen: from,
         framing,
-        first,
+        ready: first.into_iter().collect(),
+        spoiled: has_faults.then(|| {
+            FrameFaults::new(FrameShape {
+                id_in: call_id_in,
+                garbage,
+            })
+        }),
+        end: None,
         with,
     };
     stream::unfold(reader, |mut reader| async move {
-        if let Some(first) = reader.first.take() {
-            return Some((Ok(first), reader));
-        }
+        reader.next().await.map(|piece| (piece, reader))
+    })
+}
+
+impl Reader {
+    /// The next piece of the stream.
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
         loop {
-            reader.changed.borrow_and_update();
-            let (events, is_over) = reader.session.events_from(reader.seen);
-            let mut piece = Vec::new();
-            let mut one = None;
-            for told in &events {
-                if piece.len() > PIECE {
-                    break;
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(Ok(ready));
+            }
+            match self.end.take() {
+                None => {}
+                Some(StreamEnd::Cut) => return None,
+                Some(StreamEnd::Silence) => {
+                    self.with.service.stop.cancelled().await;
+                    return None;
                 }
-                reader.seen += 1;
-                if let Some(frame) = (reader.framing)(told) {
-                    // Most often it is a single one, which needs no copy.
-                    match (&one, piece.is_empty()) {
-                        (None, true) => one = Some(frame),
-                        _ => {
-                            if let Some(one) = one.take() {
-                                piece.extend_from_slice(&one);
-                            }
-                            piece.extend_from_slice(&frame);
-                        }
+                Some(StreamEnd::Reset) => {
+                    if let Some(answering) = &self.with.answering {
+                        answering.reset();
                     }
+                    return Some(Err(io::Error::other("crashed intentionally")));
                 }
             }
-            if let Some(one) = one {
-                return Some((Ok(one), reader));
-            }
-            if !piece.is_empty() {
-                return Some((Ok(piece.into()), reader));
-            }
+            self.changed.borrow_and_update();
+            let (events, is_over) = self.session.events_from(self.seen);
             if !events.is_empty() {
+                self.take(&events);
                 continue;
             }
             if is_over {
-                return None;
+                let held = self.spoiled.as_mut().and_then(FrameFaults::finish)?;
+                self.carry_out(held.act);
+                continue;
             }
             tokio::select! {
-                changed = reader.changed.changed() => changed.ok()?,
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some((Ok(COMMENT), reader)),
-                () = reader.with.stop.cancelled() => return None,
+                changed = self.changed.changed() => changed.ok()?,
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(COMMENT)),
+                () = self.with.service.stop.cancelled() => return None,
             }
         }
-    })
+    }
+
+    /// Makes events ready, as many as go in one piece.
+    fn take(&mut self, events: &[Arc<Told>]) {
+        let mut piece = Vec::new();
+        for told in events {
+            if piece.len() > PIECE || self.end.is_some() {
+                break;
+            }
+            self.seen += 1;
+            let Some(frame) = (self.framing)(told) else {
+                continue;
+            };
+            if let Some(spoiled) = &mut self.spoiled {
+                let hit = self.with.service.hit(&self.session, told);
+                let frame = Frame {
+                    at_ms: 0,
+                    bytes: frame.to_vec(),
+                };
+                for part in spoiled.frame(frame, hit) {
+                    for fault_idx in part.faults {
+                        self.with.service.faults.happened(fault_idx);
+                    }
+                    self.carry_out(part.act);
+                }
+            } else if events.len() == 1 {
+                // Most often it is a single one, which needs no copy.
+                self.ready.push_back(frame);
+            } else {
+                piece.extend_from_slice(&frame);
+            }
+        }
+        if !piece.is_empty() {
+            self.ready.push_back(piece.into());
+        }
+    }
+
+    fn carry_out(&mut self, act: Act) {
+        match act {
+            Act::Send(bytes) => self.ready.push_back(bytes.into()),
+            Act::SendTogether(all) => self.ready.push_back(all.concat().into()),
+            Act::SendSplit(bytes) => {
+                let pieces = bytes.chunks(SPLIT).map(Bytes::copy_from_slice);
+                self.ready.extend(pieces);
+            }
+            Act::SendHalf(mut bytes) => {
+                bytes.truncate(bytes.len() / 2);
+                self.ready.push_back(bytes.into());
+                self.end = Some(StreamEnd::Cut);
+            }
+            Act::Stall => self.end = Some(StreamEnd::Silence),
+            Act::Crash => self.end = Some(StreamEnd::Reset),
+            // A service has no standard error.
+            Act::FloodErrors(_) => {}
+        }
+    }
+}
+
+/// The id of the call that an event is about.
+fn call_id_in(frame: &str) -> Option<String> {
+    let (_, behind) = frame.split_once("\"tool_execution_id\":\"")?;
+    behind.split('"').next().map(str::to_owned)
+}
+
+/// An event whose data is no JSON: two thirds of it.
+fn garbage(frame: &[u8]) -> Vec<u8> {
+    let mut spoiled = frame[..frame.len() * 2 / 3].to_vec();
+    spoiled.extend_from_slice(b"\n\n");
+    spoiled
 }

@@ -35,6 +35,7 @@ use cuecard_runtime::trace_writer::{self, Watcher, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
+use cuecard_timeline::model::FaultKind;
 use cuecard_timeline::script::Selector;
 use cuecard_trace::{End, Metrics, RunStatus};
 use serde_json::json;
@@ -46,7 +47,7 @@ pub use cuecard_runtime::trace_writer::TraceOutput;
 pub use options::ServiceOptions;
 pub use routes::openapi;
 
-use script::ServiceScript;
+use script::{ServiceScript, Step};
 use service::Service;
 
 /// What those who watch a service are told, as it happens.
@@ -238,11 +239,18 @@ impl MockService {
     }
 }
 
-/// The faults of scripts: no player of a service has them yet.
-fn faults_of(scripts: &[Arc<ServiceScript>]) -> ScriptedFaults<()> {
+/// The faults of scripts, and whether each can ever happen.
+pub(crate) fn faults_of(scripts: &[Arc<ServiceScript>]) -> ScriptedFaults<()> {
     let timelines = scripts.iter().map(|script| &*script.timeline);
-    ScriptedFaults::of(timelines, |_, _, _, _| {
-        Err("`serve rest` injects no faults into its streams")
+    ScriptedFaults::of(timelines, |scenario_idx, event_idx, _, kind: FaultKind| {
+        let steps = &scripts[scenario_idx].steps;
+        let is_told =
+            |step: &Step| step.place.event_idx == event_idx && step.act != script::StepAct::Merge;
+        match kind {
+            FaultKind::Stderr => Err("a service has no standard error that its clients see"),
+            _ if steps.iter().any(is_told) => Ok(()),
+            _ => Err("a service tells nothing at this event"),
+        }
     })
 }
 
@@ -302,8 +310,8 @@ impl RunningService {
                 .found(Diagnostic::error(codes::MODEL_UNPLAYED, message))
                 .await;
         }
-        let faults = faults_of(&service.scripts);
-        for found in faults.unfired(timeline_of, "its event was not played") {
+        let missed = "its event was not played, or no client streamed it";
+        for found in service.faults.unfired(timeline_of, missed) {
             service.found(found).await;
         }
         let mut verdict = Verdict {

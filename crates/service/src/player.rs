@@ -9,7 +9,7 @@ use cuecard_trace::{
     ErrorHappened, EventData, FileEdit, Log, Message, Thought, ToolCall, ToolResult,
 };
 
-use super::script::{StepAct, is_final, message};
+use super::script::{Step, StepAct, is_final, message};
 use super::service::Service;
 use super::session::{Control, Session, Told};
 
@@ -44,7 +44,7 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
             return;
         }
         session.reached(Duration::from_millis(at_ms));
-        if player.act(&step.act, is_history).await.is_none() {
+        if player.act(step, is_history).await.is_none() {
             return;
         }
     }
@@ -82,15 +82,16 @@ impl Player<'_> {
     }
 
     /// Does what a step says; `None` if the session is stopped.
-    async fn act(&mut self, act: &StepAct, is_history: bool) -> Option<()> {
-        match act {
+    async fn act(&mut self, step: &Step, is_history: bool) -> Option<()> {
+        match &step.act {
             StepAct::Merge => self.session.merge(),
             StepAct::Tell(event) => {
-                self.tell(|| self.session.tell_scripted(event.clone()))
+                self.tell(|| self.session.tell_scripted(event.clone(), step.place))
                     .await?;
             }
             StepAct::Status(status) => {
-                self.tell(|| self.session.become_scripted(*status)).await?;
+                self.tell(|| self.session.become_scripted(*status, step.place))
+                    .await?;
                 if is_final(*status) {
                     self.service.ended(self.session).await;
                 }
@@ -109,8 +110,11 @@ impl Player<'_> {
                     }
                     false => text.clone(),
                 };
-                self.tell(|| self.session.tell_scripted(message("user", &said)))
-                    .await?;
+                self.tell(|| {
+                    self.session
+                        .tell_scripted(message("user", &said), step.place)
+                })
+                .await?;
             }
         }
         Some(())

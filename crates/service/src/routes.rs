@@ -333,7 +333,7 @@ async fn events(
             &headers,
             session_frame,
             None,
-            streaming(&service, busy),
+            streaming(service, busy, true),
         ));
     }
     let time = |name: &str, text: &Option<String>| match text {
@@ -378,10 +378,15 @@ async fn events(
     Ok(paged(&events, filter.page, filter.per_page)?.into_response())
 }
 
-fn streaming(service: &Service, busy: Option<Extension<ActivityFlag>>) -> Streaming {
+fn streaming(
+    service: Arc<Service>,
+    busy: Option<Extension<ActivityFlag>>,
+    is_spoiled: bool,
+) -> Streaming {
     Streaming {
-        stop: service.stop.clone(),
-        _answering: busy.map(|Extension(busy)| busy.answering()),
+        service,
+        answering: busy.map(|Extension(busy)| busy.answering()),
+        is_spoiled,
     }
 }
 
@@ -441,7 +446,7 @@ async fn pty(
         &headers,
         terminal_frame,
         Some(first),
-        streaming(&service, busy),
+        streaming(service, busy, false),
     ))
 }
 

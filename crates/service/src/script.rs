@@ -38,7 +38,17 @@ pub(crate) struct ServiceScript {
 pub(crate) struct Step {
     /// When, in milliseconds of the timeline.
     pub(crate) at_ms: u64,
+    pub(crate) place: StepPlace,
     pub(crate) act: StepAct,
+}
+
+/// Where a step stands in its timeline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepPlace {
+    /// The event that says so.
+    pub(crate) event_idx: usize,
+    /// How long after the start of that event, in milliseconds.
+    pub(crate) into_ms: u64,
 }
 
 /// What happens.
@@ -81,14 +91,18 @@ impl ServiceScript {
             let parts = parts(&timeline, &schedule, events).into_iter();
             parts.flat_map(|part| {
                 let acts = acts_of(&timeline.events[part.event_idx].kind, part.part);
-                let steps = acts.into_iter().map(move |act| Step {
+                let start_ms = schedule.events[part.event_idx].start_ms;
+                acts.into_iter().map(move |act| Step {
                     at_ms: part.at_ms,
+                    place: StepPlace {
+                        event_idx: part.event_idx,
+                        into_ms: part.at_ms.saturating_sub(start_ms),
+                    },
                     act,
-                });
-                steps.map(move |step| (part.event_idx, step))
+                })
             })
         };
-        let mut steps: Vec<(usize, Step)> = steps_of(0..boundary).collect();
+        let mut steps: Vec<Step> = steps_of(0..boundary).collect();
         let n_history = steps.len();
         let mut origin_ms = schedule.origin_of(boundary);
         let mut end_ms = schedule.end_ms;
@@ -97,23 +111,37 @@ impl ServiceScript {
             (origin_ms, end_ms) = (0, 0);
             for (segment_idx, segment) in segments.live.iter().enumerate() {
                 if let Some(input) = segments.input(&timeline, segment_idx) {
-                    let act = StepAct::Prompt(input.prompt_text().unwrap_or_default());
-                    let at_ms = end_ms;
-                    steps.push((segment.events.start, Step { at_ms, act }));
+                    let text = input.prompt_text().unwrap_or_default();
+                    steps.push(Step {
+                        at_ms: end_ms,
+                        place: StepPlace {
+                            event_idx: segment.events.start.saturating_sub(1),
+                            into_ms: 0,
+                        },
+                        act: StepAct::Prompt(text),
+                    });
                 }
                 let begins_ms = end_ms;
-                for (event_idx, step) in steps_of(segment.events.clone()) {
+                for step in steps_of(segment.events.clone()) {
                     let at_ms = begins_ms + step.at_ms.saturating_sub(segment.origin_ms);
                     end_ms = end_ms.max(at_ms);
-                    steps.push((event_idx, Step { at_ms, ..step }));
+                    steps.push(Step { at_ms, ..step });
                 }
             }
         } else {
             steps.extend(steps_of(boundary..n_events));
         }
+        let after_all = |at_ms, act| Step {
+            at_ms,
+            place: StepPlace {
+                event_idx: n_events,
+                into_ms: 0,
+            },
+            act,
+        };
         let ends = steps
             .iter()
-            .position(|(_, step)| matches!(step.act, StepAct::Status(status) if is_final(status)));
+            .position(|step| matches!(step.act, StepAct::Status(status) if is_final(status)));
         match ends {
             None => {
                 let message =
@@ -124,30 +152,24 @@ impl ServiceScript {
                     Some(event) => note.at(&timeline.source, event.span),
                     None => note,
                 });
-                let at_ms = end_ms;
-                let fails = matches!(steps.last(), Some((_, Step { act: StepAct::Tell(event), .. })) if event["type"] == "error");
+                let fails = matches!(
+                    steps.last(),
+                    Some(Step { act: StepAct::Tell(event), .. }) if event["type"] == "error"
+                );
                 let status = match fails {
                     true => SessionStatus::Failed,
                     false => SessionStatus::Completed,
                 };
-                steps.push((
-                    n_events,
-                    Step {
-                        at_ms,
-                        act: StepAct::Status(status),
-                    },
-                ));
+                steps.push(after_all(end_ms, StepAct::Status(status)));
             }
             Some(end) => {
-                let merges = steps[end..]
-                    .iter()
-                    .any(|(_, step)| step.act == StepAct::Merge);
+                let merges = steps[end..].iter().any(|step| step.act == StepAct::Merge);
                 let late = steps[end + 1..]
                     .iter()
-                    .find(|(_, step)| step.act != StepAct::Merge);
-                if let Some((event_idx, _)) = late {
+                    .find(|step| step.act != StepAct::Merge);
+                if let Some(late) = late {
                     let message = "this comes after a final status: no session tells it";
-                    let event = &timeline.events[*event_idx];
+                    let event = &timeline.events[late.place.event_idx];
                     let warning = Diagnostic::warning(codes::TIMELINE_REST_LATE, message)
                         .at(&timeline.source, event.span)
                         .with_pointer(event.path.clone());
@@ -155,17 +177,8 @@ impl ServiceScript {
                 }
                 steps.truncate(end + 1);
                 if merges {
-                    let at_ms = steps[end].1.at_ms;
-                    steps.insert(
-                        end,
-                        (
-                            0,
-                            Step {
-                                at_ms,
-                                act: StepAct::Merge,
-                            },
-                        ),
-                    );
+                    let merge = after_all(steps[end].at_ms, StepAct::Merge);
+                    steps.insert(end, merge);
                 }
             }
         }
@@ -178,7 +191,7 @@ impl ServiceScript {
         }
         let script = Self {
             origin_ms,
-            steps: steps.into_iter().map(|(_, step)| step).collect(),
+            steps,
             n_history,
             timeline,
         };

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use cuecard_runtime::clock::Clock;
+use cuecard_runtime::fault::FrameHit;
 use cuecard_runtime::findings::{Findings, logged};
+use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Json, cut};
@@ -35,6 +37,7 @@ pub(crate) struct Service {
     pub(crate) scripts: Vec<Arc<ServiceScript>>,
     selector: Selector,
     pub(crate) findings: Findings,
+    pub(crate) faults: ScriptedFaults<()>,
     pub(crate) clock: Clock,
     pub(crate) stop: CancellationToken,
     pub(crate) teller: TraceWriter<Notice>,
@@ -69,6 +72,7 @@ impl Service {
         }
         Self {
             findings: Findings::new(options.is_strict),
+            faults: super::faults_of(&scripts),
             n_drafts: AtomicU64::new(drafts.len() as u64),
             drafts: Mutex::new(drafts),
             options,
@@ -107,6 +111,37 @@ impl Service {
                 .events_in(id, self.clock.now(), vec![event])
                 .await;
         }
+    }
+
+    /// Whether something goes wrong on purpose in the sessions of a scenario.
+    pub(crate) fn has_faults(&self, scenario_idx: usize) -> bool {
+        self.faults
+            .all()
+            .iter()
+            .any(|fault| fault.scenario_idx == scenario_idx)
+    }
+
+    /// The fault that hits an event in the first stream that comes to it.
+    pub(crate) fn hit(&self, session: &Session, told: &Told) -> Option<FrameHit> {
+        let place = told.place?;
+        let (fault_idx, fault) =
+            self.faults
+                .all()
+                .iter()
+                .enumerate()
+                .find(|(fault_idx, fault)| {
+                    fault.scenario_idx == session.scenario_idx
+                        && fault.event_idx == place.event_idx
+                        && fault.aim.is_ok()
+                        && fault.fault.at_ms.is_none_or(|at_ms| place.into_ms >= at_ms)
+                        && !lock(&session.hit).contains(fault_idx)
+                })?;
+        lock(&session.hit).insert(fault_idx);
+        Some(FrameHit {
+            fault_idx,
+            kind: fault.fault.kind,
+            id: None,
+        })
     }
 
     /// Does what a task asks for.

@@ -1,6 +1,6 @@
 //! A session: what it has told so far, who waits for more, and who steers it.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::script::{ServiceScript, is_final, message};
+use super::script::{ServiceScript, StepPlace, is_final, message};
 
 /// No session tells more events: the prompts that clients send are bounded by that.
 pub(crate) const MOST_EVENTS: usize = 100_000;
@@ -26,6 +26,8 @@ pub(crate) struct Told {
     pub(crate) data: Json,
     /// The event as it stands in a stream.
     pub(crate) frame: Bytes,
+    /// The place in the timeline that it is told for.
+    pub(crate) place: Option<StepPlace>,
 }
 
 /// What steers a session.
@@ -64,6 +66,8 @@ pub(crate) struct Session {
     pub(crate) control: watch::Sender<Control>,
     /// How many prompts have come.
     n_prompts: watch::Sender<usize>,
+    /// Faults that have hit a stream.
+    pub(crate) hit: Mutex<HashSet<usize>>,
 }
 
 #[derive(Debug)]
@@ -124,6 +128,7 @@ impl Session {
             n_events: watch::Sender::new(0),
             control: watch::Sender::new(Control::Run),
             n_prompts: watch::Sender::new(0),
+            hit: Mutex::default(),
         }
     }
 
@@ -132,7 +137,12 @@ impl Session {
     }
 
     /// Tells an event; nothing once the session is over.
-    fn tell_in(&self, state: &mut State, mut event: Json) -> Option<Arc<Told>> {
+    fn tell_in(
+        &self,
+        state: &mut State,
+        mut event: Json,
+        place: Option<StepPlace>,
+    ) -> Option<Arc<Told>> {
         if is_final(state.status) {
             return None;
         }
@@ -156,6 +166,7 @@ impl Session {
             ts,
             data: event,
             frame,
+            place,
         });
         state.events.push(told.clone());
         state.updated = ts;
@@ -166,11 +177,20 @@ impl Session {
     /// Makes the status another, and tells it.
     pub(crate) fn become_status(&self, status: SessionStatus) -> Option<Arc<Told>> {
         let mut state = self.state();
-        self.become_in(&mut state, status)
+        self.become_in(&mut state, status, None)
     }
 
-    fn become_in(&self, state: &mut State, status: SessionStatus) -> Option<Arc<Told>> {
-        let told = self.tell_in(state, json!({"type": "status", "status": status.as_str()}))?;
+    fn become_in(
+        &self,
+        state: &mut State,
+        status: SessionStatus,
+        place: Option<StepPlace>,
+    ) -> Option<Arc<Told>> {
+        let told = self.tell_in(
+            state,
+            json!({"type": "status", "status": status.as_str()}),
+            place,
+        )?;
         state.status = status;
         if is_final(status) {
             state.completed = Some(told.ts);
@@ -242,21 +262,26 @@ impl Session {
         self.control.send_replace(control);
         let told = statuses
             .into_iter()
-            .filter_map(|status| self.become_in(&mut state, status));
+            .filter_map(|status| self.become_in(&mut state, status, None));
         Ok(told.collect())
     }
 
     /// Tells an event of the script, unless it is held.
-    pub(crate) fn tell_scripted(&self, event: Json) -> Result<Option<Arc<Told>>, Control> {
-        self.scripted(|state| self.tell_in(state, event))
+    pub(crate) fn tell_scripted(
+        &self,
+        event: Json,
+        place: StepPlace,
+    ) -> Result<Option<Arc<Told>>, Control> {
+        self.scripted(|state| self.tell_in(state, event, Some(place)))
     }
 
     /// The same for a status.
     pub(crate) fn become_scripted(
         &self,
         status: SessionStatus,
+        place: StepPlace,
     ) -> Result<Option<Arc<Told>>, Control> {
-        self.scripted(|state| self.become_in(state, status))
+        self.scripted(|state| self.become_in(state, status, Some(place)))
     }
 
     fn scripted<T>(&self, act: impl FnOnce(&mut State) -> T) -> Result<T, Control> {
@@ -290,7 +315,7 @@ impl Session {
                 state.prompts.push_back(text.to_owned());
                 None
             }
-            false => self.tell_in(&mut state, message("user", text)),
+            false => self.tell_in(&mut state, message("user", text), None),
         };
         self.n_prompts.send_modify(|count| *count += 1);
         Ok(told)

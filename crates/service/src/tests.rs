@@ -560,3 +560,149 @@ fn each_route_is_in_the_document() {
         }
     }
 }
+
+#[tokio::test]
+async fn faults_spoil_the_first_stream_that_comes_to_them() {
+    let clean = Served::start(FIX).await;
+    clean.task("Fix the test").await;
+    let (_, whole) = clean.stream("session-1", None).await;
+    for kind in [
+        "cut",
+        "garbage",
+        "split",
+        "merge",
+        "duplicate",
+        "reorder",
+        "wrong_id",
+    ] {
+        let event = match kind {
+            "wrong_id" => "  - agentToolUse:\n",
+            _ => "  - llmResponse:\n",
+        };
+        let faulty = FIX.replacen(
+            event,
+            &event.replace("  - ", &format!("  - fault: {{kind: {kind}}}\n    ")),
+            1,
+        );
+        let served = Served::start(&faulty).await;
+        assert!(served.running.diagnostics().is_empty(), "{kind}");
+        served.task("Fix the test").await;
+        let (_, spoiled) = served.stream("session-1", None).await;
+        let id = |frame: &str| frame.lines().next().map(str::to_owned);
+        match kind {
+            // A service sends each event as soon as it can, so pieces are seen on the wire only.
+            "split" | "merge" => assert_eq!(spoiled, whole, "{kind}"),
+            "cut" => {
+                assert_eq!(spoiled[..3], whole[..3]);
+                assert!(
+                    spoiled.len() == 4 && whole[3].starts_with(&spoiled[3]),
+                    "{spoiled:?}"
+                );
+            }
+            "garbage" => {
+                assert!(whole[3].starts_with(&spoiled[3]) && spoiled[3] != whole[3]);
+                assert_eq!(spoiled[4..], whole[4..]);
+            }
+            "duplicate" => assert_eq!(spoiled[3..5], [whole[3].clone(), whole[3].clone()]),
+            "reorder" => assert_eq!(spoiled[3..5], [whole[4].clone(), whole[3].clone()]),
+            _ => {
+                let spoiled = spoiled
+                    .iter()
+                    .filter(|frame| frame.contains("call_987654321"));
+                assert_eq!(
+                    spoiled.map(|frame| id(frame)).next(),
+                    Some(id(&whole[5])),
+                    "{kind}"
+                );
+            }
+        }
+        // Whoever comes again gets what it missed.
+        let (_, rest) = served.stream("session-1", Some(3)).await;
+        match kind {
+            "wrong_id" => {}
+            _ => assert_eq!(rest, whole[3..], "{kind}"),
+        }
+        let verdict = served.running.stop().await;
+        assert!(
+            verdict.passed && verdict.findings.is_empty(),
+            "{kind}: {:?}",
+            verdict.findings
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_crash_breaks_the_stream_and_silence_lasts_to_the_end() {
+    let faulty = |kind: &str| {
+        FIX.replacen(
+            "  - llmResponse:\n",
+            &format!("  - fault: {{kind: {kind}}}\n    llmResponse:\n"),
+            1,
+        )
+    };
+    let request = || {
+        let request = Request::builder().uri("/api/v1/sessions/session-1/events");
+        request
+            .header("host", "127.0.0.1")
+            .body(Body::empty())
+            .expect("a request")
+    };
+    let served = Served::start(&faulty("crash")).await;
+    served.task("Fix the test").await;
+    let response = served
+        .router
+        .clone()
+        .oneshot(request())
+        .await
+        .expect("an answer");
+    assert!(to_bytes(response.into_body(), usize::MAX).await.is_err());
+
+    let served = Served::start(&faulty("stall")).await;
+    served.task("Fix the test").await;
+    let response = served
+        .router
+        .clone()
+        .oneshot(request())
+        .await
+        .expect("an answer");
+    let reading = tokio::spawn(to_bytes(response.into_body(), usize::MAX));
+    let session = served.running.service.session("session-1").expect("there");
+    let mut changed = session.watch();
+    while !session.events_from(0).1 || lock_len(&session) == 0 {
+        tokio::select! {
+            _ = changed.changed() => {}
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    let verdict = served.running.stop().await;
+    assert!(verdict.passed, "{:?}", verdict.findings);
+    let read = reading.await.expect("it reads").expect("a body");
+    let text = String::from_utf8(read.to_vec()).expect("text");
+    assert!(
+        text.contains("id: 3\n") && !text.contains("id: 4\n"),
+        "{text}"
+    );
+}
+
+/// How many faults have hit a session's streams.
+fn lock_len(session: &session::Session) -> usize {
+    service::lock(&session.hit).len()
+}
+
+#[tokio::test]
+async fn a_fault_that_nobody_streamed_is_told() {
+    let faulty = FIX.replacen(
+        "  - llmResponse:\n",
+        "  - fault: {kind: cut}\n    llmResponse:\n",
+        1,
+    );
+    let served = Served::start(&faulty).await;
+    served.task("Fix the test").await;
+    let verdict = served.running.stop().await;
+    let codes: Vec<_> = verdict
+        .findings
+        .iter()
+        .map(|found| found.code.name())
+        .collect();
+    assert_eq!(codes, ["T-FAULT-01"]);
+}
