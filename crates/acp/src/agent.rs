@@ -69,7 +69,7 @@ impl Agent {
     ) -> Self {
         Self {
             selector,
-            findings: Findings::new(options.is_strict),
+            findings: Findings::new(options.play.is_strict),
             scripts,
             peer,
             teller,

@@ -31,6 +31,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+pub use cuecard_runtime::load::PlayOptions;
 pub use cuecard_runtime::scripted_faults::PlannedFault;
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;
@@ -40,7 +41,7 @@ use agent::Agent;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::lines::{Line, LineReader};
-use cuecard_runtime::load::{LoadOptions, Loaded, header, load};
+use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
@@ -165,18 +166,10 @@ impl MockAgent {
     }
 
     fn load(&self) -> Loaded<AcpScript> {
-        let options = &self.options;
-        let with = LoadOptions {
-            symbols: &options.symbols,
-            faults: options.faults.as_ref(),
-            tags: &options.tags,
-            is_strict: options.is_strict,
-            any_prompt: options.any_prompt,
-            by_name: options.scenario_name.is_some(),
-        };
-        load(&self.paths, &with, |timeline| {
+        let play = &self.options.play;
+        load(&self.paths, play, |timeline| {
             let (timeline, mut found) = media::embedded(timeline);
-            let (script, compiled) = AcpScript::compile(timeline, options.is_strict);
+            let (script, compiled) = AcpScript::compile(timeline, play.is_strict);
             found.extend(compiled);
             (script, found)
         })
@@ -188,7 +181,7 @@ impl MockAgent {
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
         let loaded = self.load();
-        if loaded.is_bad(self.options.skip_bad) {
+        if loaded.is_bad(self.options.play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let scripts = &loaded.scripts;
@@ -202,7 +195,7 @@ impl MockAgent {
     /// [`StartError`]: bad files, all of their errors at once; a trace that can't be written.
     pub async fn start(self) -> Result<ReadyAgent, StartError> {
         let loaded = self.load();
-        if loaded.is_bad(self.options.skip_bad) {
+        if loaded.is_bad(self.options.play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let Loaded {
@@ -211,8 +204,8 @@ impl MockAgent {
             ..
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
-        let selector = Selector::new(timelines(), self.options.max_distance);
-        if let Some(unknown) = selector.unknown_name(self.options.scenario_name.as_deref()) {
+        let selector = Selector::new(timelines(), self.options.play.max_distance);
+        if let Some(unknown) = selector.unknown_name(self.options.play.scenario_name.as_deref()) {
             return Err(StartError::Files(vec![unknown]));
         }
         let clock = Clock::start();
@@ -381,7 +374,10 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
         agent
             .found(None, Diagnostic::error(codes::ACP_MISSING, message))
             .await;
-    } else if let Some(first) = unplayed.first().filter(|_| agent.options.require_complete) {
+    } else if let Some(first) = unplayed
+        .first()
+        .filter(|_| agent.options.play.require_complete)
+    {
         let message = format!(
             "{} of the prompts were not played, first: prompt {} of `{}` ({})",
             unplayed.len(),

@@ -44,7 +44,10 @@ impl Client {
 
     async fn of(path: &Path, change: impl FnOnce(&mut AcpOptions)) -> Self {
         let mut options = AcpOptions {
-            speed: Speed::new(0.0, 0.0).expect("a speed"),
+            play: PlayOptions {
+                speed: Speed::new(0.0, 0.0).expect("a speed"),
+                ..PlayOptions::default()
+            },
             ..AcpOptions::default()
         };
         change(&mut options);

@@ -123,7 +123,7 @@ impl Turn {
 
     /// Waits until something is due.
     async fn wait_for(&mut self, at_ms: u64) -> Result<(), Stopped> {
-        let after_ms = self.agent.options.speed.after(self.origin_ms, at_ms);
+        let after_ms = self.agent.options.play.speed.after(self.origin_ms, at_ms);
         let due = self.began + self.delay + Duration::from_millis(after_ms);
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);
@@ -238,6 +238,7 @@ impl Turn {
             let due_ms = self
                 .agent
                 .options
+                .play
                 .speed
                 .after(self.origin_ms, start_ms + at_ms);
             elapsed >= Duration::from_millis(due_ms)

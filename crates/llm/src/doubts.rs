@@ -65,7 +65,7 @@ impl MockServer {
         let turn = script.turn(served.after?)?;
         let first = turn.calls().next()?;
         let attempt = turn.attempts.last()?;
-        let speed = self.options.speed;
+        let speed = self.options.play.speed;
         let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
         let mut changed = match prepared {
             Ok(prepared) => answers::changed(&prepared.elements, request),

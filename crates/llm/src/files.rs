@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cuecard_runtime::load::{self, LoadOptions, Loaded};
+use cuecard_runtime::load::{self, Loaded};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::script::LlmScript;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -12,20 +12,15 @@ use super::options::LlmOptions;
 
 /// Loads what `paths` name, and the paths whose 404 does not fail the run.
 pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> (Loaded<LlmScript>, GlobSet) {
-    let how = LoadOptions {
-        symbols: &options.symbols,
-        faults: options.faults.as_ref(),
-        tags: &options.tags,
-        is_strict: options.is_strict,
-        any_prompt: options.any_prompt,
-        by_name: options.scenario_name.is_some(),
-    };
-    let mut loaded = load::load(paths, &how, |timeline| {
-        LlmScript::compile(timeline, options.is_strict)
+    let play = &options.play;
+    let mut loaded = load::load(paths, play, |timeline| {
+        LlmScript::compile(timeline, play.is_strict)
     });
     let (ignored, mut found) = ignored(&loaded.scripts);
     found.extend(without_turns(&loaded.scripts));
-    let found = found.into_iter().map(|found| found.strictly(how.is_strict));
+    let found = found
+        .into_iter()
+        .map(|found| found.strictly(play.is_strict));
     loaded.diagnostics.extend(found);
     (loaded, ignored)
 }

@@ -223,7 +223,7 @@ impl MockServer {
                 options.max_exchanges,
                 options.keeps_exchanges,
             )),
-            findings: Findings::new(options.is_strict),
+            findings: Findings::new(options.play.is_strict),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
             faults: Arc::new(Faults::of(&scripts)),
@@ -272,7 +272,7 @@ impl MockServer {
         let address = Address {
             scenario_name: address
                 .scenario_name
-                .or(self.options.scenario_name.as_deref()),
+                .or(self.options.play.scenario_name.as_deref()),
             ..address
         };
         let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
@@ -454,7 +454,7 @@ impl MockServer {
             false => Vec::new(),
         };
         let speed = match hits.is_empty() {
-            true => self.options.speed,
+            true => self.options.play.speed,
             false => Speed::AS_WRITTEN,
         };
         let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);

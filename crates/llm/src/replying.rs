@@ -97,7 +97,7 @@ impl<'a> Replying<'a> {
         let hits = std::mem::take(&mut told.hits);
         let due_ms = match hits.is_empty() {
             true => content.due_ms(),
-            false => mock_server.options.speed.at(content.due_ms()),
+            false => mock_server.options.play.speed.at(content.due_ms()),
         };
         let is_stream = self.is_stream(&content);
         let mut delivery = None;
@@ -273,7 +273,7 @@ impl<'a> Replying<'a> {
         let is_stream = frames.is_stream;
         let mut parts = disturb(frames, hits);
         for part in &mut parts {
-            part.at_ms = self.mock_server.options.speed.at(part.at_ms);
+            part.at_ms = self.mock_server.options.play.speed.at(part.at_ms);
         }
         // A body that ends early is not the whole one for those who were told its length.
         if let (

@@ -275,7 +275,7 @@ fn elements_again(
         turn,
         attempt,
         &request,
-        mock_server.options.speed,
+        mock_server.options.play.speed,
         &mock_server.calling,
     );
     prepared.ok().map(|prepared| prepared.elements)

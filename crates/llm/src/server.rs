@@ -76,7 +76,7 @@ impl MockLlm {
         self
     }
 
-    /// Changes one thing: `.with(|options| options.speed = …)`.
+    /// Changes one thing: `.with(|options| options.play.speed = …)`.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut LlmOptions)) -> Self {
         change(&mut self.options);
@@ -109,7 +109,7 @@ impl MockLlm {
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
         let (loaded, _) = files::load(&self.paths, &self.options);
-        match loaded.is_bad(self.options.skip_bad) {
+        match loaded.is_bad(self.options.play.skip_bad) {
             true => Err(StartError::Files(loaded.diagnostics)),
             false => Ok(Faults::of(&loaded.scripts).planned()),
         }
@@ -127,7 +127,7 @@ impl MockLlm {
             watcher,
         } = self;
         let (loaded, ignored) = files::load(&paths, &options);
-        if loaded.is_bad(options.skip_bad) {
+        if loaded.is_bad(options.play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let Loaded {
@@ -136,8 +136,8 @@ impl MockLlm {
             left_out,
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
-        let selector = Selector::new(timelines(), options.max_distance);
-        if let Some(unknown) = selector.unknown_name(options.scenario_name.as_deref()) {
+        let selector = Selector::new(timelines(), options.play.max_distance);
+        if let Some(unknown) = selector.unknown_name(options.play.scenario_name.as_deref()) {
             return Err(StartError::Files(vec![unknown]));
         }
         let profiles = Profiles::with(options.profiles.clone());
@@ -158,7 +158,7 @@ impl MockLlm {
                             .into_iter()
                             .chain(style::check_agent(timeline, profile))
                     });
-                    let found = found.map(|found| found.strictly(options.is_strict));
+                    let found = found.map(|found| found.strictly(options.play.is_strict));
                     let found: Vec<Diagnostic> = found.collect();
                     let is_bad = any_error(&found);
                     diagnostics.extend(found);
@@ -185,7 +185,7 @@ impl MockLlm {
             trace_writer::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
         let logs = diagnostics.iter().map(logged).collect();
         teller.events(clock.now(), logs).await;
-        let sessions = Sessions::new(scripts, selector, options.max_sessions);
+        let sessions = Sessions::new(scripts, selector, options.play.max_sessions);
         let calling = ToolMapping {
             profiles,
             agent: options.agent.clone(),
@@ -293,7 +293,7 @@ impl RunningLlm {
         }
         last_asserts(&mock_server).await;
         judge_expectations(&mock_server, exit_code).await;
-        if mock_server.options.require_complete {
+        if mock_server.options.play.require_complete {
             let (_, unplayed) = mock_server.turns();
             if !unplayed.is_empty() {
                 let found = unplayed_turns(&mock_server, &unplayed);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_timeline::format::{Symbols, check_names};
 use cuecard_timeline::model::{FaultRules, Timeline};
-use cuecard_timeline::script::Selector;
+use cuecard_timeline::script::{DEFAULT_MAX_DISTANCE, DEFAULT_MAX_SESSIONS, Selector, Speed};
 use cuecard_trace::Header;
 use serde_json::{Value as Json, json};
 
@@ -15,21 +15,49 @@ use super::collect::collect;
 use super::text_file;
 use super::timelines::{TIMELINES, none_tagged, read_timeline, without_data};
 
-/// How timelines are loaded.
-#[derive(Debug, Clone, Copy)]
-pub struct LoadOptions<'a> {
+/// Which timelines a stand-in plays, and how.
+#[derive(Debug, Clone)]
+pub struct PlayOptions {
     /// What the conditions of rules ask for.
-    pub symbols: &'a Symbols,
+    pub symbols: Symbols,
     /// What goes wrong on purpose, beside what the files themselves say.
-    pub faults: Option<&'a FaultRules>,
+    pub faults: Option<FaultRules>,
+    /// Leaves out files that can't be used, instead of not starting.
+    pub skip_bad: bool,
     /// Only timelines with one of these tags are played; all if there is none.
-    pub tags: &'a [String],
-    /// Whether warnings are errors.
+    pub tags: Vec<String>,
+    /// Warnings are errors.
     pub is_strict: bool,
-    /// Whether the first prompt of each scenario fits any.
+    /// How fast scripted delays pass.
+    pub speed: Speed,
+    /// How far a prompt may be from that of the scenario which is chosen by it: 0, the same, to 1.
+    pub max_distance: f64,
+    /// Whether the first prompt of each scenario may be any.
     pub any_prompt: bool,
-    /// Whether one is chosen by its name, so that others may have the same prompt.
-    pub by_name: bool,
+    /// The scenario that every session plays.
+    pub scenario_name: Option<String>,
+    /// How many sessions there are at once.
+    pub max_sessions: usize,
+    /// What no session played is a failure.
+    pub require_complete: bool,
+}
+
+impl Default for PlayOptions {
+    fn default() -> Self {
+        Self {
+            symbols: Symbols::new(),
+            faults: None,
+            skip_bad: false,
+            tags: Vec::new(),
+            is_strict: false,
+            speed: Speed::AS_WRITTEN,
+            max_distance: DEFAULT_MAX_DISTANCE,
+            any_prompt: false,
+            scenario_name: None,
+            max_sessions: DEFAULT_MAX_SESSIONS,
+            require_complete: false,
+        }
+    }
 }
 
 /// What was loaded.
@@ -47,7 +75,7 @@ pub struct Loaded<S> {
 /// [`Loaded::is_bad`].
 pub fn load<S>(
     paths: &[PathBuf],
-    options: &LoadOptions<'_>,
+    options: &PlayOptions,
     compile: impl Fn(Arc<Timeline>) -> (S, Vec<Diagnostic>),
 ) -> Loaded<S> {
     let collected = collect(paths, TIMELINES);
@@ -67,7 +95,7 @@ pub fn load<S>(
     let mut read = without_data(read.collect(), |read| &read.beside);
     read.retain(|read| {
         let timeline = read.timeline.as_ref();
-        timeline.is_none_or(|timeline| timeline.has_tag_of(options.tags))
+        timeline.is_none_or(|timeline| timeline.has_tag_of(&options.tags))
     });
     let mut fitting = HashSet::new();
     let mut timelines = Vec::new();
@@ -75,7 +103,7 @@ pub fn load<S>(
         let mut diagnostics = read.diagnostics;
         let script = read.timeline.and_then(|mut timeline| {
             timeline.server.any_prompt |= options.any_prompt;
-            if let Some(faults) = options.faults {
+            if let Some(faults) = &options.faults {
                 fitting.extend(faults.lay_over(&mut timeline));
             }
             let timeline = Arc::new(timeline);
@@ -93,15 +121,15 @@ pub fn load<S>(
         loaded.diagnostics.append(&mut diagnostics);
     }
     if loaded.scripts.is_empty() && loaded.left_out.is_empty() && !options.tags.is_empty() {
-        loaded.diagnostics.push(none_tagged(options.tags));
+        loaded.diagnostics.push(none_tagged(&options.tags));
     }
     let timelines = || timelines.iter().map(|timeline| &**timeline);
     let mut between = check_names(timelines());
     between.extend(Selector::without_prompt(timelines()));
-    if !options.by_name {
+    if options.scenario_name.is_none() {
         between.extend(Selector::same_prompt(timelines()));
     }
-    between.extend(unfitting(options.faults, &fitting));
+    between.extend(unfitting(options.faults.as_ref(), &fitting));
     let between = between
         .into_iter()
         .map(|found| found.strictly(options.is_strict));
@@ -160,7 +188,7 @@ struct ReadFile {
     beside: Vec<PathBuf>,
 }
 
-fn read_file(path: &Path, options: &LoadOptions<'_>) -> ReadFile {
+fn read_file(path: &Path, options: &PlayOptions) -> ReadFile {
     let source = match text_file::read(path, &path.display().to_string()) {
         Ok(source) => source,
         Err(diagnostic) => {
@@ -173,7 +201,7 @@ fn read_file(path: &Path, options: &LoadOptions<'_>) -> ReadFile {
         }
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let read = read_timeline(&source, folder, options.symbols);
+    let read = read_timeline(&source, folder, &options.symbols);
     let diagnostics = read
         .diagnostics
         .into_iter()

@@ -27,7 +27,7 @@ use cuecard_runtime::connections::Request;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
-use cuecard_runtime::load::{LoadOptions, Loaded, header, load};
+use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::timeouts::{ActivityFlag, Timeouts};
@@ -41,6 +41,7 @@ use cuecard_trace::{End, Metrics, RunStatus};
 use serde_json::json;
 use tower::ServiceExt as _;
 
+pub use cuecard_runtime::load::PlayOptions;
 pub use cuecard_runtime::scripted_faults::PlannedFault;
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;
@@ -141,16 +142,8 @@ impl MockService {
 
     fn load(&self) -> Loaded<ServiceScript> {
         let options = &self.options;
-        let with = LoadOptions {
-            symbols: &options.symbols,
-            faults: options.faults.as_ref(),
-            tags: &options.tags,
-            is_strict: options.is_strict,
-            any_prompt: options.any_prompt,
-            by_name: options.scenario_name.is_some(),
-        };
-        load(&self.paths, &with, |timeline| {
-            ServiceScript::compile(timeline, options.waits_for_prompts, options.is_strict)
+        load(&self.paths, &options.play, |timeline| {
+            ServiceScript::compile(timeline, options.waits_for_prompts, options.play.is_strict)
         })
     }
 
@@ -160,7 +153,7 @@ impl MockService {
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
         let loaded = self.load();
-        if loaded.is_bad(self.options.skip_bad) {
+        if loaded.is_bad(self.options.play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let scripts = &loaded.scripts;
@@ -175,7 +168,7 @@ impl MockService {
     pub async fn start(self) -> Result<RunningService, StartError> {
         let loaded = self.load();
         let options = self.options;
-        if loaded.is_bad(options.skip_bad) {
+        if loaded.is_bad(options.play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
         let Loaded {
@@ -184,8 +177,8 @@ impl MockService {
             ..
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
-        let selector = Selector::new(timelines(), options.max_distance);
-        if let Some(unknown) = selector.unknown_name(options.scenario_name.as_deref()) {
+        let selector = Selector::new(timelines(), options.play.max_distance);
+        if let Some(unknown) = selector.unknown_name(options.play.scenario_name.as_deref()) {
             return Err(StartError::Files(vec![unknown]));
         }
         let mut guard =
@@ -301,7 +294,7 @@ impl RunningService {
             .into_iter()
             .filter_map(|idx| Some(timeline_of(idx)?.name.clone()))
             .collect();
-        if service.options.require_complete && !unplayed.is_empty() {
+        if service.options.play.require_complete && !unplayed.is_empty() {
             let message = format!(
                 "no session played these to their end: {}",
                 unplayed.join(", ")

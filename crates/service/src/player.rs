@@ -36,9 +36,13 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
         };
         let due = match is_history {
             true => Duration::ZERO,
-            false => {
-                Duration::from_millis(service.options.speed.after(script.origin_ms, step.at_ms))
-            }
+            false => Duration::from_millis(
+                service
+                    .options
+                    .play
+                    .speed
+                    .after(script.origin_ms, step.at_ms),
+            ),
         };
         if player.wait_until(due).await.is_none() {
             return;

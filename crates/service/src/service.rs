@@ -71,7 +71,7 @@ impl Service {
             drafts.insert(id, draft);
         }
         Self {
-            findings: Findings::new(options.is_strict),
+            findings: Findings::new(options.play.is_strict),
             faults: super::faults_of(&scripts),
             n_drafts: AtomicU64::new(drafts.len() as u64),
             drafts: Mutex::new(drafts),
@@ -222,7 +222,7 @@ impl Service {
 
     async fn chosen(&self, prompt: &str, name: Option<&str>) -> Result<usize, Problem> {
         let wanted = Wanted {
-            name: name.or(self.options.scenario_name.as_deref()),
+            name: name.or(self.options.play.scenario_name.as_deref()),
             session_id: None,
             prompts: &[prompt],
         };
@@ -246,7 +246,7 @@ impl Service {
 
     fn open(self: &Arc<Self>, scenario_idx: usize, task: TaskInfo) -> Result<String, Problem> {
         let mut sessions = lock(&self.sessions);
-        if sessions.len() >= self.options.max_sessions {
+        if sessions.len() >= self.options.play.max_sessions {
             let detail = format!("there are {} sessions already: delete some", sessions.len());
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail));
         }

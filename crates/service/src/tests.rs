@@ -50,7 +50,10 @@ impl Served {
         let file = folder.path().join("fix.yaml");
         std::fs::write(&file, timeline).expect("written");
         let mut options = ServiceOptions {
-            speed: Speed::new(0.0, 0.0).expect("a speed"),
+            play: PlayOptions {
+                speed: Speed::new(0.0, 0.0).expect("a speed"),
+                ..PlayOptions::default()
+            },
             fixed_time: Some("2026-01-31T09:00:00Z".parse().expect("a time")),
             ..ServiceOptions::default()
         };

@@ -40,7 +40,7 @@ impl Agent {
 
     /// The script that is known without a prompt, if one is.
     pub(super) fn only_script(&self) -> Option<IndexedScript> {
-        let name = self.options.scenario_name.as_deref();
+        let name = self.options.play.scenario_name.as_deref();
         let idx = match name {
             Some(name) => self
                 .scripts
@@ -59,8 +59,11 @@ impl Agent {
         let script = self.only_script();
         let session = {
             let mut sessions = self.sessions();
-            if sessions.len() >= self.options.max_sessions {
-                let message = format!("there are {} sessions already", self.options.max_sessions);
+            if sessions.len() >= self.options.play.max_sessions {
+                let message = format!(
+                    "there are {} sessions already",
+                    self.options.play.max_sessions
+                );
                 return Err(Refused::of(codes::SERVER_BOUND, INTERNAL_ERROR, message)
                     .with_help("raise the limit with `--sessions-max`"));
             }

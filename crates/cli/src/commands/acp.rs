@@ -97,12 +97,13 @@ fn options(
     environment: &[(OsString, OsString)],
 ) -> Result<(AcpOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let TimelineOptions {
-        speed,
-        symbols,
-        faults,
+        play,
         mut doubts,
         mut problems,
-    } = TimelineOptions::of(&args.which, &args.how, environment);
+    } = {
+        let judged = (args.strict, args.require_complete);
+        TimelineOptions::of(&args.which, &args.how, judged, environment)
+    };
     let patience = inputs::seconds("--timeout", args.timeout).map_or_else(
         |problem| {
             problems.push(problem);
@@ -117,19 +118,9 @@ fn options(
         return Err(problems);
     }
     let options = AcpOptions {
-        symbols,
-        faults,
-        skip_bad: args.which.skip_bad,
-        tags: args.which.tags.clone(),
-        is_strict: args.strict,
-        speed,
-        max_distance: args.which.max_distance,
-        any_prompt: args.which.any_prompt,
-        scenario_name: args.which.scenario_name.clone(),
+        play,
         patience: patience.unwrap_or(DEFAULT_PATIENCE),
-        max_sessions: args.how.sessions_max,
         exec_wrapper: args.exec_wrapper.clone(),
-        require_complete: args.require_complete,
     };
     Ok((options, doubts))
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
+use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::format::{Symbols, read_faults};
-use cuecard_timeline::model::FaultRules;
 use cuecard_timeline::script::Speed;
 
 use serde_json::json;
@@ -19,9 +19,7 @@ use crate::output_files::{self, unwritable_run};
 
 /// The arguments, checked.
 pub(super) struct TimelineOptions {
-    pub(super) speed: Speed,
-    pub(super) symbols: Symbols,
-    pub(super) faults: Option<FaultRules>,
+    pub(super) play: PlayOptions,
     /// What is doubtful about the files that they name.
     pub(super) doubts: Vec<Diagnostic>,
     /// Everything that is wrong with them.
@@ -32,6 +30,7 @@ impl TimelineOptions {
     pub(super) fn of(
         which: &WhichTimelineArgs,
         how: &PlayTimelineArgs,
+        (is_strict, require_complete): (bool, bool),
         environment: &[(OsString, OsString)],
     ) -> Self {
         let (mut problems, mut doubts) = (Vec::new(), Vec::new());
@@ -61,9 +60,19 @@ impl TimelineOptions {
             Symbols::new()
         });
         Self {
-            speed,
-            symbols,
-            faults,
+            play: PlayOptions {
+                symbols,
+                faults,
+                skip_bad: which.skip_bad,
+                tags: which.tags.clone(),
+                is_strict,
+                speed,
+                max_distance: which.max_distance,
+                any_prompt: which.any_prompt,
+                scenario_name: which.scenario_name.clone(),
+                max_sessions: how.sessions_max,
+                require_complete,
+            },
             doubts,
             problems,
         }

@@ -659,8 +659,8 @@ async fn failures(
     let running = MockLlm::from_file(&case.path)
         .with(|options| {
             options.workspace = folder.path().to_owned();
-            options.speed = Speed::new(0.0, 0.0).expect("a speed");
-            options.require_complete = true;
+            options.play.speed = Speed::new(0.0, 0.0).expect("a speed");
+            options.play.require_complete = true;
             options.keep_going = true;
         })
         .start()

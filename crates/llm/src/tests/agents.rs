@@ -115,7 +115,7 @@ async fn an_argument_without_a_place_and_another_agent_are_told_and_traced() {
     assert_eq!(codes, ["T-TOOL-02", "T-TOOL-03"]);
 
     // In strict runs both are failures.
-    let played = Played::with(timeline, |options| options.is_strict = true).await;
+    let played = Played::with(timeline, |options| options.play.is_strict = true).await;
     let _ = played.post(CHAT, &body).await;
     assert!(!played.running.stop().await.passed);
 }
@@ -143,7 +143,7 @@ async fn a_tool_that_the_named_agent_has_not_is_told_before_it_starts() {
     std::fs::write(folder.path().join("a.yaml"), text).expect("writable");
     let strict = MockLlm::from_file(folder.path()).with(|options| {
         options.agent = codex();
-        options.is_strict = true;
+        options.play.is_strict = true;
     });
     match strict.start().await {
         Err(StartError::Files(found)) => assert_eq!(found[0].code.name(), "T-TOOL-05"),

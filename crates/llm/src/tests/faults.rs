@@ -89,7 +89,7 @@ async fn streamed_with(fault: &str) -> Streamed {
     let (rules, _) = read_faults(&SourceFile::new("faults.yaml", &rules)).expect("rules");
     let played = Played::with(&with_fault("{kind: stderr}"), |options| {
         options.fixed_time = Some(1);
-        options.faults = Some(rules);
+        options.play.faults = Some(rules);
     })
     .await;
     Streamed::of(&played).await
@@ -254,7 +254,7 @@ async fn a_fault_that_never_happens_is_told_and_fails_a_strict_run() {
     ] {
         for is_strict in [false, true] {
             let played = Played::with(&with_fault(fault), |options| {
-                options.is_strict = is_strict;
+                options.play.is_strict = is_strict;
             })
             .await;
             match stream {
@@ -280,7 +280,7 @@ async fn the_frame_of_a_time_is_the_same_at_any_speed() {
     fault: {kind: cut, at: 3600001}
 ";
     let played = Played::with(timeline, |options| {
-        options.speed = Speed::new(0.0, 0.0).expect("a speed");
+        options.play.speed = Speed::new(0.0, 0.0).expect("a speed");
     })
     .await;
     let cut = Streamed::of(&played).await;
@@ -385,7 +385,7 @@ async fn faults_of_a_file_are_laid_over_the_timelines() {
     let source = SourceFile::new("faults.yaml", rules);
     let (rules, _) = read_faults(&source).expect("rules");
     let played = Played::with(&with_fault("{kind: stall}"), |options| {
-        options.faults = Some(rules.clone());
+        options.play.faults = Some(rules.clone());
     })
     .await;
     let found = played.running.diagnostics();
@@ -406,7 +406,7 @@ async fn faults_of_a_file_are_laid_over_the_timelines() {
     assert_eq!((planned[0].kind, planned[0].turn), ("stderr", None));
     assert!(planned[0].never.is_some());
     let planned = MockLlm::from_file(&path)
-        .with(|options| options.faults = Some(rules))
+        .with(|options| options.play.faults = Some(rules))
         .planned_faults()
         .expect("a plan");
     assert_eq!((planned[0].kind, planned[0].turn), ("garbage", Some(1)));

@@ -21,7 +21,7 @@ async fn answers_come_when_they_are_due_and_not_before() {
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
     assert!(since.elapsed() >= Duration::from_millis(120));
     let played = Played::with(&LATE.replace("120", "3600000"), |options| {
-        options.speed = cuecard_timeline::script::Speed::new(0.0, 0.0).expect("a speed");
+        options.play.speed = cuecard_timeline::script::Speed::new(0.0, 0.0).expect("a speed");
     })
     .await;
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
@@ -34,7 +34,7 @@ async fn outcomes_of(
 ) -> (Played, tokio::sync::mpsc::UnboundedReceiver<&'static str>) {
     let (told, outcomes) = tokio::sync::mpsc::unbounded_channel();
     let played = Played::built(timeline, |mock| {
-        let mock = mock.with(|options| options.require_complete = require_complete);
+        let mock = mock.with(|options| options.play.require_complete = require_complete);
         mock.watch(Box::new(move |notice| {
             if let Notice::Exchange(exchange) = notice {
                 let _ = told.send(exchange.outcome);
@@ -215,7 +215,7 @@ async fn two_clients_of_one_session_get_the_same_answer() {
 async fn behind_the_bound_exchanges_are_counted_and_failures_are_told() {
     let played = Played::with(LATE, |options| {
         options.max_exchanges = 2;
-        options.scenario_name = Some("scenario".into());
+        options.play.scenario_name = Some("scenario".into());
     })
     .await;
     let body = json!({"model": "m", "messages": said("Begin")});
@@ -292,8 +292,8 @@ async fn what_comes_again_and_again_gets_the_same_bytes() {
 #[tokio::test]
 async fn sessions_are_bounded_and_an_old_one_begins_anew() {
     let played = Played::with(LATE, |options| {
-        options.max_sessions = 3;
-        options.speed = cuecard_timeline::script::Speed::new(0.0, 0.0).expect("a speed");
+        options.play.max_sessions = 3;
+        options.play.speed = cuecard_timeline::script::Speed::new(0.0, 0.0).expect("a speed");
     })
     .await;
     let body = json!({"model": "m", "messages": said("Begin")});
@@ -541,7 +541,7 @@ async fn bad_files_keep_it_from_starting_and_all_are_told() {
     };
     let codes: Vec<_> = found.iter().map(|found| found.code.name()).collect();
     assert_eq!(codes, ["T-LOAD-06", "T-LOAD-01"]);
-    let played = Played::start(folder, |options| options.skip_bad = true).await;
+    let played = Played::start(folder, |options| options.play.skip_bad = true).await;
     assert_eq!(played.running.left_out().len(), 2);
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
 
@@ -562,7 +562,7 @@ async fn a_port_that_is_taken_and_an_unknown_name_keep_it_from_starting() {
         .await;
     assert!(matches!(taken, Err(StartError::Listener(_))), "{taken:?}");
     let unknown = MockLlm::from_file(&path)
-        .with(|options| options.scenario_name = Some("other".into()))
+        .with(|options| options.play.scenario_name = Some("other".into()))
         .start()
         .await;
     let Err(StartError::Files(found)) = unknown else {

@@ -121,7 +121,8 @@ async fn in_strict_runs_what_was_not_looked_at_fails() {
                 true => ASSERTED.to_owned(),
                 false => ASSERTED.replace("  - assert: {exitCode: 0}\n", ""),
             };
-            let played = Played::with(&timeline, |options| options.is_strict = is_strict).await;
+            let played =
+                Played::with(&timeline, |options| options.play.is_strict = is_strict).await;
             assert_eq!(played.chat(said("Begin")).await.content(), "One");
             let history = json!([
                 {"role": "user", "content": "Begin"}, {"role": "assistant", "content": answer},
@@ -235,7 +236,7 @@ async fn scenarios_with_one_prompt_are_chosen_by_name() {
         }
         let mock = MockLlm::from_file(folder.path());
         let started = mock
-            .with(|options| options.scenario_name = name.map(str::to_owned))
+            .with(|options| options.play.scenario_name = name.map(str::to_owned))
             .start()
             .await;
         started.map(|running| Played {

@@ -248,7 +248,7 @@ async fn asserts_are_made_between_turns_and_behind_the_last() {
 
 #[tokio::test]
 async fn unplayed_turns_fail_where_all_are_required() {
-    let played = Played::with(TWO, |options| options.require_complete = true).await;
+    let played = Played::with(TWO, |options| options.play.require_complete = true).await;
     assert_eq!(played.chat(said("Begin")).await.content(), "One");
     assert!(played.running.verdict().passed, "it is not over");
     let verdict = played.running.stop().await;

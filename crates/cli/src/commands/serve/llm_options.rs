@@ -23,12 +23,16 @@ pub(super) fn options(
     environment: &[(OsString, OsString)],
 ) -> Result<(LlmOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let TimelineOptions {
-        speed,
-        symbols,
-        faults,
+        play,
         doubts,
         mut problems,
-    } = TimelineOptions::of(&args.which, &args.how, environment);
+    } = {
+        let judged = (
+            args.strict,
+            args.require_complete || !args.command.is_empty(),
+        );
+        TimelineOptions::of(&args.which, &args.how, judged, environment)
+    };
     let agent = args.agent.as_deref().and_then(|text| {
         let agent = AgentName::parse(text);
         if agent.is_none() {
@@ -51,16 +55,8 @@ pub(super) fn options(
     let options = LlmOptions {
         bind: SocketAddr::new(args.bind, args.port),
         token: args.token.clone(),
-        symbols,
-        faults,
-        skip_bad: args.which.skip_bad,
-        tags: args.which.tags.clone(),
-        is_strict: args.strict,
-        speed,
+        play,
         chunk: args.chunk,
-        max_distance: args.which.max_distance,
-        any_prompt: args.which.any_prompt,
-        scenario_name: args.which.scenario_name.clone(),
         agent,
         profiles,
         strict_tools: args.strict_tools_validation,
@@ -71,12 +67,10 @@ pub(super) fn options(
         keep_going: args.keep_going,
         workspace: args.workspace.clone(),
         environment: environment.to_vec(),
-        max_sessions: args.how.sessions_max,
         max_exchanges: args.exchanges_max,
         // They are written as they come, and nobody asks for them afterwards.
         keeps_exchanges: false,
         n_threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)),
-        require_complete: args.require_complete || !args.command.is_empty(),
         models: args.models.clone(),
         fixed_time: args.fixed_clock,
         ..LlmOptions::default()

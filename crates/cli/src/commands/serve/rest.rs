@@ -168,12 +168,13 @@ fn options(
     environment: &[(OsString, OsString)],
 ) -> Result<(ServiceOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let TimelineOptions {
-        speed,
-        symbols,
-        faults,
+        play,
         doubts,
         mut problems,
-    } = TimelineOptions::of(&args.which, &args.how, environment);
+    } = {
+        let judged = (args.strict, args.require_complete);
+        TimelineOptions::of(&args.which, &args.how, judged, environment)
+    };
     let is_origin = |origin: &str| {
         origin.bytes().all(|byte| byte.is_ascii_graphic())
             && origin.split_once("://").is_some_and(|(scheme, host)| {
@@ -194,19 +195,9 @@ fn options(
         bind: SocketAddr::new(args.bind, args.port),
         token: args.token.clone(),
         cors_origin: args.cors.clone(),
-        symbols,
-        faults,
-        skip_bad: args.which.skip_bad,
-        tags: args.which.tags.clone(),
-        is_strict: args.strict,
-        speed,
-        max_distance: args.which.max_distance,
-        any_prompt: args.which.any_prompt,
-        scenario_name: args.which.scenario_name.clone(),
+        play,
         waits_for_prompts: args.wait_for_prompts,
         fixed_time: args.fixed_clock,
-        max_sessions: args.how.sessions_max,
-        require_complete: args.require_complete,
         ..ServiceOptions::default()
     };
     Ok((options, doubts))
