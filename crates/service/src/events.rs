@@ -54,6 +54,8 @@ pub(crate) fn stream(
 ) -> Response {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let seen = last.and_then(|id| id.trim().parse::<usize>().ok());
+    // An id that the session never had is that of an earlier run.
+    let seen = seen.filter(|seen| *seen <= session.n_events());
     let from = seen.unwrap_or(0);
     let (behind, is_over) = session.events_from(from);
     if is_over && behind.is_empty() && seen.is_some() {

@@ -101,7 +101,7 @@ impl Player<'_> {
                 }
             }
             StepAct::Prompt(text) => {
-                self.n_prompts += 1;
+                self.n_prompts += usize::from(!is_history);
                 // The task itself is the first one.
                 let is_awaited =
                     self.service.options.waits_for_prompts && self.n_prompts > 1 && !is_history;

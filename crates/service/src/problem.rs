@@ -96,6 +96,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 
 /// Reads the body of a request.
 pub(crate) fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
-    serde_json::from_slice(bytes)
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(bytes)
+        .map_err(|error| Problem::invalid(format!("the body is not a JSON object: {error}")))?;
+    serde_json::from_value(object.into())
         .map_err(|error| Problem::invalid(format!("the body can't be read: {error}")))
 }

@@ -25,8 +25,9 @@ use super::problem::{Asked, Id, Problem, body, of_guard};
 use super::service::{Service, lock};
 use super::session::{Refused, Session, written};
 use super::shapes::{
-    AcceptedPrompt, AcceptedTask, Draft, EventFilter, Listed, LogFilter, NewPrompt, NewTask,
-    Paging, ProblemDocument, SessionDocument, SessionFilter, SessionInfo, prompt_text,
+    AcceptedPrompt, AcceptedTask, Draft, Entry, EventFilter, Listed, LogFilter, NewPrompt, NewTask,
+    Paging, ProblemDocument, SessionDocument, SessionEvent, SessionFilter, SessionInfo,
+    StreamedEvent,
 };
 
 /// Longer prompts are refused, in bytes.
@@ -80,6 +81,7 @@ pub(crate) fn router(service: Arc<Service>, guard: &Guard) -> Router {
             CorsLayer::new()
                 .allow_origin(origin)
                 .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+                .expose_headers([header::LOCATION])
                 .allow_headers([
                     header::CONTENT_TYPE,
                     header::AUTHORIZATION,
@@ -142,12 +144,53 @@ fn page() -> Response {
     (headers, Html(PAGE)).into_response()
 }
 
+const STATUSES: [&str; 11] = [
+    "queued",
+    "provisioning",
+    "running",
+    "pausing",
+    "paused",
+    "resuming",
+    "stopping",
+    "stopped",
+    "completed",
+    "failed",
+    "cancelled",
+];
+const TYPES: [&str; 9] = [
+    "status",
+    "log",
+    "message",
+    "thought",
+    "tool_use",
+    "tool_result",
+    "file_edit",
+    "diff",
+    "error",
+];
+
+/// Refuses a word that nothing is called.
+fn known(what: &str, given: Option<&[&str]>, words: &[&str]) -> Answer<()> {
+    match given
+        .into_iter()
+        .flatten()
+        .find(|word| !words.contains(word))
+    {
+        None => Ok(()),
+        Some(word) => Err(Problem::invalid(format!(
+            "unknown {what} `{}`: it is one of {}",
+            cuecard_source::value::cut(word, 50),
+            words.join(", ")
+        ))),
+    }
+}
+
 /// A page of `items`.
-fn paged<T: Serialize>(
+fn paged<T: Serialize + Clone>(
     items: &[T],
     page: Option<u64>,
     per_page: Option<u64>,
-) -> Answer<AsJson<Listed>> {
+) -> Answer<AsJson<Listed<T>>> {
     let page = page.unwrap_or(1);
     let per_page = per_page.unwrap_or(PER_PAGE);
     if !(1..=LAST_PAGE).contains(&page) || !(1..=MOST_PER_PAGE).contains(&per_page) {
@@ -160,7 +203,7 @@ fn paged<T: Serialize>(
     let to = from.saturating_add(per_page).min(total);
     let shown = &items[from as usize..to as usize];
     Ok(AsJson(Listed {
-        items: shown.iter().map(|item| json!(item)).collect(),
+        items: shown.to_vec(),
         next_page: (to < total).then_some(page + 1),
         total,
     }))
@@ -194,15 +237,20 @@ async fn new_task(State(service): Shared, headers: HeaderMap, bytes: Bytes) -> A
 
 /// Lists sessions, the newest first
 #[utoipa::path(get, path = "/sessions", tag = "sessions", params(SessionFilter),
-    responses((status = 200, body = Listed), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Listed<SessionDocument>), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
 async fn list_sessions(
     State(service): Shared,
     Asked(filter): Asked<SessionFilter>,
-) -> Answer<AsJson<Listed>> {
+) -> Answer<AsJson<Listed<SessionDocument>>> {
+    let statuses: Option<Vec<&str>> = filter
+        .status
+        .as_deref()
+        .map(|list| list.split(',').collect());
+    known("status", statuses.as_deref(), &STATUSES)?;
     let mut shown = Vec::new();
     for session in service.sessions() {
-        let is_meant = match &filter.status {
-            Some(status) => session.status().as_str() == status,
+        let is_meant = match &statuses {
+            Some(statuses) => statuses.contains(&session.status().as_str()),
             None => !session.is_put_away(),
         };
         let is_of_project =
@@ -253,6 +301,10 @@ fn refusal(refused: &Refused, verb: &str) -> Problem {
             StatusCode::CONFLICT,
             format!("a session that is {status} can't {verb}"),
         ),
+        Refused::Unawaited => Problem::new(
+            StatusCode::CONFLICT,
+            "the script waits for no further prompt",
+        ),
         Refused::Over(status) => Problem::new(StatusCode::GONE, format!("the session is {status}")),
         Refused::Full => Problem::new(
             StatusCode::TOO_MANY_REQUESTS,
@@ -287,24 +339,21 @@ async fn stop(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionDocume
     responses((status = 202, body = AcceptedPrompt), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Response> {
     let session = service.session(&id)?;
-    if bytes.len() > LONGEST_PROMPT {
+    let sent: NewPrompt = body(&bytes)?;
+    let text = sent.text().ok_or_else(|| {
+        Problem::invalid("send either `prompt` (a text or blocks) or `message` (a text), not empty")
+    })?;
+    if text.len() > LONGEST_PROMPT {
         let detail = format!("a prompt has {} KiB at most", LONGEST_PROMPT >> 10);
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    let sent: NewPrompt = body(&bytes)?;
-    let message = sent.message.filter(|text| !text.trim().is_empty());
-    let text = message
-        .or_else(|| prompt_text(&sent.prompt))
-        .ok_or_else(|| {
-            Problem::invalid("`prompt` (a text or blocks) or `message` (a text) must not be empty")
-        })?;
     let told = session.prompt(&text, service.options.waits_for_prompts);
     let told = told.map_err(|refused| refusal(&refused, "take a prompt"))?;
     service.tell(&session, told).await;
     let accepted = AcceptedPrompt {
         session_id: id,
         accepted: true,
-        ts: written(service.clock.timestamp(service.clock.now())),
+        ts: written(session.now()),
     };
     Ok((StatusCode::ACCEPTED, AsJson(accepted)).into_response())
 }
@@ -313,10 +362,10 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
 ///
 /// `Last-Event-ID` resumes behind an event. With a filter, the events so far come as one document.
 #[utoipa::path(get, path = "/sessions/{id}/events", tag = "sessions",
-    params(("id" = String, Path), EventFilter, ("Last-Event-ID" = Option<u64>, Header)),
+    params(("id" = String, Path), EventFilter, ("Last-Event-ID" = Option<String>, Header)),
     responses(
         (status = 200, description = "Server-sent events, or a list if a filter is given",
-            content((String = "text/event-stream"), (Listed = "application/json"))),
+            content((StreamedEvent = "text/event-stream"), (Listed<SessionEvent> = "application/json"))),
         (status = 204, description = "All was seen, and nothing more comes"),
         (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn events(
@@ -350,6 +399,7 @@ async fn events(
         .kind
         .as_deref()
         .map(|kinds| kinds.split(',').collect());
+    known("type", kinds.as_deref(), &TYPES)?;
     let (mut events, _) = session.events_from(0);
     events.retain(|told| {
         let kind = told.data["type"].as_str().unwrap_or_default();
@@ -367,14 +417,10 @@ async fn events(
         Some("desc") => events.reverse(),
         Some(_) => return Err(Problem::invalid("`sort` is `asc` or `desc`")),
     }
-    let events: Vec<Json> = events
+    let events = events
         .iter()
-        .map(|told| {
-            let mut event = told.data.clone();
-            event["id"] = json!(told.seq);
-            event
-        })
-        .collect();
+        .map(|told| SessionEvent::of(&told.data, told.seq));
+    let events: Vec<SessionEvent> = events.collect();
     Ok(paged(&events, filter.page, filter.per_page)?.into_response())
 }
 
@@ -392,15 +438,17 @@ fn streaming(
 
 /// Shows the logs of a session
 #[utoipa::path(get, path = "/sessions/{id}/logs", tag = "sessions", params(("id" = String, Path), LogFilter),
-    responses((status = 200, body = Listed), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Listed<SessionEvent>), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn logs(
     State(service): Shared,
     Id(id): Id,
     Asked(filter): Asked<LogFilter>,
-) -> Answer<AsJson<Listed>> {
+) -> Answer<AsJson<Listed<SessionEvent>>> {
     let (events, _) = service.session(&id)?.events_from(0);
     let logs = events.iter().filter(|told| told.data["type"] == "log");
-    let mut logs: Vec<Json> = logs.map(|told| told.data.clone()).collect();
+    let mut logs: Vec<SessionEvent> = logs
+        .map(|told| SessionEvent::of(&told.data, told.seq))
+        .collect();
     let total = logs.len() as u64;
     let tail = usize::try_from(filter.tail.unwrap_or(i64::MAX))
         .map_err(|_| Problem::invalid("`tail` must be 0 or more"))?;
@@ -429,7 +477,7 @@ async fn info(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionInfo>>
 /// Streams what a terminal would show of a session
 #[utoipa::path(get, path = "/sessions/{id}/pty", tag = "sessions", params(("id" = String, Path)),
     responses(
-        (status = 200, description = "Server-sent events", content((String = "text/event-stream"))),
+        (status = 200, description = "Server-sent events", content((StreamedEvent = "text/event-stream"))),
         (status = 204, description = "All was seen, and nothing more comes"),
         (status = 404, body = ProblemDocument, content_type = "application/problem+json")))]
 async fn pty(
@@ -450,13 +498,17 @@ async fn pty(
     ))
 }
 
+fn entries(items: Vec<Json>) -> Vec<Entry> {
+    items.into_iter().map(Entry).collect()
+}
+
 macro_rules! lists {
     ($($name:ident $path:literal $doc:literal;)*) => {$(
         #[doc = $doc]
         #[utoipa::path(get, path = $path, tag = "lists", params(Paging),
-            responses((status = 200, body = Listed), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
-        async fn $name(State(service): Shared, Asked(asked): Asked<Paging>) -> Answer<AsJson<Listed>> {
-            paged(&service.listed(stringify!($name)), asked.page, asked.per_page)
+            responses((status = 200, body = Listed<Entry>), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
+        async fn $name(State(service): Shared, Asked(asked): Asked<Paging>) -> Answer<AsJson<Listed<Entry>>> {
+            paged(&entries(service.listed(stringify!($name))), asked.page, asked.per_page)
         }
     )*};
 }
@@ -472,14 +524,14 @@ lists! {
 
 /// Lists the branches of a repository
 #[utoipa::path(get, path = "/repositories/{id}/branches", tag = "lists", params(("id" = String, Path), Paging),
-    responses((status = 200, body = Listed), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Listed<Entry>), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
 async fn branches(
     State(service): Shared,
     Id(id): Id,
     Asked(asked): Asked<Paging>,
-) -> Answer<AsJson<Listed>> {
+) -> Answer<AsJson<Listed<Entry>>> {
     paged(
-        &service.of_repository(&id, "branches"),
+        &entries(service.of_repository(&id, "branches")),
         asked.page,
         asked.per_page,
     )
@@ -487,14 +539,14 @@ async fn branches(
 
 /// Lists the files of a repository
 #[utoipa::path(get, path = "/repositories/{id}/files", tag = "lists", params(("id" = String, Path), Paging),
-    responses((status = 200, body = Listed), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Listed<Entry>), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
 async fn files(
     State(service): Shared,
     Id(id): Id,
     Asked(asked): Asked<Paging>,
-) -> Answer<AsJson<Listed>> {
+) -> Answer<AsJson<Listed<Entry>>> {
     paged(
-        &service.of_repository(&id, "files"),
+        &entries(service.of_repository(&id, "files")),
         asked.page,
         asked.per_page,
     )
@@ -512,13 +564,13 @@ fn no_draft(id: &str) -> Problem {
 
 /// Lists drafts
 #[utoipa::path(get, path = "/drafts", tag = "lists", params(Paging),
-    responses((status = 200, body = Listed), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Listed<Entry>), (status = 400, body = ProblemDocument, content_type = "application/problem+json")))]
 async fn list_drafts(
     State(service): Shared,
     Asked(asked): Asked<Paging>,
-) -> Answer<AsJson<Listed>> {
-    let drafts: Vec<Json> = lock(&service.drafts).values().cloned().collect();
-    paged(&drafts, asked.page, asked.per_page)
+) -> Answer<AsJson<Listed<Entry>>> {
+    let drafts = lock(&service.drafts).values().cloned().collect();
+    paged(&entries(drafts), asked.page, asked.per_page)
 }
 
 /// Keeps a draft

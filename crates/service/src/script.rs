@@ -27,6 +27,8 @@ pub(crate) struct ServiceScript {
     pub(crate) timeline: Arc<Timeline>,
     /// What sessions tell, in order.
     pub(crate) steps: Vec<Step>,
+    /// For how many prompts it waits, if it does.
+    pub(crate) n_awaited: usize,
     /// How many of them are history, which is there at once.
     pub(crate) n_history: usize,
     /// When what follows the history begins, in milliseconds.
@@ -144,14 +146,6 @@ impl ServiceScript {
             .position(|step| matches!(step.act, StepAct::Status(status) if is_final(status)));
         match ends {
             None => {
-                let message =
-                    "the timeline ends without a final status: its sessions are completed then";
-                let note = Diagnostic::note(codes::TIMELINE_REST_NO_END, message);
-                let last = timeline.events.last();
-                found.push(match last {
-                    Some(event) => note.at(&timeline.source, event.span),
-                    None => note,
-                });
                 let fails = matches!(
                     steps.last(),
                     Some(Step { act: StepAct::Tell(event), .. }) if event["type"] == "error"
@@ -160,6 +154,16 @@ impl ServiceScript {
                     true => SessionStatus::Failed,
                     false => SessionStatus::Completed,
                 };
+                let message = format!(
+                    "the timeline ends without a final status: its sessions are {} then",
+                    status.as_str()
+                );
+                let note = Diagnostic::note(codes::TIMELINE_REST_NO_END, message);
+                let last = timeline.events.last();
+                found.push(match last {
+                    Some(event) => note.at(&timeline.source, event.span),
+                    None => note,
+                });
                 steps.push(after_all(end_ms, StepAct::Status(status)));
             }
             Some(end) => {
@@ -189,7 +193,13 @@ impl ServiceScript {
                 found.push(note.at(&timeline.source, event.span));
             }
         }
+        let prompts = steps[n_history.min(steps.len())..].iter();
+        let n_prompts = prompts
+            .filter(|step| matches!(step.act, StepAct::Prompt(_)))
+            .count();
         let script = Self {
+            // The first is the task itself.
+            n_awaited: n_prompts.saturating_sub(1),
             origin_ms,
             steps,
             n_history,
@@ -348,16 +358,32 @@ fn of_call(call: &ToolUse, part: EventPart) -> Vec<Json> {
                 ToolStatus::Error => "failed",
                 _ => "completed",
             };
-            vec![json!({
+            let mut event = json!({
                 "type": "tool_result",
                 "tool_name": call.tool,
                 "tool_output": result_of(call),
                 "tool_execution_id": id,
                 "status": status,
-            })]
+            });
+            if let Some(code) = exit_code_of(call) {
+                event["exit_code"] = json!(code);
+            }
+            vec![event]
         }
         _ => Vec::new(),
     }
+}
+
+/// The exit code that a simulated call ends with.
+fn exit_code_of(call: &ToolUse) -> Option<i64> {
+    let events = call
+        .execution
+        .iter()
+        .flat_map(|execution| &execution.events);
+    events.rev().find_map(|event| match &event.kind {
+        ToolExecutionKind::Completion { exit_code, .. } => Some(*exit_code),
+        _ => None,
+    })
 }
 
 /// The text that a call ends with: what is scripted, else what it printed.

@@ -79,6 +79,10 @@ struct State {
     is_merged: bool,
     /// Prompts that the script has not taken yet.
     prompts: VecDeque<String>,
+    /// How many it has taken.
+    n_taken: usize,
+    /// Whether it waits for one.
+    is_waiting: bool,
     /// How far the script is.
     elapsed: Duration,
     /// Files by what was done to them.
@@ -96,6 +100,8 @@ pub(crate) enum Refused {
     Over(&'static str),
     /// It tells no more events.
     Full,
+    /// The script waits for no prompt any more.
+    Unawaited,
 }
 
 impl Session {
@@ -120,6 +126,8 @@ impl Session {
                 updated: started,
                 is_merged: false,
                 prompts: VecDeque::new(),
+                n_taken: 0,
+                is_waiting: false,
                 elapsed: Duration::ZERO,
                 files: Default::default(),
                 lines_added: 0,
@@ -172,6 +180,12 @@ impl Session {
         state.updated = ts;
         self.n_events.send_replace(state.events.len());
         Some(told)
+    }
+
+    /// When it is, as its events tell.
+    pub(crate) fn now(&self) -> Timestamp {
+        let elapsed = self.state().elapsed;
+        self.started.checked_add(elapsed).unwrap_or(Timestamp::MAX)
     }
 
     /// Makes the status another, and tells it.
@@ -311,6 +325,9 @@ impl Session {
             return Err(Refused::Full);
         }
         let told = match is_waited_for {
+            true if state.n_taken + state.prompts.len() >= self.script.n_awaited => {
+                return Err(Refused::Unawaited);
+            }
             true => {
                 state.prompts.push_back(text.to_owned());
                 None
@@ -323,7 +340,11 @@ impl Session {
 
     /// The next prompt that a script waits for.
     pub(crate) fn take_prompt(&self) -> Option<String> {
-        self.state().prompts.pop_front()
+        let mut state = self.state();
+        let taken = state.prompts.pop_front();
+        state.is_waiting = taken.is_none();
+        state.n_taken += usize::from(taken.is_some());
+        taken
     }
 
     pub(crate) fn prompts(&self) -> watch::Receiver<usize> {
@@ -335,6 +356,11 @@ impl Session {
         let state = self.state();
         let events = state.events.get(from..).unwrap_or_default().to_vec();
         (events, is_final(state.status))
+    }
+
+    /// How many events there are.
+    pub(crate) fn n_events(&self) -> usize {
+        self.state().events.len()
     }
 
     /// Is woken when there are more events.
@@ -355,6 +381,7 @@ impl Session {
         super::shapes::SessionDocument {
             id: self.id.to_string(),
             status: state.status.as_str().to_owned(),
+            is_waiting: state.is_waiting && !is_final(state.status),
             prompt: self.task.prompt.clone(),
             repo: self.task.repo.clone(),
             runtime: self.task.runtime.clone(),

@@ -19,7 +19,7 @@ pub(crate) struct NewTask {
     #[schema(value_type = Option<Value>)]
     pub(crate) runtime: Json,
     /// Which agents work on it; one if there is none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "objects")]
     #[schema(max_items = 10)]
     pub(crate) agents: Vec<AgentChoice>,
     /// What becomes of the result.
@@ -48,6 +48,16 @@ pub(crate) struct AgentChoice {
     #[serde(default = "one", deserialize_with = "whole")]
     #[schema(minimum = 1, maximum = 10)]
     pub(crate) count: u32,
+}
+
+/// Objects only: a list would be read as their fields in order.
+fn objects<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Vec<AgentChoice>, D::Error> {
+    let agents = Vec::<serde_json::Map<String, Json>>::deserialize(reader)?;
+    let read = agents
+        .into_iter()
+        .map(|agent| serde_json::from_value(Json::Object(agent)));
+    read.collect::<Result<_, _>>()
+        .map_err(serde::de::Error::custom)
 }
 
 fn one() -> u32 {
@@ -90,6 +100,9 @@ pub(crate) struct SessionDocument {
     /// `queued`, `provisioning`, `running`, `pausing`, `paused`, `resuming`, `stopping`, `stopped`, `completed`, `failed` or
     /// `cancelled`.
     pub(crate) status: String,
+    /// Whether it waits for a prompt.
+    #[serde(rename = "waitingForPrompt")]
+    pub(crate) is_waiting: bool,
     pub(crate) prompt: String,
     #[schema(value_type = Option<Value>)]
     pub(crate) repo: Json,
@@ -130,13 +143,51 @@ pub(crate) struct Changes {
 /// A page of a list.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
-    #[schema(value_type = Vec<Value>)]
-    pub(crate) items: Vec<Json>,
+pub(crate) struct Listed<T> {
+    pub(crate) items: Vec<T>,
     /// The number of the next page; null on the last one.
     pub(crate) next_page: Option<u64>,
     /// How many there are on all pages.
     pub(crate) total: u64,
+}
+
+/// Anything: what the timelines say.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(value_type = Value)]
+pub(crate) struct Entry(pub(crate) Json);
+
+/// An event of a session. Which fields it has follows from its type; a stream has it as the data of an event `session`.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct SessionEvent {
+    /// `status`, `log`, `message`, `thought`, `tool_use`, `tool_result`, `file_edit`, `diff` or `error`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// RFC 3339.
+    pub(crate) ts: String,
+    /// Its number in the session, from 1; in a stream, the id of the event.
+    pub(crate) id: u64,
+    /// The rest: `status`; `level`, `message`, `stream`; `role`, `content`; `thought`; `tool_name`, `tool_args`,
+    /// `tool_execution_id`; `tool_output`, `exit_code`; `file_path`, `lines_added`, `lines_removed`, `description`;
+    /// `path`, `oldText`, `newText`, `truncated`.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub(crate) fields: serde_json::Map<String, Json>,
+}
+
+impl SessionEvent {
+    pub(crate) fn of(data: &Json, seq: u64) -> Self {
+        let mut fields = data.as_object().cloned().unwrap_or_default();
+        let mut text = |key: &str| match fields.shift_remove(key) {
+            Some(Json::String(text)) => text,
+            _ => String::new(),
+        };
+        Self {
+            kind: text("type"),
+            ts: text("ts"),
+            id: seq,
+            fields,
+        }
+    }
 }
 
 /// Which page of a list.
@@ -158,7 +209,10 @@ pub(crate) struct Paging {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SessionFilter {
-    /// Only those with this status.
+    /// Only those with one of these statuses, separated by commas.
+    #[param(
+        pattern = r"^(queued|provisioning|running|pausing|paused|resuming|stopping|stopped|completed|failed|cancelled)(,(queued|provisioning|running|pausing|paused|resuming|stopping|stopped|completed|failed|cancelled))*$"
+    )]
     pub(crate) status: Option<String>,
     /// Only those of this project.
     #[serde(alias = "project_id")]
@@ -178,15 +232,21 @@ pub(crate) struct SessionFilter {
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventFilter {
     /// Only these types, separated by commas.
+    #[param(
+        pattern = r"^(status|log|message|thought|tool_use|tool_result|file_edit|diff|error)(,(status|log|message|thought|tool_use|tool_result|file_edit|diff|error))*$"
+    )]
     #[serde(rename = "type")]
     pub(crate) kind: Option<String>,
     /// Only logs of this level.
     pub(crate) level: Option<String>,
     /// Only those at or after this time, in RFC 3339.
+    #[param(format = DateTime)]
     pub(crate) since: Option<String>,
     /// Only those before this time, in RFC 3339.
+    #[param(format = DateTime)]
     pub(crate) until: Option<String>,
     /// `asc` (default) or `desc`.
+    #[param(pattern = "^(asc|desc)$")]
     pub(crate) sort: Option<String>,
     /// From 1.
     #[param(minimum = 1, maximum = 1_000_000)]
@@ -222,18 +282,61 @@ pub(crate) struct LogFilter {
     pub(crate) tail: Option<i64>,
 }
 
-/// A prompt for a running session: `prompt` or `message`.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
+/// A server-sent event of a stream.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "it describes what a stream has")]
+pub(crate) struct StreamedEvent {
+    /// The number of the event in the session.
+    id: Option<String>,
+    /// `session` or `pty`.
+    event: String,
+    /// JSON: of a session its event without `id`.
+    data: String,
+}
+
+/// A prompt for a running session: either `prompt` or `message`.
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct NewPrompt {
     /// A text, or a list of content blocks.
     #[serde(default)]
-    #[schema(schema_with = prompt_schema, required = false)]
     pub(crate) prompt: Json,
     /// A text.
     #[serde(default)]
-    #[schema(min_length = 1, pattern = r"\S")]
-    pub(crate) message: Option<String>,
+    pub(crate) message: Json,
 }
+
+impl NewPrompt {
+    /// What it says; nothing unless one of the two says something.
+    pub(crate) fn text(&self) -> Option<String> {
+        let message = self.message.as_str().filter(|text| !text.trim().is_empty());
+        match (prompt_text(&self.prompt), message) {
+            (Some(text), None) => Some(text),
+            (None, Some(text)) => Some(text.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl utoipa::PartialSchema for NewPrompt {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+        let text = ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .pattern(Some(r"\S"));
+        let of_blocks = ObjectBuilder::new()
+            .property("prompt", prompt_schema())
+            .required("prompt");
+        let of_text = ObjectBuilder::new()
+            .property("message", text)
+            .required("message");
+        let either: utoipa::openapi::schema::Schema =
+            OneOfBuilder::new().item(of_blocks).item(of_text).into();
+        either.into()
+    }
+}
+
+impl ToSchema for NewPrompt {}
 
 /// A prompt that was accepted.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -301,15 +404,14 @@ pub(crate) fn prompt_text(prompt: &Json) -> Option<String> {
     match prompt {
         Json::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Json::Array(blocks) if !blocks.is_empty() => {
-            let texts: Option<Vec<&str>> = blocks
+            let texts: Option<Vec<String>> = blocks
                 .iter()
-                .filter(|block| block["type"] == "text")
-                .map(|block| block["text"].as_str())
+                .map(|block| match (block["type"].as_str()?, &block["text"]) {
+                    ("text", text) => Some(text.as_str().unwrap_or_default().to_owned()),
+                    (kind, _) => Some(format!("[{kind}]")),
+                })
                 .collect();
-            let is_block = |block: &Json| block["type"].is_string();
-            texts
-                .filter(|_| blocks.iter().all(is_block))
-                .map(|texts| texts.join("\n"))
+            texts.map(|texts| texts.join("\n"))
         }
         _ => None,
     }

@@ -218,8 +218,22 @@ async fn whoever_comes_late_or_again_gets_what_is_missing_and_nothing_twice() {
         )
         .await;
     assert_eq!(status, StatusCode::ACCEPTED);
+    // There is no place for another one in the script.
+    let (status, _) = served
+        .ask(
+            "POST",
+            "/sessions/session-1/prompt",
+            json!({"message": "More"}),
+        )
+        .await;
+    assert!(
+        matches!(status, StatusCode::CONFLICT | StatusCode::GONE),
+        "{status}"
+    );
     let (_, whole) = served.stream("session-1", None).await;
     assert_eq!(whole.len(), 14);
+    // An id of an earlier run of the service hides nothing.
+    assert_eq!(served.stream("session-1", Some(500)).await.1, whole);
     for reader in readers {
         let (from, (status, frames)) = reader.await.expect("it reads");
         assert_eq!(frames, whole[from.min(14)..], "from {from}");
@@ -429,7 +443,14 @@ async fn events_are_filtered_and_paged() {
             .1["total"],
         1
     );
-    for bad in ["page=0", "perPage=1001", "page=x", "sort=up", "since=today"] {
+    for bad in [
+        "page=0",
+        "perPage=1001",
+        "page=x",
+        "sort=up",
+        "since=today",
+        "type=nothing",
+    ] {
         let (status, problem) = events(bad).await;
         assert_eq!(
             (status, &problem["title"]),

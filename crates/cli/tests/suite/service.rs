@@ -128,8 +128,11 @@ fn the_api_is_as_its_document_says() {
     let mut scratch = program::scratch();
     scratch.limit(Duration::from_secs(120));
     let command = format!(
-        "{} run --seed 1 --max-examples 20 \"$CUECARD_SERVICE_URL/api/v1/openapi.json\"",
-        schemathesis.display()
+        "{} --config-file {} run --seed 1 --max-examples 20 \"$CUECARD_SERVICE_URL/api/v1/openapi.json\"",
+        schemathesis.display(),
+        repository_root()
+            .join("tests/service/schemathesis.toml")
+            .display()
     );
     let finished = served(&scratch, &["--any-prompt"], &command);
     let said = &finished.stdout;
