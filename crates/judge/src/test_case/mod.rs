@@ -1,9 +1,9 @@
 //! Test cases (YAML or JSON): where a trace comes from, and what must hold of it.
 
-mod assertions;
 mod context;
 mod fields;
 mod input;
+mod params;
 mod read;
 mod schema;
 #[cfg(test)]

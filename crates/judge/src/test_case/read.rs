@@ -1,6 +1,6 @@
 //! Reads a whole file.
 
-use super::{FORMAT, assertions, context, fields, input, values};
+use super::{FORMAT, context, fields, input, params, values};
 use crate::model::TestCase;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect, version_text};
@@ -64,7 +64,7 @@ fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     let input = input::input(reader, object);
     let situation = context::context(reader, object);
     let tools = context::tools(reader, object);
-    let assertions = assertions::assertions(reader, object);
+    let assertions = params::assertions(reader, object);
     let expected = context::expected(reader, object);
     let (save_trace, redact_fields) = context::reporting(reader, object);
     let id = id?;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::assertions::{Kind, kinds};
 use super::fields;
+use super::params::{Kind, kinds};
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{object, schema_document};
 
