@@ -237,7 +237,8 @@ mod tests {
 
         #[test]
         fn a_secret_in_an_address_is_found(
-            secret in "[a-z][ -~&&[^?#/%]]{6,20}[a-z]",
+            // What ends a part of an address would tear the secret.
+            secret in r"[a-z][ -~&&[^?#/%\\]]{6,20}[a-z]",
             place in select(vec![
                 "http://h/HERE", "http://h/x/HERE/y?z", "http://h/?q=HERE", "http://h/#HERE",
                 "http://user:HERE@h/",
