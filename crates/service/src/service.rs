@@ -124,19 +124,16 @@ impl Service {
     /// The fault that hits an event in the first stream that comes to it.
     pub(crate) fn hit(&self, session: &Session, told: &Told) -> Option<FrameHit> {
         let place = told.place?;
-        let (fault_idx, fault) =
-            self.faults
-                .all()
-                .iter()
-                .enumerate()
-                .find(|(fault_idx, fault)| {
-                    fault.scenario_idx == session.scenario_idx
-                        && fault.event_idx == place.event_idx
-                        && fault.aim.is_ok()
-                        && fault.fault.at_ms.is_none_or(|at_ms| place.into_ms >= at_ms)
-                        && !lock(&session.hit).contains(fault_idx)
-                })?;
-        lock(&session.hit).insert(fault_idx);
+        let mut hit = lock(&session.hit);
+        let mut faults = self.faults.all().iter().enumerate();
+        let (fault_idx, fault) = faults.find(|(fault_idx, fault)| {
+            fault.scenario_idx == session.scenario_idx
+                && fault.event_idx == place.event_idx
+                && fault.aim.is_ok()
+                && fault.fault.at_ms.is_none_or(|at_ms| place.into_ms >= at_ms)
+                && !hit.contains(fault_idx)
+        })?;
+        hit.insert(fault_idx);
         Some(FrameHit {
             fault_idx,
             kind: fault.fault.kind,

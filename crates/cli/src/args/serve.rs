@@ -1,7 +1,7 @@
 //! The command line of `cuecard serve`.
 
 use std::ffi::OsString;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -29,6 +29,29 @@ pub(crate) enum ServedApi {
     Rest(Box<ServeRestArgs>),
 }
 
+/// Where a stand-in listens.
+#[derive(Debug, Args)]
+pub(crate) struct ListenArgs {
+    /// Port to listen on (0: any free port)
+    #[arg(long, default_value_t = 0, help_heading = "Where")]
+    pub port: u16,
+    /// Address to listen on; a non-loopback address requires --token
+    #[arg(
+        long,
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
+    pub bind: IpAddr,
+}
+
+impl ListenArgs {
+    /// The address and the port.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.bind, self.port)
+    }
+}
+
 /// Arguments of `serve rest`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeRestArgs {
@@ -42,17 +65,8 @@ pub(crate) struct ServeRestArgs {
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
-    /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Where")]
-    pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
-    #[arg(
-        long,
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Where"
-    )]
-    pub bind: IpAddr,
+    #[command(flatten)]
+    pub listen: ListenArgs,
     /// Require this token from clients
     #[arg(long, help_heading = "Where")]
     pub token: Option<String>,
@@ -103,17 +117,8 @@ pub(crate) struct ServeLlmArgs {
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
-    /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Where")]
-    pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
-    #[arg(
-        long,
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Where"
-    )]
-    pub bind: IpAddr,
+    #[command(flatten)]
+    pub listen: ListenArgs,
     /// Require this API key from clients
     #[arg(long, help_heading = "Where")]
     pub token: Option<String>,

@@ -1,7 +1,6 @@
 //! From arguments and environment to the options of a stand-in for a model's API.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 
 use cuecard_llm::{LlmOptions, OnMiss};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -53,7 +52,7 @@ pub(super) fn options(
         return Err(problems);
     }
     let options = LlmOptions {
-        bind: SocketAddr::new(args.bind, args.port),
+        bind: args.listen.address(),
         token: args.token.clone(),
         play,
         chunk: args.chunk,

@@ -1,7 +1,6 @@
 //! `cuecard serve rest`: options, the service, what is printed, and how it ends.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 
 use cuecard_service::{MockService, Notice, ServiceOptions, Verdict};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -192,7 +191,7 @@ fn options(
         return Err(problems);
     }
     let options = ServiceOptions {
-        bind: SocketAddr::new(args.bind, args.port),
+        bind: args.listen.address(),
         token: args.token.clone(),
         cors_origin: args.cors.clone(),
         play,
