@@ -7,16 +7,14 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::Selector;
-use cuecard_trace::EventData;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Notice;
 use super::found::{Refused, differs};
 use super::options::AcpOptions;
 use super::peer::{Answer, Peer};
@@ -26,11 +24,9 @@ use super::rpc::{
 };
 use super::script::{self, AcpScript};
 use super::session::{Session, Sessions};
-use cuecard_runtime::clock::Clock;
+use super::telling::Telling;
 use cuecard_runtime::fault::FrameHit;
-use cuecard_runtime::findings::{Findings, logged};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
-use cuecard_runtime::trace_writer::TraceWriter;
 
 /// The agent while it runs.
 pub(super) struct Agent {
@@ -38,9 +34,7 @@ pub(super) struct Agent {
     pub(super) scripts: Vec<Arc<AcpScript>>,
     selector: Selector,
     pub(super) peer: Peer,
-    pub(super) findings: Findings,
-    teller: TraceWriter<Notice>,
-    pub(super) clock: Clock,
+    pub(super) telling: Telling,
     pub(super) faults: ScriptedFaults<()>,
     /// What the client says that it can do.
     client: OnceLock<Json>,
@@ -64,16 +58,13 @@ impl Agent {
         selector: Selector,
         peer: Peer,
         faults: ScriptedFaults<()>,
-        teller: TraceWriter<Notice>,
-        clock: Clock,
+        telling: Telling,
     ) -> Self {
         Self {
             selector,
-            findings: Findings::new(options.play.is_strict),
             scripts,
             peer,
-            teller,
-            clock,
+            telling,
             faults,
             client: OnceLock::new(),
             capabilities: OnceLock::new(),
@@ -92,7 +83,7 @@ impl Agent {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn played(&self) -> MutexGuard<'_, HashSet<(usize, usize)>> {
+    pub(super) fn played(&self) -> MutexGuard<'_, HashSet<(usize, usize)>> {
         self.played.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,33 +96,6 @@ impl Agent {
     fn can(&self, pointer: &str) -> bool {
         let value = self.capabilities.get().and_then(|own| own.pointer(pointer));
         value.is_some_and(|value| !matches!(value, Json::Null | Json::Bool(false)))
-    }
-
-    /// Events of a session, for the trace.
-    pub(super) async fn tell(&self, session: &Arc<str>, events: Vec<EventData>) {
-        let at = self.clock.now();
-        self.teller
-            .events_in(Some(session.clone()), at, events)
-            .await;
-    }
-
-    /// Something was found in a session.
-    pub(super) async fn find(&self, session: &Arc<str>, found: Diagnostic) {
-        self.found(Some(session.clone()), found).await;
-    }
-
-    pub(super) async fn found(&self, session: Option<Arc<str>>, found: Diagnostic) {
-        let found = self.findings.strictly(found);
-        let is_new = self.findings.keep(&found);
-        if is_new || found.severity == Severity::Error {
-            let events = vec![logged(&found)];
-            self.teller
-                .events_in(session, self.clock.now(), events)
-                .await;
-        }
-        if is_new {
-            self.teller.notice(Notice::Finding(Box::new(found))).await;
-        }
     }
 
     /// A line of the client.
@@ -148,7 +112,7 @@ impl Agent {
                         INVALID_REQUEST,
                         format!("an answer to request {id}, which was never sent"),
                     );
-                    self.found(None, *refused.found).await;
+                    self.telling.found(None, *refused.found).await;
                 }
             }
             Err(malformed) => {
@@ -156,7 +120,7 @@ impl Agent {
                 let line = String::from_utf8_lossy(line);
                 let refused = Refused::unexpected(INVALID_REQUEST, message)
                     .noting(format!("it was: {}", cut(line.trim(), 200)));
-                self.found(None, *refused.found).await;
+                self.telling.found(None, *refused.found).await;
                 if let Some(id) = malformed.id {
                     self.peer.answer(&id, &Err(refused.error)).await;
                 }
@@ -213,7 +177,7 @@ impl Agent {
         match answer {
             Ok(result) => self.peer.answer(id, &Ok(result)).await,
             Err(refused) => {
-                self.found(session, *refused.found).await;
+                self.telling.found(session, *refused.found).await;
                 self.peer.answer(id, &Err(refused.error)).await;
             }
         }
@@ -228,7 +192,7 @@ impl Agent {
                         turn.cancel();
                     }
                 }
-                Err(refused) => self.found(None, *refused.found).await,
+                Err(refused) => self.telling.found(None, *refused.found).await,
             },
             // Extensions, and requests that are no longer wanted, may be ignored.
             _ if method.starts_with('_') || method.starts_with("$/") => {}
@@ -237,7 +201,7 @@ impl Agent {
                     METHOD_NOT_FOUND,
                     format!("unknown notification `{}`", cut(method, 100)),
                 );
-                self.found(None, *refused.found).await;
+                self.telling.found(None, *refused.found).await;
             }
         }
     }
@@ -257,7 +221,7 @@ impl Agent {
                     event_idx,
                     format!("`initialize` differs at {lack}"),
                 );
-                self.found(None, found).await;
+                self.telling.found(None, found).await;
             }
         }
         let _ = self.capabilities.set(answer["agentCapabilities"].clone());
@@ -348,11 +312,12 @@ impl Agent {
                     patience.as_secs()
                 );
                 let found = Diagnostic::error(codes::ACP_MISSING, &message);
-                self.find(
-                    session,
-                    found.with_help("give it more time with `--timeout SECONDS`"),
-                )
-                .await;
+                self.telling
+                    .find(
+                        session,
+                        found.with_help("give it more time with `--timeout SECONDS`"),
+                    )
+                    .await;
                 Err(RpcError::new(INTERNAL_ERROR, message))
             }
         }
@@ -370,7 +335,7 @@ impl Agent {
                 let message = "the client left while a prompt was being answered";
                 let found = Diagnostic::error(codes::ACP_MISSING, message);
                 let found = found.with_help("a client that stops early sends `session/cancel`");
-                self.find(&session.id, found).await;
+                self.telling.find(&session.id, found).await;
             }
         }
     }
@@ -391,16 +356,6 @@ impl Agent {
                 self.missing_calls(&session, &script, end).await;
             }
         }
-    }
-
-    /// The segments that no session played to their end: scenario and number from 1.
-    pub(super) fn unplayed(&self) -> Vec<(usize, usize)> {
-        let played = self.played();
-        let scripts = self.scripts.iter().enumerate();
-        let all = scripts.flat_map(|(idx, script)| {
-            (0..script.segments.live.len()).map(move |segment| (idx, segment))
-        });
-        all.filter(|segment| !played.contains(segment)).collect()
     }
 }
 

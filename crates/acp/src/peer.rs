@@ -107,6 +107,11 @@ impl Peer {
         }
     }
 
+    /// No answer comes any more.
+    pub(super) fn hang_up(&self) {
+        self.pending().clear();
+    }
+
     /// Nothing more is sent.
     pub(super) fn close(&self) {
         self.queue

@@ -83,7 +83,7 @@ impl Turn {
         cancel: CancellationToken,
     ) -> Self {
         Self {
-            began: agent.clock.now(),
+            began: agent.telling.clock.now(),
             agent,
             session,
             scenario_idx,
@@ -128,20 +128,20 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);
         }
-        if due <= self.agent.clock.now() {
+        if due <= self.agent.telling.clock.now() {
             return Ok(());
         }
         tokio::select! {
-            () = self.agent.clock.sleep_until(due) => Ok(()),
+            () = self.agent.telling.clock.sleep_until(due) => Ok(()),
             () = self.cancel.cancelled() => Err(Stopped::Cancelled),
         }
     }
 
     /// Waits for the client; all that follows is so much later.
     async fn waiting<T>(&mut self, for_it: impl Future<Output = T>) -> T {
-        let since = self.agent.clock.now();
+        let since = self.agent.telling.clock.now();
         let result = for_it.await;
-        self.delay += self.agent.clock.now().saturating_sub(since);
+        self.delay += self.agent.telling.clock.now().saturating_sub(since);
         result
     }
 
@@ -231,6 +231,7 @@ impl Turn {
         let start_ms = self.script.schedule.events[event_idx].start_ms;
         let elapsed = self
             .agent
+            .telling
             .clock
             .now()
             .saturating_sub(self.began + self.delay);
@@ -255,11 +256,11 @@ impl Turn {
     }
 
     async fn tell(&self, event: EventData) {
-        self.agent.tell(&self.session.id, vec![event]).await;
+        self.agent.telling.tell(&self.session.id, vec![event]).await;
     }
 
     async fn find(&self, found: Diagnostic) {
-        self.agent.find(&self.session.id, found).await;
+        self.agent.telling.find(&self.session.id, found).await;
     }
 
     async fn differs(&self, code: Code, event_idx: usize, message: String) {

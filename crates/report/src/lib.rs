@@ -15,6 +15,7 @@ pub mod play_terminal;
 mod play_totals;
 #[cfg(test)]
 mod sample;
+pub mod stand_in_junit;
 mod style;
 pub mod test_github;
 pub mod test_json;

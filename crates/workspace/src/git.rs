@@ -1,4 +1,4 @@
-//! Asks `git` about a repository, and changes nothing.
+//! Asks `git` about a repository.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,10 +7,13 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 
 use super::probe::ProbeResult;
+use super::seed::FIXED;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
 /// How long `git` may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// What is set for `git` when it is asked.
+const ASKING: [(&str, &str); 2] = [("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0")];
 /// More of its output is not read, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
@@ -28,7 +31,7 @@ impl Git<'_> {
     pub async fn branch(&self, name: &str, exists: bool) -> ProbeResult {
         let reference = format!("refs/heads/{name}");
         let arguments = ["show-ref", "--verify", "--quiet", "--", &reference];
-        let found = match self.ask(&arguments).await {
+        let found = match self.ask(&arguments, &ASKING).await {
             Err(reason) => return seen(false, reason),
             Ok(answer) => answer.code == Some(0),
         };
@@ -111,7 +114,21 @@ impl Git<'_> {
     }
 
     async fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
-        let answer = self.ask(arguments).await?;
+        let answer = self.ask(arguments, &ASKING).await?;
+        self.output(arguments, answer)
+    }
+
+    /// Changes a repository, in the same way in every run: with a fixed author and date, and without the configuration
+    /// of the user.
+    ///
+    /// # Errors
+    /// What `git` says.
+    pub(super) async fn change(&self, arguments: &[&str]) -> Result<String, String> {
+        let answer = self.ask(arguments, &FIXED).await?;
+        self.output(arguments, answer)
+    }
+
+    fn output(&self, arguments: &[&str], answer: Answer) -> Result<String, String> {
         match answer.code {
             Some(0) => Ok(answer.stdout),
             _ => Err(format!(
@@ -122,7 +139,7 @@ impl Git<'_> {
         }
     }
 
-    async fn ask(&self, arguments: &[&str]) -> Result<Answer, String> {
+    async fn ask(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Answer, String> {
         let mut args: Vec<OsString> = ["-c", "core.fsmonitor=false", "--no-pager"]
             .iter()
             .map(Into::into)
@@ -131,14 +148,11 @@ impl Git<'_> {
         let spec = ProcessSpec {
             program: "git".into(),
             args,
-            env: [
-                ("GIT_OPTIONAL_LOCKS", "0"),
-                ("GIT_TERMINAL_PROMPT", "0"),
-                ("LC_ALL", "C"),
-            ]
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect(),
+            env: variables
+                .iter()
+                .chain(&[("LC_ALL", "C")])
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
             cwd: Some(self.root.to_owned()),
         };
         let mut git = ProcessGroup::spawn(&spec, self.environment)

@@ -23,6 +23,7 @@ pub mod git;
 pub mod notebook;
 pub mod probe;
 pub mod search;
+pub mod seed;
 
 mod disk;
 mod json_spans;

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{BlockKind, EventKind, TimelineCheck, UserInput};
+use cuecard_timeline::model::{BlockKind, EventKind, UserInput};
 use cuecard_timeline::script::{Wanted, normalise};
-use cuecard_trace::{Assertion, EventData, FinalOutput, MessageReceived};
+use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -64,9 +64,8 @@ impl Agent {
             segment.input,
             script.1.segments.input(&script.1.timeline, segment_idx),
         ) {
-            let difference = prompt_difference(entry, blocks).or_else(|| {
-                script::lacks(&entry.meta, &params["_meta"]).filter(|_| !entry.meta.is_null())
-            });
+            let difference = prompt_difference(entry, blocks)
+                .or_else(|| script::lacks(&entry.meta, &params["_meta"]));
             if let Some(difference) = difference {
                 let expected = entry.prompt_text().unwrap_or_default();
                 let is_first = segment_idx == 0
@@ -85,7 +84,7 @@ impl Agent {
                 let mut doubt = *refused.found;
                 doubt.severity = Severity::Warning;
                 doubt.code = codes::SELECT_DOUBT;
-                self.find(&session.id, doubt).await;
+                self.telling.find(&session.id, doubt).await;
             }
         }
         let cancel = self.stop.child_token();
@@ -100,7 +99,8 @@ impl Agent {
             role: "user".to_owned(),
             content: texts(blocks).join("\n"),
         };
-        self.tell(&session.id, vec![EventData::MessageReceived(told)])
+        self.telling
+            .tell(&session.id, vec![EventData::MessageReceived(told)])
             .await;
         Ok(Begun {
             session,
@@ -182,11 +182,12 @@ impl Agent {
         };
         for (event_idx, call) in missing {
             let message = format!("the client did not send {}", call.words());
-            self.find(
-                &session.id,
-                differs(codes::ACP_MISSING, &script.timeline, event_idx, message),
-            )
-            .await;
+            self.telling
+                .find(
+                    &session.id,
+                    differs(codes::ACP_MISSING, &script.timeline, event_idx, message),
+                )
+                .await;
         }
     }
 
@@ -228,12 +229,12 @@ impl Agent {
         if !is_played && !is_cut {
             let message = "the client cancelled a prompt that the script does not cancel: the rest was not played";
             let found = Diagnostic::warning(codes::ACP_UNEXPECTED, message);
-            self.find(&session.id, found).await;
+            self.telling.find(&session.id, found).await;
         }
         let answer: Answer = match stopped {
             Some(Stopped::Failed(error)) => Err(error),
             Some(Stopped::Cancelled) => Ok(json!({"stopReason": "cancelled"})),
-            None => Ok(scripted_answer(&script.1, segment_idx)),
+            None => Ok(script::scripted_answer(&script.1, segment_idx)),
         };
         let reason = match &answer {
             Ok(answer) => answer["stopReason"].as_str().unwrap_or_default().to_owned(),
@@ -245,7 +246,8 @@ impl Agent {
                 content: std::mem::take(&mut turn.said),
                 format_hint: None,
             };
-            self.tell(&session.id, vec![EventData::FinalOutput(said)])
+            self.telling
+                .tell(&session.id, vec![EventData::FinalOutput(said)])
                 .await;
         }
         {
@@ -260,7 +262,10 @@ impl Agent {
         if is_played {
             self.played().insert((script.0, segment_idx));
         }
-        self.asserts(&session, &script.1, segment.events).await;
+        let mut answers = std::mem::take(&mut session.state().answers);
+        let judged = (&*script.1, segment.events);
+        self.telling.judge(&session.id, &mut answers, judged).await;
+        session.state().answers = answers;
         self.peer.answer(&id, &answer).await;
         let report = TurnReport {
             session: session.id.to_string(),
@@ -268,59 +273,7 @@ impl Agent {
             turn: segment_idx + 1,
             reason,
         };
-        self.teller.notice(Notice::Turn(report)).await;
-    }
-
-    /// Judges the asserts of a segment that only this player can judge.
-    async fn asserts(&self, session: &Session, script: &AcpScript, events: std::ops::Range<usize>) {
-        for event_idx in events {
-            let event = script.event(event_idx);
-            let EventKind::Assert(assert) = &event.kind else {
-                continue;
-            };
-            let answers = {
-                let is_judged = assert
-                    .checks
-                    .iter()
-                    .any(|check| matches!(check.check, TimelineCheck::AcpSession { .. }));
-                let mut state = session.state();
-                match is_judged {
-                    true => std::mem::take(&mut state.answers),
-                    false => Vec::new(),
-                }
-            };
-            for check in &assert.checks {
-                let TimelineCheck::AcpSession { prompt_idx, fields } = &check.check else {
-                    let message = format!("`{}` can't be evaluated by `cuecard acp`", check.key);
-                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                        .at(&script.timeline.source, check.span);
-                    self.find(&session.id, self.findings.strictly_noted(found))
-                        .await;
-                    continue;
-                };
-                let answer = answers.get(*prompt_idx).unwrap_or(&Json::Null);
-                let lack = match answer.is_null() {
-                    true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
-                    false => script::lacks(fields, answer),
-                };
-                let event_told = EventData::Assertion(Assertion {
-                    id: format!("{}.{}", event.path, check.key),
-                    kind: "acp.session".to_owned(),
-                    status: if lack.is_none() { "pass" } else { "fail" }.to_owned(),
-                    observed: answer.clone(),
-                    evidence: lack.clone(),
-                });
-                self.tell(&session.id, vec![event_told]).await;
-                if let Some(lack) = lack {
-                    let found = Diagnostic::error(
-                        codes::MODEL_ASSERT_FAILED,
-                        format!("`{}` does not hold: {lack}", check.key),
-                    )
-                    .at(&script.timeline.source, check.span);
-                    self.find(&session.id, found).await;
-                }
-            }
-        }
+        self.telling.notice(Notice::Turn(report)).await;
     }
 }
 
@@ -330,24 +283,6 @@ struct Begun {
     script: IndexedScript,
     segment_idx: usize,
     cancel: CancellationToken,
-}
-
-/// What a prompt is answered when its segment was played to its end.
-fn scripted_answer(script: &AcpScript, segment_idx: usize) -> Json {
-    let mut answer = match script
-        .segments
-        .expected_response(&script.timeline, segment_idx)
-    {
-        answer if answer.is_object() => answer.clone(),
-        _ => json!({}),
-    };
-    if let Some(members) = answer.as_object_mut() {
-        members.remove("sessionId");
-        members
-            .entry("stopReason")
-            .or_insert_with(|| json!("end_turn"));
-    }
-    answer
 }
 
 /// The texts of a prompt, block by block.

@@ -261,7 +261,26 @@ pub(super) fn opened(script: &AcpScript) -> Map<String, Json> {
     answer
 }
 
-/// What `came` lacks of `expected`, member by member: pointer and values. More than what is expected may be there.
+/// What a prompt is answered when its segment was played to its end.
+pub(super) fn scripted_answer(script: &AcpScript, segment_idx: usize) -> Json {
+    let mut answer = match script
+        .segments
+        .expected_response(&script.timeline, segment_idx)
+    {
+        answer if answer.is_object() => answer.clone(),
+        _ => json!({}),
+    };
+    if let Some(members) = answer.as_object_mut() {
+        members.remove("sessionId");
+        members
+            .entry("stopReason")
+            .or_insert_with(|| json!("end_turn"));
+    }
+    answer
+}
+
+/// What `came` lacks of `expected`, member by member: pointer and values. More than what is expected may be there; null
+/// expects nothing.
 pub(super) fn lacks(expected: &Json, came: &Json) -> Option<String> {
     fn at(path: &str, expected: &Json, came: &Json) -> Option<String> {
         match (expected, came) {
@@ -277,7 +296,10 @@ pub(super) fn lacks(expected: &Json, came: &Json) -> Option<String> {
             _ => Some(format!("`{path}`: expected {expected}, got {came}")),
         }
     }
-    at("", expected, came)
+    match expected {
+        Json::Null => None,
+        expected => at("", expected, came),
+    }
 }
 
 #[cfg(test)]

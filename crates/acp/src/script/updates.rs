@@ -44,6 +44,7 @@ pub(crate) fn call(call: &ToolUse, folder: &str, meta: &Json) -> Json {
         "sessionUpdate": "tool_call",
         "toolCallId": call.call_id,
         "title": title(call),
+        "name": call.tool,
         "kind": kind,
         "status": "pending",
         "rawInput": call.raw_input.as_ref().unwrap_or(&call.args),

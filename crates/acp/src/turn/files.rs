@@ -92,7 +92,8 @@ impl Turn {
             let found = Diagnostic::note(codes::ACP_CONTENT, message)
                 .at(&self.script.timeline.source, event.span)
                 .with_help("a client says that it can with `clientCapabilities: {fs: {readTextFile: true}}`");
-            self.find(self.agent.findings.strictly_noted(found)).await;
+            self.find(self.agent.telling.findings.strictly_noted(found))
+                .await;
             return Ok(());
         }
         for read in reads {

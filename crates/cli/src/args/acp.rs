@@ -1,5 +1,6 @@
 //! The command line of `cuecard acp`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,13 +14,19 @@ pub(crate) struct AcpArgs {
     /// Timelines, and folders of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
+    /// With --client: the command that starts the agent
+    #[arg(last = true, value_name = "AGENT", requires = "client")]
+    pub command: Vec<OsString>,
+    /// Drive an agent as its client: send it the prompts of the timelines, and compare what it does
+    #[arg(long, requires = "command", conflicts_with = "exec_wrapper")]
+    pub client: bool,
 
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
     #[command(flatten)]
     pub how: PlayTimelineArgs,
-    /// How long to wait for the client, in seconds: for an answer, and for a scripted cancellation
+    /// How long to wait for the other side, in seconds: for an answer, and for a scripted cancellation
     #[arg(
         long,
         value_name = "SECONDS",
@@ -30,6 +37,17 @@ pub(crate) struct AcpArgs {
     /// Let the client run commands with PROGRAM -c COMMAND instead of sh
     #[arg(long, value_name = "PROGRAM", help_heading = "How to play")]
     pub exec_wrapper: Option<String>,
+    /// With --client: working directory of the sessions, instead of a new one with the files of `repo`
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "client",
+        help_heading = "How to play"
+    )]
+    pub cwd: Option<PathBuf>,
+    /// With --client: keep the new working directories
+    #[arg(long, requires = "client", help_heading = "How to play")]
+    pub keep: bool,
 
     /// Treat warnings as errors
     #[arg(long, help_heading = "How to judge")]
@@ -38,6 +56,9 @@ pub(crate) struct AcpArgs {
     #[arg(long, help_heading = "How to judge")]
     pub require_complete: bool,
 
+    /// Write a report: junit:FILE
+    #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
+    pub report: Option<String>,
     /// Write the verdict to a file as JSON; standard output belongs to the protocol
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,

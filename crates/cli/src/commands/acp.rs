@@ -1,9 +1,16 @@
-//! `cuecard acp`: an agent for editors and other clients, over the standard streams.
+//! `cuecard acp`: an agent for editors and other clients, over the standard streams; or a client of a real agent.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use cuecard_acp::{AcpOptions, DEFAULT_PATIENCE, MockAgent, Notice, ReadyAgent, Verdict};
+use cuecard_acp::{
+    AcpClient, AcpOptions, AgentCommand, DEFAULT_PATIENCE, MockAgent, Notice, Verdict, Workspace,
+};
+use cuecard_report::stand_in_junit::{self, PlayedScenario};
+use cuecard_runtime::clock::Stopwatch;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 
@@ -23,14 +30,13 @@ pub(crate) fn run(
     output: &Output,
 ) -> ExitCode {
     let told = |found: &[Diagnostic]| output.diagnostics(found, false, &Redactor::default());
-    if let Some(file) = args.output.as_ref().filter(|_| !args.how.dry_run) {
-        let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
-        if let Err(problem) = output_files::check_overwriting([file.as_path()], &inputs) {
+    let files = match output_files(args) {
+        Ok(files) => files,
+        Err(problem) => {
             told(&[problem]);
             return ExitCode::Invalid;
         }
-        output_files::clear_results(std::slice::from_ref(file));
-    }
+    };
     let options = match options(args, environment) {
         Ok((options, doubts)) => {
             told(&doubts);
@@ -41,9 +47,16 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
-    let mut agent = MockAgent::from_files(&args.paths).options(options);
+    let mut side = match args.client {
+        true => Side::Client(AcpClient::from_files(&args.paths).options(options)),
+        false => Side::Agent(MockAgent::from_files(&args.paths).options(options)),
+    };
     if args.how.dry_run {
-        return match agent.planned_faults() {
+        let planned = match &side {
+            Side::Client(client) => client.planned_faults(),
+            Side::Agent(agent) => agent.planned_faults(),
+        };
+        return match planned {
             Ok(planned) => {
                 serve::planned_faults(&planned, false);
                 ExitCode::Passed
@@ -61,35 +74,95 @@ pub(crate) fn run(
     // The standard output belongs to the protocol.
     let teller = OutputWriter::new(output, false, true);
     let watching = teller.clone();
-    agent = agent
-        .trace(trace)
-        .watch(Box::new(move |notice| match notice {
-            Notice::Finding(found) => watching.finding(found),
-            Notice::Turn(turn) => watching.progress(&format!(
-                "{}  prompt {} of {}  {}",
-                turn.session, turn.turn, turn.scenario, turn.reason
-            )),
-        }));
+    let watcher = Box::new(move |notice: &Notice| match notice {
+        Notice::Finding(found) => watching.finding(found),
+        Notice::Turn(turn) => watching.progress(&format!(
+            "{}  prompt {} of {}  {}",
+            turn.session, turn.turn, turn.scenario, turn.reason
+        )),
+    });
+    side = match side {
+        Side::Client(client) => Side::Client(client.trace(trace).watch(watcher)),
+        Side::Agent(agent) => Side::Agent(agent.trace(trace).watch(watcher)),
+    };
+    let watch = Stopwatch::start();
+    let ready = |what: &str, count: usize| {
+        let plural = if count == 1 { "" } else { "s" };
+        teller.progress(&format!("ready  {what}   {count} scenario{plural}"));
+    };
     let code = until_stopped(async |stop| {
-        let ready = match agent.start().await {
-            Ok(ready) => ready,
-            Err(error) => return serve::refuse(&error, false, output),
+        let verdict = match side {
+            Side::Client(client) => match client.start().await {
+                Err(error) => Err(error),
+                Ok(client) => {
+                    told(client.diagnostics());
+                    ready("a client of ACP", client.n_scenarios());
+                    let agent = AgentCommand {
+                        command: args.command.clone(),
+                        environment: environment.to_vec(),
+                    };
+                    let workspace = Workspace {
+                        folder: args.cwd.clone(),
+                        is_kept: args.keep,
+                    };
+                    Ok(client.drive(&agent, &workspace, &stop).await)
+                }
+            },
+            Side::Agent(agent) => match agent.start().await {
+                Err(error) => Err(error),
+                Ok(agent) => {
+                    told(agent.diagnostics());
+                    ready("ACP on standard input and output", agent.n_scenarios());
+                    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+                    Ok(agent.serve(input, output, &stop).await)
+                }
+            },
         };
-        told(ready.diagnostics());
-        teller.progress(&ready_line(&ready));
-        let verdict = ready
-            .serve(tokio::io::stdin(), tokio::io::stdout(), &stop)
-            .await;
-        end(args, &teller, &verdict)
+        match verdict {
+            Ok(verdict) => end(&files, &teller, &verdict, watch.elapsed()),
+            Err(error) => serve::refuse(&error, false, output),
+        }
     });
     teller.drain();
     code.unwrap_or_else(|code| code)
 }
 
-fn ready_line(ready: &ReadyAgent) -> String {
-    let count = ready.n_scenarios();
-    let plural = if count == 1 { "" } else { "s" };
-    format!("ready  ACP on standard input and output   {count} scenario{plural}")
+/// Which side of the protocol is played.
+enum Side {
+    Agent(MockAgent),
+    Client(AcpClient),
+}
+
+/// Where the verdict is written to.
+struct Files {
+    verdict: Option<PathBuf>,
+    junit: Option<PathBuf>,
+}
+
+/// The files that are named, without what an earlier run left in them.
+fn output_files(args: &AcpArgs) -> Result<Files, Diagnostic> {
+    let junit = args
+        .report
+        .as_deref()
+        .map(|report| match report.split_once(':') {
+            Some(("junit", file)) if !file.is_empty() && file != "-" => Ok(PathBuf::from(file)),
+            _ => {
+                let message = format!("`--report {report}` is no report that `acp` writes");
+                Err(Diagnostic::error(codes::ARGUMENT, message)
+                    .with_help("write `--report junit:FILE`"))
+            }
+        });
+    let files = Files {
+        verdict: args.output.clone(),
+        junit: junit.transpose()?,
+    };
+    let named: Vec<PathBuf> = files.verdict.iter().chain(&files.junit).cloned().collect();
+    if !args.how.dry_run {
+        let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
+        output_files::check_overwriting(named.iter().map(PathBuf::as_path), &inputs)?;
+        output_files::clear_results(&named);
+    }
+    Ok(files)
 }
 
 fn options(
@@ -126,9 +199,10 @@ fn options(
 }
 
 /// Tells the verdict, and how to exit.
-fn end(args: &AcpArgs, teller: &OutputWriter, verdict: &Verdict) -> ExitCode {
+fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) -> ExitCode {
     let mut exit = match verdict.passed {
         true => ExitCode::Passed,
+        false if verdict.could_not_run => ExitCode::CouldNotRun,
         false => ExitCode::Failed,
     };
     let count = |n: u64, one: &str| match n {
@@ -142,8 +216,8 @@ fn end(args: &AcpArgs, teller: &OutputWriter, verdict: &Verdict) -> ExitCode {
     facts.push(count(verdict.n_sessions, "session"));
     facts.push(count(verdict.n_prompts, "prompt"));
     facts.push(match verdict.unplayed.len() {
-        0 => format!("all {} played", verdict.n_turns),
-        unplayed => format!("{unplayed} of {} not played", verdict.n_turns),
+        0 => format!("all {} played", verdict.n_turns()),
+        unplayed => format!("{unplayed} of {} not played", verdict.n_turns()),
     });
     let word = if verdict.passed { "passed" } else { "failed" };
     teller.progress(&format!(
@@ -156,16 +230,29 @@ fn end(args: &AcpArgs, teller: &OutputWriter, verdict: &Verdict) -> ExitCode {
         let message = format!("the trace is incomplete: {reason}");
         problems.push(Diagnostic::error(codes::FILE_WRITE, message));
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = &files.verdict {
         let text = format!("{:#}\n", verdict.to_json());
-        let written = output_files::create(path).and_then(|mut file| {
-            std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| {
-                let reason = inputs::io_reason(&error);
-                let message = format!("`{}` can't be written: {reason}", path.display());
-                Diagnostic::error(codes::FILE_WRITE, message)
+        problems.extend(written(path, |file| file.write_all(text.as_bytes())).err());
+    }
+    if let Some(path) = &files.junit {
+        let scenarios: Vec<PlayedScenario<'_>> = verdict
+            .scenarios
+            .iter()
+            .map(|scenario| PlayedScenario {
+                name: &scenario.name,
+                file: &scenario.file,
+                n_unplayed: verdict
+                    .unplayed
+                    .iter()
+                    .filter(|unplayed| unplayed.scenario == scenario.name)
+                    .count(),
+                n_prompts: scenario.n_turns,
             })
-        });
-        problems.extend(written.err());
+            .collect();
+        let report = |file: &mut File| {
+            stand_in_junit::write("cuecard acp", &scenarios, &verdict.findings, took, file)
+        };
+        problems.extend(written(path, report).err());
     }
     for problem in &problems {
         teller.diagnostic(problem);
@@ -179,4 +266,17 @@ fn end(args: &AcpArgs, teller: &OutputWriter, verdict: &Verdict) -> ExitCode {
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }
     exit
+}
+
+/// Writes a file.
+fn written(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), Diagnostic> {
+    let mut file = output_files::create(path)?;
+    write(&mut file).map_err(|error| {
+        let reason = inputs::io_reason(&error);
+        let message = format!("`{}` can't be written: {reason}", path.display());
+        Diagnostic::error(codes::FILE_WRITE, message)
+    })
 }

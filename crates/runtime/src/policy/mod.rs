@@ -20,6 +20,7 @@ use commands::CommandLists;
 use hosts::HostLists;
 pub use hosts::UrlGrant;
 use paths::Places;
+pub use paths::inside;
 
 use cuecard_source::value::Text;
 

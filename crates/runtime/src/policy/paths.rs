@@ -344,6 +344,19 @@ fn sources(text: &Text) -> String {
     }
 }
 
+/// Where an absolute path leads, if that is in the folder `root` or below.
+///
+/// # Errors
+/// Why it may not be used, as the end of a sentence about it.
+pub fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
+    let root = resolve(root, |_| {})?;
+    let resolved = resolve(path, |_| {})?;
+    match resolved.starts_with(&root) {
+        true => Ok(resolved),
+        false => Err(format!("is outside of `{}`", root.display())),
+    }
+}
+
 /// Where an absolute path leads once all symbolic links are followed, as the system would. What doesn't exist (yet)
 /// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
 /// too, since writing through it would create the target. `pass` gets each file, folder and link on the way.

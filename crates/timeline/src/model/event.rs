@@ -92,6 +92,29 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Whether the agent thinks in it.
+    pub fn thinks(&self) -> bool {
+        self.has_element(|element| matches!(element, ResponseElement::Think(_)))
+    }
+
+    /// Whether the agent tells of its plan in it.
+    pub fn plans(&self) -> bool {
+        use super::content::BlockKind;
+        let is_plan = |entry: &Entry<Block>| matches!(entry.value.kind, BlockKind::Plan(_));
+        matches!(self, Self::AgentPlan(_))
+            || self.has_element(|element| match element {
+                ResponseElement::Assistant(entries) => entries.iter().any(is_plan),
+                _ => false,
+            })
+    }
+
+    fn has_element(&self, is_it: impl Fn(&ResponseElement) -> bool) -> bool {
+        match self {
+            Self::Response(response) => response.elements.iter().any(is_it),
+            _ => false,
+        }
+    }
+
     /// The key it is written with; a tool call's is `agentToolUse`.
     pub fn as_str(&self) -> &'static str {
         match self {

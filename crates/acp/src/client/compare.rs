@@ -1,0 +1,558 @@
+//! What differs between what a script wants of an agent and what came. Does no I/O.
+
+use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::matching::is_same_json;
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::vocabulary::call_kind;
+use cuecard_timeline::model::{Block, PermissionRequest};
+
+use super::expected::{Expected, ExpectedItem, Wanted};
+use super::seen::{After, Came, Piece, SeenCall, SeenItem, length};
+use crate::found::shown;
+use crate::script::updates::{Speaker, absolute};
+use crate::script::{content, lacks};
+
+/// So much of a text is shown.
+pub(super) const SHOWN: usize = 300;
+
+/// Something that the agent did not do as it is scripted.
+#[derive(Debug)]
+pub(super) struct Difference {
+    pub(super) code: Code,
+    /// The event that scripts it; none if nothing does.
+    pub(super) event_idx: Option<usize>,
+    pub(super) message: String,
+    pub(super) notes: Vec<String>,
+    /// Whether it may still come.
+    pub(super) is_missing: bool,
+}
+
+/// How things are compared.
+pub(super) struct Comparing<'c> {
+    /// The folder of the session.
+    pub(super) folder: &'c str,
+    /// What a terminal of the client's printed.
+    pub(super) printed: &'c dyn Fn(&str) -> Option<String>,
+    /// Whether thoughts are left out: the agent never sends any, or the script has none.
+    pub(super) is_without_thoughts: bool,
+    /// Whether the script has plans: then no other may come.
+    pub(super) has_plans: bool,
+    /// Whether the turn was cut off: more may have come, and what was begun may be unfinished.
+    pub(super) is_cut: bool,
+}
+
+/// What was compared: the differences, and which item is which.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    pub(super) differences: Vec<Difference>,
+    /// Pairs of indices: of what is expected, and of what came.
+    pub(super) pairs: Vec<(usize, usize)>,
+}
+
+impl Comparing<'_> {
+    /// Compares what was expected with what came.
+    pub(super) fn compare(&self, expected: &Expected<'_>, seen: &[SeenItem]) -> Compared {
+        let mut compared = Compared::default();
+        self.messages(&expected.items, seen, &mut compared);
+        self.lane(
+            &expected.items,
+            seen,
+            &mut compared,
+            |wanted, came| match (wanted, came) {
+                (Wanted::Plan(wanted), Came::Plan(came)) => Some(
+                    (!is_same_json(wanted, came))
+                        .then(|| difference("the plan differs", shown(wanted), shown(came))),
+                ),
+                _ => None,
+            },
+        );
+        self.lane(
+            &expected.items,
+            seen,
+            &mut compared,
+            |wanted, came| match (wanted, came) {
+                (Wanted::Permission(request), Came::Permission { params, .. }) => {
+                    Some(permission_difference(request, params))
+                }
+                _ => None,
+            },
+        );
+        self.lane(
+            &expected.items,
+            seen,
+            &mut compared,
+            |wanted, came| match (wanted, came) {
+                (Wanted::Read(read), Came::Read { path }) => (read.path == *path).then_some(None),
+                _ => None,
+            },
+        );
+        self.lane(
+            &expected.items,
+            seen,
+            &mut compared,
+            |wanted, came| match (wanted, came) {
+                (Wanted::Notify(notify), Came::Notified { method, params })
+                    if notify.method == *method =>
+                {
+                    Some(lacks(&notify.params, params).map(|lack| {
+                        let mut found = difference(
+                            &format!("`{method}` differs"),
+                            shown(&notify.params),
+                            shown(params),
+                        );
+                        found.notes.push(format!("at {lack}"));
+                        found
+                    }))
+                }
+                _ => None,
+            },
+        );
+        self.unasked(expected, seen, &mut compared);
+        order(&expected.items, seen, &mut compared);
+        compared
+    }
+
+    /// What is said and called, in order.
+    fn messages(&self, expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
+        let mut wanted = expected.iter().enumerate().filter(|(_, item)| {
+            let is_left_out = self.is_without_thoughts
+                && matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
+            item.wanted.is_message() && !is_left_out
+        });
+        let mut came = seen
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| match &item.came {
+                Came::Text(speaker, pieces) => {
+                    let is_left_out = self.is_without_thoughts && *speaker == Speaker::Thought;
+                    !is_left_out && !is_blank(pieces)
+                }
+                Came::Call(_) => true,
+                _ => false,
+            });
+        let (mut next_wanted, mut next_came) = (wanted.next(), came.next());
+        loop {
+            match (next_wanted, next_came) {
+                (None, None) => return,
+                (Some((_, item)), None) => {
+                    compared.differences.push(missing(item, None));
+                    return self.more(wanted.count(), "of the script did not come", compared);
+                }
+                (None, Some((_, item))) => {
+                    if !self.is_cut {
+                        compared.differences.push(surplus(item));
+                        self.more(came.count(), "came that the script does not have", compared);
+                    }
+                    return;
+                }
+                (Some((wanted_idx, item)), Some((came_idx, other))) => {
+                    match (&item.wanted, &other.came) {
+                        (Wanted::Text(speaker, pieces), Came::Text(by, came)) if speaker == by => {
+                            let found = self.text_difference(*speaker, pieces, came);
+                            compared.keep(item, found);
+                        }
+                        (Wanted::Call(call, is_ended), Came::Call(seen)) => {
+                            let (found, is_it) = self.call_difference(call, *is_ended, seen);
+                            found
+                                .into_iter()
+                                .for_each(|found| compared.keep(item, Some(found)));
+                            if !is_it {
+                                return self.more(
+                                    wanted.count(),
+                                    "of the script were not compared",
+                                    compared,
+                                );
+                            }
+                        }
+                        (Wanted::Edit(edit), Came::Call(call)) => {
+                            let found = self.edit_difference(*edit, call, seen);
+                            compared.keep(item, found);
+                        }
+                        // Someone else speaks, or something is called: one of both is too much.
+                        (Wanted::Call(..) | Wanted::Edit(_), Came::Text(..)) => {
+                            compared.differences.push(surplus(other));
+                            next_came = came.next();
+                            continue;
+                        }
+                        (Wanted::Text(..), _) => {
+                            compared.differences.push(missing(item, Some(other)));
+                            next_wanted = wanted.next();
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    compared.pairs.push((wanted_idx, came_idx));
+                    next_wanted = wanted.next();
+                    next_came = came.next();
+                }
+            }
+        }
+    }
+
+    fn more(&self, count: usize, what: &str, compared: &mut Compared) {
+        if count > 0
+            && let Some(last) = compared.differences.last_mut()
+        {
+            last.notes.push(format!("{count} more {what}"));
+        }
+    }
+
+    /// Pairs what `is_it` says to belong together, in order; what it says of a pair is what differs in it.
+    fn lane(
+        &self,
+        expected: &[ExpectedItem<'_>],
+        seen: &[SeenItem],
+        compared: &mut Compared,
+        is_it: impl Fn(&Wanted<'_>, &Came) -> Option<Option<Difference>>,
+    ) {
+        let mut from = 0;
+        for (wanted_idx, item) in expected.iter().enumerate() {
+            let rest = seen.iter().enumerate().skip(from);
+            let mut found =
+                rest.filter_map(|(idx, came)| Some((idx, is_it(&item.wanted, &came.came)?)));
+            if let Some((came_idx, differs)) = found.next() {
+                compared.keep(item, differs);
+                compared.pairs.push((wanted_idx, came_idx));
+                from = came_idx + 1;
+            }
+        }
+    }
+
+    /// What is not of a message and did not come at all, and what came although nobody asked for it.
+    fn unasked(&self, expected: &Expected<'_>, seen: &[SeenItem], compared: &mut Compared) {
+        let is_paired = |idx: usize| compared.pairs.iter().any(|(wanted, _)| *wanted == idx);
+        let lost: Vec<Difference> = expected
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(idx, item)| !item.wanted.is_message() && !is_paired(*idx))
+            .map(|(_, item)| missing(item, None))
+            .collect();
+        let is_asked = |idx: usize| compared.pairs.iter().any(|(_, came)| *came == idx);
+        let edits = |path: &str| {
+            expected.items.iter().any(|item| match &item.wanted {
+                Wanted::Edit(edit) => absolute(edit.path, self.folder) == path,
+                Wanted::Call(call, _) => {
+                    let of_call = call.args["path"]
+                        .as_str()
+                        .or(call.args["notebook_path"].as_str());
+                    call_kind(&call.tool, &call.args) == "edit"
+                        && of_call.is_some_and(|of_call| absolute(of_call, self.folder) == path)
+                }
+                _ => false,
+            })
+        };
+        let surplus: Vec<Difference> = seen
+            .iter()
+            .enumerate()
+            .filter(|(idx, item)| match &item.came {
+                Came::Permission { .. } => !is_asked(*idx),
+                Came::Plan(_) => self.has_plans && !is_asked(*idx),
+                Came::Write { path, .. } => !edits(path),
+                _ => false,
+            })
+            .map(|(_, item)| surplus(item))
+            .collect();
+        compared.differences.extend(lost);
+        if !self.is_cut {
+            compared.differences.extend(surplus);
+        }
+    }
+
+    fn text_difference(
+        &self,
+        speaker: Speaker,
+        wanted: &[Piece<&Block>],
+        came: &[Piece<Json>],
+    ) -> Option<Difference> {
+        let what = match speaker {
+            Speaker::Agent => "the agent said something else",
+            Speaker::Thought => "the agent thought something else",
+            Speaker::User => "the user of the history said something else",
+        };
+        let mut wanted = wanted.iter();
+        let mut came = came
+            .iter()
+            .filter(|piece| !is_blank(std::slice::from_ref(piece)));
+        loop {
+            match (wanted.next(), came.next()) {
+                (None, None) => return None,
+                (Some(Piece::Text(wanted)), Some(Piece::Text(came))) => {
+                    let (wanted, came) = (spaced(wanted), spaced(came));
+                    let is_begun = self.is_cut && came.starts_with(&wanted);
+                    if wanted != came && !is_begun {
+                        let mut found = difference(what, quoted(&wanted), quoted(&came));
+                        // It may be said yet.
+                        found.is_missing = wanted.starts_with(&came);
+                        return Some(found);
+                    }
+                }
+                (Some(Piece::Other(wanted)), Some(Piece::Other(came))) => {
+                    let differs = content::difference(wanted, came).or_else(|| {
+                        let data = content::block(wanted)?["data"].clone();
+                        (!data.is_null() && data != came["data"])
+                            .then(|| "its data differ".to_owned())
+                    });
+                    if let Some(differs) = differs {
+                        let mut found = difference(what, String::new(), String::new());
+                        found.notes = vec![differs];
+                        return Some(found);
+                    }
+                }
+                (None, Some(_)) if self.is_cut => return None,
+                (wanted, came) => {
+                    let mut found = difference(what, described(wanted), described(came));
+                    found.is_missing = came.is_none();
+                    return Some(found);
+                }
+            }
+        }
+    }
+}
+
+impl Compared {
+    fn keep(&mut self, item: &ExpectedItem<'_>, found: Option<Difference>) {
+        self.differences.extend(found.map(|found| Difference {
+            event_idx: Some(item.event_idx),
+            ..found
+        }));
+    }
+}
+
+/// What came only after that was over which it stands before, or in the midst of another part of a message.
+fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
+    let said_then = |after: Option<After>, idx: usize, all: usize| match after {
+        Some(after) if after.idx == idx => after.said,
+        Some(after) if after.idx > idx => all,
+        _ => 0,
+    };
+    let is_elsewhere = |(wanted, came): &&(usize, usize)| {
+        let (wanted, came) = (&expected[*wanted], &seen[*came]);
+        let mut texts = compared.pairs.iter().filter(|(of_script, of_agent)| {
+            let is_last =
+                |after: Option<After>, idx: usize| after.is_some_and(|after| after.idx == idx);
+            is_last(wanted.after, *of_script) || is_last(came.after, *of_agent)
+        });
+        !wanted.wanted.is_message()
+            && texts.any(|(of_script, of_agent)| {
+                let (Wanted::Text(_, of_wanted), Came::Text(_, of_came)) =
+                    (&expected[*of_script].wanted, &seen[*of_agent].came)
+                else {
+                    return false;
+                };
+                said_then(wanted.after, *of_script, length(of_wanted))
+                    != said_then(came.after, *of_agent, length(of_came))
+            })
+    };
+    if let Some((wanted, came)) = compared.pairs.iter().find(is_elsewhere) {
+        let item = &expected[*wanted];
+        let message = format!(
+            "{} came at another point of the message",
+            told(&seen[*came].came)
+        );
+        let mut found = difference(&message, String::new(), String::new());
+        found.event_idx = Some(item.event_idx);
+        found.notes = Vec::new();
+        compared.differences.push(found);
+    }
+    let mut by_first = compared.pairs.clone();
+    by_first.sort_by_key(|(wanted, _)| expected[*wanted].first);
+    let mut by_last = compared.pairs.clone();
+    by_last.sort_by_key(|(wanted, _)| expected[*wanted].last);
+    let mut before = by_last.into_iter().peekable();
+    let mut latest: Option<(usize, usize)> = None;
+    for (wanted, came) in by_first {
+        while let Some((earlier, its)) =
+            before.next_if(|(earlier, _)| expected[*earlier].last < expected[wanted].first)
+        {
+            if latest.is_none_or(|(_, so_far)| seen[so_far].first < seen[its].first) {
+                latest = Some((earlier, its));
+            }
+        }
+        if let Some((earlier, its)) = latest
+            && seen[its].first > seen[came].last
+        {
+            let mut found = difference("this came too late", String::new(), String::new());
+            found.event_idx = Some(expected[earlier].event_idx);
+            found.notes = vec![format!("before it came {}", told(&seen[came].came))];
+            compared.differences.push(found);
+            return;
+        }
+    }
+}
+
+pub(super) fn difference(message: &str, expected: String, got: String) -> Difference {
+    Difference {
+        code: codes::ACP_CONTENT,
+        event_idx: None,
+        message: message.to_owned(),
+        notes: vec![format!("expected: {expected}"), format!("got:      {got}")],
+        is_missing: false,
+    }
+}
+
+fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
+    let (what, notes) = match &item.wanted {
+        Wanted::Text(speaker, pieces) => {
+            let what = match speaker {
+                Speaker::Agent => "the agent did not say this",
+                Speaker::Thought => "the agent did not think this",
+                Speaker::User => "the agent did not tell what the user said",
+            };
+            (
+                what.to_owned(),
+                vec![format!("expected: {}", described(pieces.first()))],
+            )
+        }
+        Wanted::Call(call, _) => {
+            let args = shown(&call.args);
+            (
+                format!("the agent did not call `{}`", call.tool),
+                vec![format!("expected: {args}")],
+            )
+        }
+        Wanted::Edit(edit) => (
+            format!("the agent did not edit `{}`", edit.path),
+            Vec::new(),
+        ),
+        Wanted::Plan(_) => ("the agent did not send the plan".to_owned(), Vec::new()),
+        Wanted::Permission(_) => (
+            "the agent did not ask for permission".to_owned(),
+            Vec::new(),
+        ),
+        Wanted::Read(read) => (
+            format!("the agent did not read `{}`", read.path),
+            Vec::new(),
+        ),
+        Wanted::Notify(notify) => (
+            format!("the agent did not send `{}`", notify.method),
+            Vec::new(),
+        ),
+    };
+    let instead = instead.map(|item| format!("instead came {}", told(&item.came)));
+    Difference {
+        code: codes::ACP_MISSING,
+        event_idx: Some(item.event_idx),
+        message: what,
+        notes: notes.into_iter().chain(instead).collect(),
+        is_missing: true,
+    }
+}
+
+fn surplus(item: &SeenItem) -> Difference {
+    Difference {
+        code: codes::ACP_UNEXPECTED,
+        event_idx: None,
+        message: format!("{} is not in the script", told(&item.came)),
+        notes: Vec::new(),
+        is_missing: false,
+    }
+}
+
+/// Something that came, for people.
+fn told(came: &Came) -> String {
+    match came {
+        Came::Text(speaker, pieces) => {
+            let what = match speaker {
+                Speaker::Agent => "the message",
+                Speaker::Thought => "the thought",
+                Speaker::User => "the message of the user",
+            };
+            format!("{what} {}", described(pieces.first()))
+        }
+        Came::Call(call) => {
+            let title = call.now["title"].as_str().unwrap_or_default();
+            format!("the call `{}` ({})", cut(title, 80), kind_of(call))
+        }
+        Came::Plan(_) => "a plan".to_owned(),
+        Came::Permission { params, .. } => {
+            let title = params["toolCall"]["title"].as_str();
+            format!(
+                "the request for permission for `{}`",
+                title.unwrap_or("a call")
+            )
+        }
+        Came::Read { path } => format!("the reading of `{path}`"),
+        Came::Write { path, .. } => format!("the writing of `{path}`"),
+        Came::Notified { method, .. } => format!("the notification `{method}`"),
+    }
+}
+
+/// Whether the request is the one that is scripted; its decision was taken when it came.
+fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Difference> {
+    let of_request = |note: String| {
+        let mut found = difference(
+            "the request for permission differs",
+            String::new(),
+            String::new(),
+        );
+        found.notes = vec![note];
+        found
+    };
+    if wanted.tool_call.is_object()
+        && let Some(lack) = lacks(&wanted.tool_call, &came["toolCall"])
+    {
+        return Some(of_request(format!("at `toolCall`: {lack}")));
+    }
+    let offered = came["options"].as_array().map_or(&[][..], Vec::as_slice);
+    let lost = wanted.options.iter().find(|option| {
+        let is_it = |offered: &Json| {
+            offered["optionId"] == option.id
+                && offered["kind"] == option.kind
+                && offered["name"] == option.label
+        };
+        !offered.iter().any(is_it)
+    });
+    lost.map(|option| {
+        of_request(format!(
+            "it lacks the option `{}` (`{}`, {}): it has {}",
+            option.label,
+            option.id,
+            option.kind,
+            shown(&came["options"])
+        ))
+    })
+}
+
+pub(super) fn kind_of(call: &SeenCall) -> &str {
+    call.now["kind"].as_str().unwrap_or("other")
+}
+
+/// Text for comparing: how it is spaced doesn't count.
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_blank(pieces: &[Piece<Json>]) -> bool {
+    pieces
+        .iter()
+        .all(|piece| matches!(piece, Piece::Text(text) if text.trim().is_empty()))
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", cut(text, SHOWN))
+}
+
+trait Describe {
+    fn kind(&self) -> String;
+}
+
+impl Describe for &Block {
+    fn kind(&self) -> String {
+        self.kind.as_str().to_owned()
+    }
+}
+
+impl Describe for Json {
+    fn kind(&self) -> String {
+        self["type"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+fn described<Other: Describe>(piece: Option<&Piece<Other>>) -> String {
+    match piece {
+        Some(Piece::Text(text)) => quoted(&spaced(text)),
+        Some(Piece::Other(other)) => format!("a block of type `{}`", other.kind()),
+        None => "nothing".to_owned(),
+    }
+}

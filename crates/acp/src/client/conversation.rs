@@ -1,0 +1,402 @@
+//! The conversation with an agent: what it sends is kept, and what it asks is answered.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_runtime::lines::{Line, LineReader};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
+use serde_json::json;
+use tokio::io::AsyncRead;
+use tokio::sync::Notify;
+
+use super::files::{self, Terminals};
+use super::seen::{Came, Seen};
+use crate::found::shown;
+use crate::peer::{Answer, Peer};
+use crate::rpc::{self, METHOD_NOT_FOUND, Message, RpcError};
+use crate::telling::Telling;
+
+/// A longer line of the agent is refused, in bytes.
+const MAX_LINE: usize = 64 << 20;
+
+/// An agent may not send more in one turn, in bytes.
+const MAX_TURN: usize = 256 << 20;
+
+/// A conversation with one agent.
+pub(super) struct Conversation {
+    pub(super) peer: Peer,
+    pub(super) telling: Arc<Telling>,
+    pub(super) terminals: Terminals,
+    root: PathBuf,
+    /// What the client said that it can do.
+    capabilities: Mutex<Json>,
+    state: Mutex<State>,
+    /// Something came.
+    pub(super) changed: Notify,
+}
+
+/// What changes.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) session: Option<Arc<str>>,
+    pub(super) seen: Seen,
+    /// What the user decides, in order.
+    pub(super) decisions: VecDeque<PermissionRequest>,
+    /// The files whose content the script has.
+    pub(super) contents: Vec<(String, String)>,
+    /// Whether a turn is being played: what the agent does by itself is not in the script.
+    pub(super) is_in_turn: bool,
+    /// Whether the turn was cancelled: permissions are no longer given.
+    pub(super) is_cancelled: bool,
+    /// The agent says nothing more.
+    pub(super) is_over: bool,
+    /// What came in this turn, in bytes.
+    n_bytes: usize,
+}
+
+impl Conversation {
+    pub(super) fn new(
+        peer: Peer,
+        telling: Arc<Telling>,
+        root: PathBuf,
+        environment: &[(OsString, OsString)],
+    ) -> Self {
+        Self {
+            peer,
+            telling,
+            terminals: Terminals::new(root.clone(), environment.to_vec()),
+            root,
+            capabilities: Mutex::default(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the client says that it can do.
+    pub(super) fn set_capabilities(&self, capabilities: &Json) {
+        *self
+            .capabilities
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = capabilities.clone();
+    }
+
+    fn can(&self, pointer: &str) -> bool {
+        let capabilities = self
+            .capabilities
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        capabilities.pointer(pointer) == Some(&Json::Bool(true))
+    }
+
+    /// A turn begins; what came since the last one is not part of it.
+    pub(super) fn begin_turn(
+        &self,
+        decisions: VecDeque<PermissionRequest>,
+        contents: Vec<(String, String)>,
+    ) {
+        let mut state = self.state();
+        state.seen.begin();
+        state.decisions = decisions;
+        state.contents = contents;
+        state.is_in_turn = true;
+        state.is_cancelled = false;
+        state.n_bytes = 0;
+    }
+
+    /// Something is wrong with what the agent does.
+    pub(super) async fn found(&self, found: Diagnostic) {
+        let session = self.state().session.clone();
+        self.telling.found(session, found).await;
+    }
+
+    async fn unexpected(&self, message: String) {
+        self.found(Diagnostic::error(codes::ACP_UNEXPECTED, message))
+            .await;
+    }
+
+    /// Reads what the agent writes until there is no more.
+    pub(super) async fn listen(self: Arc<Self>, input: Box<dyn AsyncRead + Send + Unpin>) {
+        let mut lines = LineReader::new(input, MAX_LINE);
+        loop {
+            match lines.next().await {
+                Line::Whole(line) => {
+                    let n_bytes = {
+                        let mut state = self.state();
+                        state.n_bytes += line.len();
+                        state.n_bytes
+                    };
+                    self.line(&line).await;
+                    self.changed.notify_one();
+                    if n_bytes > MAX_TURN {
+                        let message = format!(
+                            "the agent sent more than {} MiB in one turn",
+                            MAX_TURN >> 20
+                        );
+                        self.unexpected(message).await;
+                        break;
+                    }
+                }
+                Line::TooLong(bound) => {
+                    let message = format!("a line of the agent is longer than {} MiB", bound >> 20);
+                    self.unexpected(message).await;
+                    break;
+                }
+                Line::End => break,
+            }
+        }
+        self.state().is_over = true;
+        self.peer.hang_up();
+        self.changed.notify_one();
+    }
+
+    async fn line(self: &Arc<Self>, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        match rpc::read(line) {
+            Ok(Message::Response { id, result }) => {
+                if !self.peer.answered(&id, result) {
+                    self.unexpected(format!("an answer to request {id}, which was never sent"))
+                        .await;
+                }
+            }
+            Ok(Message::Notification { method, params }) => self.notified(&method, &params).await,
+            Ok(Message::Request { id, method, params }) => self.request(id, method, params).await,
+            Err(malformed) => {
+                let message = format!("a line of the agent is no message: {}", malformed.why);
+                let line = String::from_utf8_lossy(line);
+                let found = Diagnostic::error(codes::ACP_UNEXPECTED, message)
+                    .with_note(format!("it was: {}", cut(line.trim(), 200)))
+                    .with_help(
+                        "standard output belongs to the protocol; logs go to standard error",
+                    );
+                self.found(found).await;
+            }
+        }
+    }
+
+    /// Why a message is about another session than the one there is.
+    fn other_session(&self, params: &Json) -> Option<String> {
+        let session = self.state().session.clone();
+        let told = params["sessionId"].as_str();
+        // While it is being opened, only the agent knows it.
+        let is_it = session.is_none() || told == session.as_deref();
+        (!is_it).then(|| {
+            format!(
+                "the session {}, which does not exist",
+                shown(&params["sessionId"])
+            )
+        })
+    }
+
+    async fn notified(&self, method: &str, params: &Json) {
+        let at = self.telling.clock.now();
+        if method != "session/update" {
+            if method.starts_with('_') {
+                let (method, params) = (method.to_owned(), params.clone());
+                let kept = self
+                    .state()
+                    .seen
+                    .came(at, Came::Notified { method, params });
+                if let Err(why) = kept {
+                    self.unexpected(why).await;
+                }
+            } else if !method.starts_with("$/") {
+                self.unexpected(format!("unknown notification `{}`", cut(method, 100)))
+                    .await;
+            }
+            return;
+        }
+        if let Some(other) = self.other_session(params) {
+            return self.unexpected(format!("an update of {other}")).await;
+        }
+        let update = &params["update"];
+        let (kept, is_late) = {
+            let mut state = self.state();
+            let is_late = !state.is_in_turn && state.session.is_some() && Seen::is_of_turn(update);
+            (state.seen.update(at, update), is_late)
+        };
+        match kept {
+            Err(why) => {
+                let found =
+                    Diagnostic::error(codes::ACP_UNEXPECTED, format!("the agent sent {why}"))
+                        .with_note(format!("it was: {}", shown(update)));
+                self.found(found).await;
+            }
+            Ok(()) if is_late => {
+                let found = Diagnostic::error(
+                    codes::ACP_UNEXPECTED,
+                    "the agent sent an update although no prompt is being answered",
+                );
+                let found = found
+                    .with_note(format!("it was: {}", shown(update)))
+                    .with_help("all updates of a turn are sent before the answer to its prompt");
+                self.found(found).await;
+            }
+            Ok(()) => {}
+        }
+    }
+
+    async fn request(self: &Arc<Self>, id: Json, method: String, params: Json) {
+        if let Some(other) = self
+            .other_session(&params)
+            .filter(|_| !method.starts_with('_'))
+        {
+            let message = format!("`{method}` for {other}");
+            self.unexpected(message.clone()).await;
+            let error = RpcError::new(rpc::NOT_FOUND, message);
+            return self.peer.answer(&id, &Err(error)).await;
+        }
+        let needs = match method.as_str() {
+            "session/request_permission" => {
+                let answer = self.decide(&params).await;
+                return self.peer.answer(&id, &answer).await;
+            }
+            "fs/read_text_file" => "/fs/readTextFile",
+            "fs/write_text_file" => "/fs/writeTextFile",
+            "terminal/create"
+            | "terminal/output"
+            | "terminal/wait_for_exit"
+            | "terminal/kill"
+            | "terminal/release" => "/terminal",
+            _ => {
+                if !method.starts_with('_') {
+                    self.unexpected(format!("unknown request `{}`", cut(&method, 100)))
+                        .await;
+                }
+                let error = RpcError::new(METHOD_NOT_FOUND, format!("method not found: {method}"));
+                return self.peer.answer(&id, &Err(error)).await;
+            }
+        };
+        if !self.can(needs) {
+            let message = format!("`{method}`, which the client does not advertise");
+            self.found(Diagnostic::error(codes::ACP_CAPABILITIES, &message))
+                .await;
+            let error = RpcError::new(METHOD_NOT_FOUND, message);
+            return self.peer.answer(&id, &Err(error)).await;
+        }
+        match method.as_str() {
+            "fs/read_text_file" | "fs/write_text_file" => {
+                let answer = self.file(&method, &params).await;
+                self.peer.answer(&id, &answer).await;
+            }
+            _ => {
+                let conversation = self.clone();
+                tokio::spawn(async move {
+                    let answer = conversation.terminals.answer(&method, &params).await;
+                    if let Err(error) = &answer {
+                        conversation.refused(&method, error).await;
+                    }
+                    conversation.peer.answer(&id, &answer).await;
+                });
+            }
+        }
+    }
+
+    /// What an agent may not do is a failure; what it can't is an answer.
+    async fn refused(&self, method: &str, error: &RpcError) {
+        if error.code == rpc::INVALID_PARAMS {
+            self.unexpected(format!("`{method}`: {}", error.message))
+                .await;
+        }
+    }
+
+    async fn file(&self, method: &str, params: &Json) -> Answer {
+        let path = params["path"].as_str().unwrap_or_default().to_owned();
+        let scripted = {
+            let state = self.state();
+            let contents = state.contents.iter().find(|(of, _)| *of == path);
+            contents.map(|(_, content)| content.clone())
+        };
+        let (is_read, root) = (method == "fs/read_text_file", self.root.clone());
+        let answer = match scripted.filter(|_| is_read) {
+            Some(content) => Ok(json!({"content": files::lines_of(&content, params)})),
+            None => {
+                let asked = params.clone();
+                let answer = tokio::task::spawn_blocking(move || match is_read {
+                    true => files::read(&root, &asked),
+                    false => files::write(&root, &asked),
+                });
+                let lost = |_| Err(RpcError::new(rpc::INTERNAL_ERROR, "the file was lost"));
+                answer.await.unwrap_or_else(lost)
+            }
+        };
+        if let Err(error) = &answer {
+            self.refused(method, error).await;
+        }
+        let content = params["content"].as_str().unwrap_or_default().to_owned();
+        let came = match is_read {
+            true => Came::Read { path },
+            false => Came::Write { path, content },
+        };
+        let at = self.telling.clock.now();
+        let kept = self.state().seen.came(at, came);
+        if let Err(why) = kept {
+            self.unexpected(why).await;
+        }
+        answer
+    }
+
+    /// What the user of the script decides.
+    async fn decide(&self, params: &Json) -> Answer {
+        let offered = params["options"].as_array().map_or(&[][..], Vec::as_slice);
+        let next = {
+            let mut state = self.state();
+            match state.is_cancelled {
+                true => None,
+                false => state.decisions.pop_front(),
+            }
+        };
+        let cancelled = json!({"outcome": "cancelled"});
+        // One that nobody scripted is told when the turn is compared.
+        let outcome = match next {
+            None => cancelled,
+            Some(request) => match &request.decision {
+                PermissionDecision::Cancelled => cancelled,
+                PermissionDecision::Selected(id) => match choose(&request, id, offered) {
+                    Some(id) => json!({"outcome": "selected", "optionId": id}),
+                    None => {
+                        let message = format!(
+                            "the agent offers no option like `{id}`, so its request was cancelled"
+                        );
+                        let found = Diagnostic::error(codes::ACP_PERMISSION, message)
+                            .with_note(format!("it offers {}", shown(&params["options"])));
+                        self.found(found).await;
+                        cancelled
+                    }
+                },
+            },
+        };
+        let at = self.telling.clock.now();
+        let came = Came::Permission {
+            params: params.clone(),
+            outcome: outcome.clone(),
+        };
+        let kept = self.state().seen.came(at, came);
+        if let Err(why) = kept {
+            self.unexpected(why).await;
+        }
+        Ok(json!({"outcome": outcome}))
+    }
+}
+
+/// The option that is meant: the one with this id, else the first of its kind.
+fn choose(request: &PermissionRequest, id: &str, offered: &[Json]) -> Option<Json> {
+    let by_id = offered.iter().find(|option| option["optionId"] == id);
+    let kind = request.options.iter().find(|option| option.id == id);
+    let by_kind = || {
+        let kind = &kind?.kind;
+        offered.iter().find(|option| option["kind"] == *kind)
+    };
+    by_id
+        .or_else(by_kind)
+        .map(|option| option["optionId"].clone())
+}

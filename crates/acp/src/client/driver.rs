@@ -1,0 +1,172 @@
+//! Drives agents through scripts, one after the other, and says how it went.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cuecard_runtime::scripted_faults::ScriptedFaults;
+use cuecard_runtime::trace_writer::Writer;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::script::Speed;
+use tokio_util::sync::CancellationToken;
+
+use super::Connection;
+use super::conversation::Conversation;
+use super::talk::{Stopped, Talk};
+use crate::peer::{self, Peer, WriterEnd};
+use crate::script::AcpScript;
+use crate::session::IndexedScript;
+use crate::telling::Telling;
+use crate::verdict::Verdict;
+
+/// So much of what an agent printed is shown when it dies, in lines.
+const SHOWN_LINES: usize = 20;
+
+/// Drives agents.
+pub(super) struct Driver {
+    pub(super) telling: Arc<Telling>,
+    pub(super) faults: ScriptedFaults<()>,
+    pub(super) speed: Speed,
+    pub(super) patience: Duration,
+    tallies: Mutex<Tallies>,
+}
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Tallies {
+    pub(super) n_sessions: u64,
+    pub(super) n_prompts: u64,
+    /// The segments that were played to their end, by scenario and number.
+    pub(super) played: HashSet<(usize, usize)>,
+    could_not_run: bool,
+}
+
+impl Driver {
+    pub(super) fn new(
+        telling: Telling,
+        faults: ScriptedFaults<()>,
+        speed: Speed,
+        patience: Duration,
+    ) -> Self {
+        Self {
+            telling: Arc::new(telling),
+            faults,
+            speed,
+            patience,
+            tallies: Mutex::default(),
+        }
+    }
+
+    pub(super) fn tallies(&self) -> MutexGuard<'_, Tallies> {
+        self.tallies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A scenario can't be played.
+    pub(super) async fn could_not_run(&self, problem: Diagnostic) {
+        self.tallies().could_not_run = true;
+        self.telling.found(None, problem).await;
+    }
+
+    /// Drives an agent through a script.
+    pub(super) async fn drive(
+        self: &Arc<Self>,
+        script: IndexedScript,
+        folder: &Path,
+        environment: &[(OsString, OsString)],
+        connection: Connection,
+        stop: &CancellationToken,
+    ) {
+        let Connection {
+            input,
+            output,
+            process,
+        } = connection;
+        let (peer, frames) = Peer::new();
+        let conversation =
+            Conversation::new(peer, self.telling.clone(), folder.to_owned(), environment);
+        let conversation = Arc::new(conversation);
+        let for_faults = self.clone();
+        let writing =
+            tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
+        let listening = tokio::spawn(conversation.clone().listen(input));
+        let mut talk = Talk::new(self.clone(), conversation.clone(), script, folder, writing);
+        let stopped = tokio::select! {
+            played = talk.play() => played.err(),
+            () = stop.cancelled() => Some(Stopped::Told),
+        };
+        let n_open = conversation.terminals.n_open();
+        if stopped.is_none() && n_open > 0 {
+            let message = format!("the agent did not release {n_open} of its terminals");
+            let found = Diagnostic::warning(codes::ACP_UNEXPECTED, message);
+            let help = "an agent sends `terminal/release` for each terminal that it created";
+            conversation.found(found.with_help(help)).await;
+        }
+        conversation.terminals.close();
+        conversation.peer.close();
+        let writing = talk.into_writing();
+        if stopped.is_some() {
+            // What waits to be read by an agent that doesn't is given up.
+            writing.abort();
+        }
+        let written = writing.await;
+        let (status, errors) = match process {
+            Some(process) => process.end().await,
+            None => (None, String::new()),
+        };
+        listening.abort();
+        if let Some(Stopped::Gone) = stopped
+            && !matches!(written, Ok(WriterEnd::Crashed))
+        {
+            let how = status.map_or_else(String::new, |status| format!(" ({status})"));
+            let message = format!("the agent ended before the script did{how}");
+            let mut found = Diagnostic::error(codes::ACP_MISSING, message);
+            let lines: Vec<&str> = errors.lines().collect();
+            for line in &lines[lines.len().saturating_sub(SHOWN_LINES)..] {
+                found = found.with_note(format!("stderr: {line}"));
+            }
+            conversation.found(found).await;
+        }
+    }
+
+    /// What is said at the end.
+    pub(super) async fn settle(&self, scripts: &[Arc<AcpScript>], writer: Writer) -> Verdict {
+        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
+        let missed = "its event was not played; `--dry-run` lists where faults would be injected";
+        for found in self.faults.unfired(timeline_of, missed) {
+            self.telling.found(None, found).await;
+        }
+        let unplayed = Verdict::unplayed(scripts, &self.tallies().played);
+        if let Some(first) = unplayed.first()
+            && self.telling.findings.n_failures() == 0
+        {
+            let message = format!(
+                "prompt {} of `{}` was not played",
+                first.turn, first.scenario
+            );
+            let found = Diagnostic::error(codes::ACP_MISSING, message);
+            self.telling
+                .found(None, found.with_note(first.place.clone()))
+                .await;
+        }
+        let (n_sessions, n_prompts, could_not_run) = {
+            let tallies = self.tallies();
+            (tallies.n_sessions, tallies.n_prompts, tallies.could_not_run)
+        };
+        let mut verdict = Verdict {
+            passed: self.telling.findings.n_failures() == 0,
+            n_failures: self.telling.findings.n_failures(),
+            findings: self.telling.findings.list(),
+            n_sessions,
+            n_prompts,
+            scenarios: Verdict::scenarios(scripts),
+            unplayed,
+            is_crashed: false,
+            could_not_run,
+            trace_error: None,
+        };
+        self.telling.end(writer, &mut verdict).await;
+        verdict
+    }
+}

@@ -1,0 +1,325 @@
+//! What an agent gets of its client: files of the session's folder, and terminals.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cuecard_runtime::policy::inside;
+use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::value::Json;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::peer::Answer;
+use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, RpcError};
+
+/// A larger file is not read, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+/// So much of a terminal's output is kept if the agent names no limit, in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// So many terminals may be open.
+const MAX_TERMINALS: usize = 256;
+
+/// How long what a command started may go on printing after it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Reads a file as `fs/read_text_file` has it: from a line on, so many lines.
+pub(super) fn read(root: &Path, params: &Json) -> Answer {
+    let path = path_of(root, params)?;
+    let not_found =
+        |message: String| RpcError::new(NOT_FOUND, message).with_data(params["path"].clone());
+    let told = params["path"].as_str().unwrap_or_default();
+    let metadata = std::fs::metadata(&path)
+        .map_err(|error| not_found(format!("`{told}` can't be read: {}", io_reason(&error))))?;
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
+        let message = format!("`{told}` is no file, or larger than {} MiB", MAX_FILE >> 20);
+        return Err(RpcError::new(INVALID_PARAMS, message));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        RpcError::new(
+            INTERNAL_ERROR,
+            format!("`{told}` can't be read: {}", io_reason(&error)),
+        )
+    })?;
+    Ok(json!({"content": lines_of(&text, params)}))
+}
+
+/// The lines of a text that a request asks for.
+pub(super) fn lines_of(text: &str, params: &Json) -> String {
+    let line = params["line"].as_u64().unwrap_or(1).max(1);
+    let limit = params["limit"].as_u64().unwrap_or(u64::MAX);
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let lines = text.split_inclusive('\n');
+    lines.skip(count(line - 1)).take(count(limit)).collect()
+}
+
+/// Writes a file as `fs/write_text_file` has it.
+pub(super) fn write(root: &Path, params: &Json) -> Answer {
+    let path = path_of(root, params)?;
+    let content = params["content"].as_str();
+    let content =
+        content.ok_or_else(|| RpcError::new(INVALID_PARAMS, "`content` must be a string"))?;
+    let folder = path.parent().unwrap_or(root);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&path, content))
+        .map(|()| json!({}))
+        .map_err(|error| {
+            let told = params["path"].as_str().unwrap_or_default();
+            RpcError::new(
+                INTERNAL_ERROR,
+                format!("`{told}` can't be written: {}", io_reason(&error)),
+            )
+        })
+}
+
+fn path_of(root: &Path, params: &Json) -> Result<PathBuf, RpcError> {
+    let invalid = |message: String| RpcError::new(INVALID_PARAMS, message);
+    let told = params["path"].as_str().unwrap_or_default();
+    if !told.starts_with('/') {
+        return Err(invalid(format!("`path` must be absolute, not `{told}`")));
+    }
+    inside(root, Path::new(told)).map_err(|why| invalid(format!("`{told}` {why}")))
+}
+
+/// The terminals of a client.
+#[derive(Debug)]
+pub(super) struct Terminals {
+    root: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+    open: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    by_id: HashMap<String, Arc<Terminal>>,
+    /// What those printed that are released.
+    printed: HashMap<String, String>,
+    count: usize,
+}
+
+/// A command that runs, or has run.
+#[derive(Debug)]
+struct Terminal {
+    output: Mutex<Output>,
+    limit: usize,
+    status: watch::Receiver<Option<Json>>,
+    kill: CancellationToken,
+}
+
+/// What was printed: the end of it, if it is too long.
+#[derive(Debug, Default)]
+struct Output {
+    bytes: Vec<u8>,
+    is_truncated: bool,
+}
+
+impl Terminals {
+    /// None yet. Commands run in `root`, with this environment.
+    pub(super) fn new(root: PathBuf, environment: Vec<(OsString, OsString)>) -> Self {
+        Self {
+            root,
+            environment,
+            open: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a terminal printed so far.
+    pub(super) fn printed(&self, id: &str) -> Option<String> {
+        let state = self.state();
+        let open = state.by_id.get(id).map(|terminal| terminal.text());
+        open.or_else(|| state.printed.get(id).cloned())
+    }
+
+    /// The terminals that are still open.
+    pub(super) fn n_open(&self) -> usize {
+        self.state().by_id.len()
+    }
+
+    /// Kills what still runs.
+    pub(super) fn close(&self) {
+        for (_, terminal) in self.state().by_id.drain() {
+            terminal.kill.cancel();
+        }
+    }
+
+    /// Answers a request of the agent's. `terminal/wait_for_exit` takes as long as the command does.
+    pub(super) async fn answer(&self, method: &str, params: &Json) -> Answer {
+        if method == "terminal/create" {
+            return self.create(params);
+        }
+        let id = params["terminalId"].as_str().unwrap_or_default();
+        let terminal = self.state().by_id.get(id).cloned();
+        let terminal = terminal
+            .ok_or_else(|| RpcError::new(NOT_FOUND, format!("there is no terminal `{id}`")))?;
+        match method {
+            "terminal/output" => {
+                let mut answer = json!({
+                    "output": terminal.text(),
+                    "truncated": terminal.output().is_truncated,
+                });
+                if let Some(status) = &*terminal.status.borrow() {
+                    answer["exitStatus"] = status.clone();
+                }
+                Ok(answer)
+            }
+            "terminal/wait_for_exit" => terminal.ended().await,
+            "terminal/kill" => {
+                terminal.kill.cancel();
+                terminal.ended().await.map(|_| json!({}))
+            }
+            _ => {
+                let mut state = self.state();
+                state.by_id.remove(id);
+                state.printed.insert(id.to_owned(), terminal.text());
+                terminal.kill.cancel();
+                Ok(json!({}))
+            }
+        }
+    }
+
+    fn create(&self, params: &Json) -> Answer {
+        let invalid = |message: String| RpcError::new(INVALID_PARAMS, message);
+        let program = params["command"]
+            .as_str()
+            .filter(|program| !program.is_empty());
+        let program = program.ok_or_else(|| invalid("`command` must be a string".to_owned()))?;
+        let cwd = match params["cwd"].as_str() {
+            None => self.root.clone(),
+            Some(cwd) => inside(&self.root, Path::new(cwd))
+                .map_err(|why| invalid(format!("`cwd`: `{cwd}` {why}")))?,
+        };
+        let texts = |json: &Json| -> Vec<OsString> {
+            let items = json.as_array().into_iter().flatten();
+            items.filter_map(Json::as_str).map(OsString::from).collect()
+        };
+        let given = params["env"].as_array().into_iter().flatten();
+        let given =
+            given.filter_map(|entry| Some((entry["name"].as_str()?, entry["value"].as_str()?)));
+        let given = given.map(|(name, value)| (name.into(), value.into()));
+        let spec = ProcessSpec {
+            program: program.into(),
+            args: texts(&params["args"]),
+            env: self.environment.iter().cloned().chain(given).collect(),
+            cwd: Some(cwd),
+        };
+        let mut state = self.state();
+        if state.by_id.len() >= MAX_TERMINALS {
+            let message = format!("there are {MAX_TERMINALS} terminals already");
+            return Err(RpcError::new(INTERNAL_ERROR, message));
+        }
+        let group = ProcessGroup::spawn(&spec, &[]).map_err(|error| {
+            let message = format!("`{program}` can't be started: {}", io_reason(&error));
+            RpcError::new(INTERNAL_ERROR, message)
+        })?;
+        let limit = params["outputByteLimit"].as_u64();
+        let limit = limit.map_or(MAX_OUTPUT, |limit| {
+            usize::try_from(limit).unwrap_or(MAX_OUTPUT)
+        });
+        let (ended, status) = watch::channel(None);
+        let terminal = Arc::new(Terminal {
+            output: Mutex::default(),
+            limit: limit.min(MAX_OUTPUT),
+            status,
+            kill: CancellationToken::new(),
+        });
+        tokio::spawn(run(group, terminal.clone(), ended));
+        state.count += 1;
+        let id = format!("terminal-{}", state.count);
+        state.by_id.insert(id.clone(), terminal);
+        Ok(json!({"terminalId": id}))
+    }
+}
+
+impl Terminal {
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.output().bytes).into_owned()
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        let mut output = self.output();
+        output.bytes.extend_from_slice(bytes);
+        let mut surplus = output.bytes.len().saturating_sub(self.limit);
+        if surplus > 0 {
+            output.is_truncated = true;
+            // Cut between characters.
+            while output
+                .bytes
+                .get(surplus)
+                .is_some_and(|byte| byte & 0xC0 == 0x80)
+            {
+                surplus += 1;
+            }
+            output.bytes.drain(..surplus);
+        }
+    }
+
+    async fn ended(&self) -> Answer {
+        let mut status = self.status.clone();
+        let ended = status.wait_for(Option::is_some).await;
+        let ended = ended.ok().and_then(|status| status.clone());
+        Ok(ended.unwrap_or_else(|| json!({"exitCode": null, "signal": "SIGKILL"})))
+    }
+}
+
+/// Reads what a command prints until it ends or is killed.
+async fn run(mut group: ProcessGroup, terminal: Arc<Terminal>, ended: watch::Sender<Option<Json>>) {
+    drop(group.stdin.take());
+    let (out, err) = (group.stdout.take(), group.stderr.take());
+    let printing = async {
+        tokio::join!(print(out, &terminal), print(err, &terminal));
+    };
+    tokio::pin!(printing);
+    let mut is_silent = false;
+    let status = loop {
+        tokio::select! {
+            status = group.wait() => break status.ok(),
+            () = terminal.kill.cancelled() => break group.kill().await,
+            () = &mut printing, if !is_silent => is_silent = true,
+        }
+    };
+    if !is_silent {
+        // What it left in the background may hold its streams for long.
+        let _ = tokio::time::timeout(LAST_WORDS, printing).await;
+    }
+    ended.send_replace(Some(match status {
+        Some(status) => {
+            use std::os::unix::process::ExitStatusExt as _;
+            let signal = status.signal().map(|signal| format!("SIG{signal}"));
+            json!({"exitCode": status.code(), "signal": signal})
+        }
+        None => json!({"exitCode": null, "signal": "SIGKILL"}),
+    }));
+    terminal.kill.cancelled().await;
+}
+
+async fn print(stream: Option<impl AsyncRead + Unpin>, terminal: &Terminal) {
+    let Some(mut stream) = stream else { return };
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(n) = stream.read(&mut buffer).await {
+        if n == 0 {
+            return;
+        }
+        terminal.print(&buffer[..n]);
+    }
+}
+
+impl Drop for Terminals {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

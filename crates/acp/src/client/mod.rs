@@ -1,0 +1,349 @@
+//! A client that drives a real agent through timelines: it does what the user of the script does, answers what the agent
+//! asks, and compares what the agent does with the script.
+
+mod answer;
+mod calls;
+mod compare;
+mod conversation;
+mod driver;
+mod expected;
+mod files;
+mod seen;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_runtime::scripted_faults::{PlannedFault, ScriptedFaults};
+use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::trace_writer::{TraceOutput, Watcher, Writer};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
+use cuecard_timeline::script::{Act, PlayerKind};
+use cuecard_workspace::seed::seed;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::options::AcpOptions;
+use super::script::AcpScript;
+use super::telling::{Ready, Telling, read, usable};
+use super::verdict::{Notice, Verdict};
+use driver::Driver;
+
+/// How long an agent has to end once its input has.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The end of what an agent prints to its standard error is kept, in bytes.
+const MAX_ERRORS: usize = 16 << 10;
+
+/// A real agent.
+#[derive(Debug, Clone, Default)]
+pub struct AgentCommand {
+    /// The program with its arguments.
+    pub command: Vec<OsString>,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Where the agent works.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// This folder, as it is; else `acp.cwd` of the timeline, else a new one with the files of `repo`.
+    pub folder: Option<PathBuf>,
+    /// Whether new folders are kept.
+    pub is_kept: bool,
+}
+
+/// A client of real agents, before it starts.
+#[derive(Default)]
+pub struct AcpClient {
+    paths: Vec<PathBuf>,
+    options: AcpOptions,
+    trace: Option<TraceOutput>,
+    watcher: Option<Watcher<Notice>>,
+}
+
+/// How a conversation reaches its agent.
+pub(super) struct Connection {
+    /// What the agent writes.
+    pub(super) input: Box<dyn AsyncRead + Send + Unpin>,
+    /// What it reads.
+    pub(super) output: Box<dyn AsyncWrite + Send + Unpin>,
+    /// The agent itself, if it is a process of ours.
+    pub(super) process: Option<AgentProcess>,
+}
+
+impl AcpClient {
+    /// A client that plays the timelines in these files and folders.
+    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            paths: paths.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be said about it.
+    #[must_use]
+    pub fn options(mut self, options: AcpOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Writes the trace of the run.
+    #[must_use]
+    pub fn trace(mut self, trace: TraceOutput) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Tells `watcher` what happens, on a thread of its own.
+    #[must_use]
+    pub fn watch(mut self, watcher: Watcher<Notice>) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let play = &self.options.play;
+        let (scripts, _) = usable(read(&self.paths, play), play)?;
+        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
+        Ok(faults_of(&scripts).planned(timeline_of, |()| 1))
+    }
+
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// [`StartError`]: bad files, all of their errors at once; a trace that can't be written.
+    pub async fn start(self) -> Result<ReadyClient, StartError> {
+        let play = &self.options.play;
+        let ready = Ready::new(&self.paths, play, self.trace, self.watcher).await?;
+        let mut scripts = ready.scripts;
+        if let Some(name) = &play.scenario_name {
+            scripts.retain(|script| script.timeline.name == *name);
+        }
+        let faults = faults_of(&scripts);
+        Ok(ReadyClient {
+            patience: self.options.patience,
+            scripts,
+            faults,
+            speed: play.speed,
+            telling: ready.telling,
+            writer: ready.writer,
+            diagnostics: ready.diagnostics,
+        })
+    }
+}
+
+/// The faults of scripts, and whether each can ever happen: those of what the client sends.
+fn faults_of(scripts: &[Arc<AcpScript>]) -> ScriptedFaults<()> {
+    let timelines = scripts.iter().map(|script| &*script.timeline);
+    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, _: FaultKind| {
+        let is_sent = PlayerKind::Acp.cell(&event.kind).act.swapped() == Act::Acts;
+        match is_sent && !matches!(event.kind, EventKind::Initialize(_)) {
+            true => Ok(()),
+            false => Err("a client sends nothing at this event; put it at `userInputs`"),
+        }
+    })
+}
+
+/// A client that has read its files.
+pub struct ReadyClient {
+    scripts: Vec<Arc<AcpScript>>,
+    faults: ScriptedFaults<()>,
+    patience: Duration,
+    speed: cuecard_timeline::script::Speed,
+    telling: Telling,
+    writer: Writer,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl ReadyClient {
+    /// What was found in the files: warnings and notes, and the errors of files that were left out.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// How many scenarios there are.
+    pub fn n_scenarios(&self) -> usize {
+        self.scripts.len()
+    }
+
+    /// Drives an agent through each timeline, each time a new process.
+    pub async fn drive(
+        self,
+        agent: &AgentCommand,
+        workspace: &Workspace,
+        stop: &CancellationToken,
+    ) -> Verdict {
+        self.drive_by(
+            || AgentProcess::start(agent),
+            &agent.environment,
+            workspace,
+            stop,
+        )
+        .await
+    }
+
+    /// The same with what `connect` connects to.
+    pub(super) async fn drive_by(
+        self,
+        connect: impl Fn() -> Result<Connection, Diagnostic>,
+        environment: &[(OsString, OsString)],
+        workspace: &Workspace,
+        stop: &CancellationToken,
+    ) -> Verdict {
+        let driver = Arc::new(Driver::new(
+            self.telling,
+            self.faults,
+            self.speed,
+            self.patience,
+        ));
+        for (scenario_idx, script) in self.scripts.iter().enumerate() {
+            if stop.is_cancelled() {
+                break;
+            }
+            let folder = match Folder::of(script, workspace, environment).await {
+                Ok(folder) => folder,
+                Err(problem) => {
+                    driver.could_not_run(problem).await;
+                    continue;
+                }
+            };
+            match connect() {
+                Ok(connection) => {
+                    let script = (scenario_idx, script.clone());
+                    driver
+                        .drive(script, &folder.path, environment, connection, stop)
+                        .await;
+                }
+                Err(problem) => driver.could_not_run(problem).await,
+            }
+        }
+        driver.settle(&self.scripts, self.writer).await
+    }
+}
+
+/// The folder of a session.
+struct Folder {
+    path: PathBuf,
+    /// It goes when this does.
+    _scratch: Option<tempfile::TempDir>,
+}
+
+impl Folder {
+    async fn of(
+        script: &AcpScript,
+        workspace: &Workspace,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, Diagnostic> {
+        let timeline = &script.timeline;
+        let problem = |message: String| Diagnostic::error(codes::FILE_WRITE, message);
+        if let Some(folder) = workspace.folder.as_ref().or(timeline.acp.cwd.as_ref()) {
+            let path = folder.canonicalize().ok().filter(|path| path.is_dir());
+            let path = path.ok_or_else(|| {
+                problem(format!("the folder `{}` does not exist", folder.display()))
+                    .with_help("`--cwd DIR` says where the agent works")
+            })?;
+            return Ok(Self {
+                path,
+                _scratch: None,
+            });
+        }
+        let scratch = tempfile::Builder::new()
+            .prefix("cuecard-")
+            .tempdir()
+            .map_err(|error| problem(format!("no temporary folder: {}", io_reason(&error))))?;
+        // As programs see it that ask for their folder.
+        let path = scratch
+            .path()
+            .canonicalize()
+            .unwrap_or_else(|_| scratch.path().to_owned());
+        seed(timeline, &path, environment).await?;
+        Ok(match workspace.is_kept {
+            true => Self {
+                path: scratch.keep().canonicalize().unwrap_or(path),
+                _scratch: None,
+            },
+            false => Self {
+                path,
+                _scratch: Some(scratch),
+            },
+        })
+    }
+}
+
+/// An agent that runs.
+pub(super) struct AgentProcess {
+    group: ProcessGroup,
+    errors: tokio::task::JoinHandle<String>,
+}
+
+impl AgentProcess {
+    fn start(agent: &AgentCommand) -> Result<Connection, Diagnostic> {
+        let mut words = agent.command.iter().cloned();
+        let spec = ProcessSpec {
+            program: words.next().unwrap_or_default(),
+            args: words.collect(),
+            env: agent.environment.clone(),
+            // Where the user is: the folder of the session is told to the agent.
+            cwd: None,
+        };
+        let refused = |error: &io::Error| {
+            let program = spec.program.to_string_lossy();
+            let message = format!(
+                "the agent `{program}` can't be started: {}",
+                io_reason(error)
+            );
+            Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("give the command that starts the agent after `--`")
+        };
+        let mut group = ProcessGroup::spawn(&spec, &[]).map_err(|error| refused(&error))?;
+        let (Some(input), Some(output), Some(errors)) =
+            (group.stdout.take(), group.stdin.take(), group.stderr.take())
+        else {
+            return Err(refused(&io::Error::other("it has no streams")));
+        };
+        Ok(Connection {
+            input: Box::new(input),
+            output: Box::new(output),
+            process: Some(Self {
+                group,
+                errors: tokio::spawn(last_words(errors)),
+            }),
+        })
+    }
+
+    /// Ends it, and tells how it ended and the end of what it printed to its standard error.
+    pub(super) async fn end(self) -> (Option<std::process::ExitStatus>, String) {
+        let status = self.group.shut_down(GRACE).await;
+        let errors = tokio::time::timeout(GRACE, self.errors).await;
+        (status, errors.ok().and_then(Result::ok).unwrap_or_default())
+    }
+}
+
+/// The end of a stream.
+async fn last_words(mut stream: impl AsyncRead + Unpin) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = vec![0; 4 << 10];
+    while let Ok(n) = stream.read(&mut buffer).await {
+        if n == 0 {
+            break;
+        }
+        kept.extend_from_slice(&buffer[..n]);
+        let surplus = kept.len().saturating_sub(MAX_ERRORS);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).trim().to_owned()
+}

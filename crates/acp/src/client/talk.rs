@@ -1,0 +1,772 @@
+//! What the client says: the calls of the script's user, and what came of them.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::{
+    Authenticate, BlockKind, EventKind, McpServer, McpTransport, PlanEntry, UserInput,
+};
+use cuecard_timeline::script::block_text;
+use cuecard_trace::{EventData, FinalOutput, MessageReceived};
+use serde_json::{Map, json};
+use tokio::task::JoinHandle;
+
+use super::compare::{Compared, Comparing, Difference};
+use super::conversation::Conversation;
+use super::driver::Driver;
+use super::expected::{Expected, TurnEnd, Wanted};
+use super::seen::{Came, SeenItem};
+use super::{answer, told};
+use crate::found::{differs, shown};
+use crate::peer::{Answer, WriterEnd};
+use crate::script::updates::Speaker;
+use crate::script::{AwaitedCall, PROTOCOL_VERSION, content, lacks};
+use crate::session::IndexedScript;
+use crate::verdict::{Notice, TurnReport};
+use cuecard_runtime::fault::FrameHit;
+
+/// Why a script was not played to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// It was told why.
+    Told,
+    /// The agent says nothing more.
+    Gone,
+}
+
+/// A client's side of a conversation.
+pub(super) struct Talk {
+    driver: Arc<Driver>,
+    conversation: Arc<Conversation>,
+    script: IndexedScript,
+    folder: String,
+    writing: JoinHandle<WriterEnd>,
+    /// When the session began.
+    began: Duration,
+    /// What the agent answered to `initialize`, and when its session was opened.
+    agent: Json,
+    opened: Json,
+    session: Arc<str>,
+    plan: Vec<PlanEntry>,
+    /// The events whose calls were made, and those whose faults have hit.
+    done: HashSet<usize>,
+    /// What prompts were answered since the last assert on them.
+    answers: Vec<Json>,
+    has_thoughts: bool,
+}
+
+impl Talk {
+    pub(super) fn new(
+        driver: Arc<Driver>,
+        conversation: Arc<Conversation>,
+        script: IndexedScript,
+        folder: &Path,
+        writing: JoinHandle<WriterEnd>,
+    ) -> Self {
+        Self {
+            began: driver.telling.clock.now(),
+            driver,
+            conversation,
+            script,
+            folder: folder.to_string_lossy().into_owned(),
+            writing,
+            agent: Json::Null,
+            opened: Json::Null,
+            session: "".into(),
+            plan: Vec::new(),
+            done: HashSet::new(),
+            answers: Vec::new(),
+            has_thoughts: false,
+        }
+    }
+
+    pub(super) fn into_writing(self) -> JoinHandle<WriterEnd> {
+        self.writing
+    }
+
+    /// Says all that the script has.
+    pub(super) async fn play(&mut self) -> Result<(), Stopped> {
+        self.initialize().await?;
+        self.authenticate().await?;
+        self.open().await?;
+        let n_segments = self.script.1.segments.live.len();
+        for segment_idx in 0..n_segments {
+            let before = self.script.1.bounds(segment_idx).0;
+            self.calls(before).await?;
+            self.turn(segment_idx).await?;
+        }
+        self.calls(self.script.1.timeline.events.len()).await?;
+        if self.wants_thoughts() && !self.has_thoughts {
+            let message = "the agent sent no thoughts: those of the script were not compared";
+            self.found(Diagnostic::warning(codes::ACP_MISSING, message))
+                .await;
+        }
+        Ok(())
+    }
+
+    fn wants_thoughts(&self) -> bool {
+        let events = &self.script.1.timeline.events;
+        events.iter().any(|event| event.kind.thinks())
+    }
+
+    async fn found(&self, found: Diagnostic) {
+        self.conversation.found(found).await;
+    }
+
+    async fn differs(&self, code: Code, event_idx: usize, message: String) {
+        let found = differs(code, &self.script.1.timeline, event_idx, message);
+        self.found(found).await;
+    }
+
+    /// Makes a call, and waits for its answer as long as the agent goes on saying something.
+    async fn call(
+        &mut self,
+        method: &str,
+        params: &Json,
+        event_idx: Option<usize>,
+    ) -> Result<Answer, Stopped> {
+        self.cancellable_call(method, params, event_idx, None).await
+    }
+
+    /// The same; `cancel` is asked whether the call is to be cancelled now.
+    async fn cancellable_call(
+        &mut self,
+        method: &str,
+        params: &Json,
+        event_idx: Option<usize>,
+        mut cancel: Option<Cancelling<'_>>,
+    ) -> Result<Answer, Stopped> {
+        let hit = event_idx.and_then(|event_idx| self.hit(event_idx));
+        let conversation = self.conversation.clone();
+        let clock = self.driver.telling.clock;
+        let mut answer = conversation.peer.request(method, params, hit).await;
+        let mut heard = clock.now();
+        loop {
+            let changed = conversation.changed.notified();
+            if conversation.state().is_over && answer.is_empty() {
+                return Err(Stopped::Gone);
+            }
+            let now = clock.now();
+            let mut wake = heard + self.driver.patience;
+            if let Some(cancelling) = &mut cancel
+                && !cancelling.is_sent
+            {
+                match now < cancelling.due {
+                    true => wake = wake.min(cancelling.due),
+                    false if (cancelling.is_reached)(&conversation.state().seen.items) => {
+                        cancelling.is_sent = true;
+                        conversation.state().is_cancelled = true;
+                        let params = json!({"sessionId": &*self.session});
+                        let hit = self.hit(cancelling.event_idx);
+                        conversation
+                            .peer
+                            .notify("session/cancel", &params, hit)
+                            .await;
+                    }
+                    false => {}
+                }
+            }
+            tokio::select! {
+                biased;
+                answered = &mut answer => {
+                    if let Some(cancelling) = cancel.filter(|cancelling| !cancelling.is_sent) {
+                        let message = "the prompt was answered before it could be cancelled".to_owned();
+                        self.differs(codes::ACP_MISSING, cancelling.event_idx, message).await;
+                    }
+                    return answered.map_err(|_| Stopped::Gone);
+                }
+                () = changed => heard = clock.now(),
+                end = &mut self.writing => {
+                    return Err(match end {
+                        // A fault ended it, as it should.
+                        Ok(WriterEnd::Crashed | WriterEnd::Finished) => Stopped::Told,
+                        _ => Stopped::Gone,
+                    });
+                }
+                () = clock.sleep_until(wake) => {
+                    if clock.now() >= heard + self.driver.patience {
+                        let seconds = self.driver.patience.as_secs();
+                        let message = format!("the agent did not answer `{method}`, and sent nothing for {seconds} s");
+                        let found = match event_idx {
+                            Some(idx) => differs(codes::ACP_MISSING, &self.script.1.timeline, idx, message),
+                            None => Diagnostic::error(codes::ACP_MISSING, message),
+                        };
+                        self.found(found.with_help("give it more time with `--timeout SECONDS`")).await;
+                        return Err(Stopped::Told);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The fault of an event that hits what is sent for it.
+    fn hit(&self, event_idx: usize) -> Option<FrameHit> {
+        let mut faults = self.driver.faults.all().iter().enumerate();
+        let (fault_idx, fault) = faults.find(|(_, fault)| {
+            fault.scenario_idx == self.script.0 && fault.event_idx == event_idx && fault.aim.is_ok()
+        })?;
+        Some(FrameHit {
+            fault_idx,
+            kind: fault.fault.kind,
+            id: None,
+        })
+    }
+
+    /// An answer that must be no error.
+    async fn granted(
+        &self,
+        method: &str,
+        event_idx: Option<usize>,
+        answer: Answer,
+    ) -> Result<Json, Stopped> {
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                let message = format!(
+                    "the agent refused `{method}`: {} ({})",
+                    error.message, error.code
+                );
+                let mut found = match event_idx {
+                    Some(idx) => {
+                        differs(codes::ACP_UNEXPECTED, &self.script.1.timeline, idx, message)
+                    }
+                    None => Diagnostic::error(codes::ACP_UNEXPECTED, message),
+                };
+                if !error.data.is_null() {
+                    found = found.with_note(format!("data: {}", shown(&error.data)));
+                }
+                self.found(found).await;
+                Err(Stopped::Told)
+            }
+        }
+    }
+
+    async fn initialize(&mut self) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        let scripted = script.initialize();
+        let mut params = match scripted {
+            Some((_, Json::Object(request), _)) => request.clone(),
+            _ => Map::new(),
+        };
+        let able = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true});
+        let info =
+            json!({"name": "cuecard", "title": "Cuecard", "version": env!("CARGO_PKG_VERSION")});
+        let defaults = [
+            ("protocolVersion", json!(PROTOCOL_VERSION)),
+            ("clientCapabilities", able),
+            ("clientInfo", info),
+        ];
+        for (key, value) in defaults {
+            params.entry(key).or_insert(value);
+        }
+        self.conversation
+            .set_capabilities(&params["clientCapabilities"]);
+        let event_idx = scripted.map(|(event_idx, ..)| event_idx);
+        if let Some(meta) = event_idx.map(|idx| &script.event(idx).meta)
+            && !meta.is_null()
+        {
+            params.insert("_meta".to_owned(), meta.clone());
+        }
+        let answer = self
+            .call("initialize", &Json::Object(params), event_idx)
+            .await?;
+        self.agent = self.granted("initialize", event_idx, answer).await?;
+        let version = &self.agent["protocolVersion"];
+        if *version != json!(PROTOCOL_VERSION) {
+            let message = format!(
+                "the agent speaks version {version} of the protocol, not {PROTOCOL_VERSION}"
+            );
+            self.found(Diagnostic::error(codes::ACP_CAPABILITIES, message))
+                .await;
+            return Err(Stopped::Told);
+        }
+        if let Some((event_idx, _, expected)) = scripted
+            && let Some(lack) = lacks(expected, &self.agent)
+        {
+            let message = format!("the answer to `initialize` differs at {lack}");
+            self.differs(codes::ACP_CAPABILITIES, event_idx, message)
+                .await;
+        }
+        Ok(())
+    }
+
+    async fn authenticate(&mut self) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        for (event_idx, event) in script.timeline.events.iter().enumerate() {
+            let EventKind::Authenticate(Authenticate {
+                method_id,
+                error,
+                expected_response,
+            }) = &event.kind
+            else {
+                continue;
+            };
+            let offered = self.agent["authMethods"]
+                .as_array()
+                .map_or(&[][..], Vec::as_slice);
+            if !offered.iter().any(|method| method["id"] == *method_id) {
+                let message = format!("the agent offers no method `{method_id}` of authentication");
+                self.differs(codes::ACP_CAPABILITIES, event_idx, message)
+                    .await;
+            }
+            let mut params = json!({"methodId": method_id});
+            with_meta(&mut params, &event.meta);
+            let answer = self.call("authenticate", &params, Some(event_idx)).await?;
+            match (answer, error.is_null()) {
+                (Err(came), false) => {
+                    let wanted = error["message"].as_str().unwrap_or_default();
+                    if !came.message.contains(wanted) {
+                        let message = format!(
+                            "expected it to fail with `{wanted}`, got `{}`",
+                            came.message
+                        );
+                        self.differs(codes::ACP_CONTENT, event_idx, message).await;
+                    }
+                }
+                (Ok(_), false) => {
+                    let message = "expected `authenticate` to fail, but it worked".to_owned();
+                    self.differs(codes::ACP_UNEXPECTED, event_idx, message)
+                        .await;
+                }
+                (answer, true) => {
+                    let answer = self
+                        .granted("authenticate", Some(event_idx), answer)
+                        .await?;
+                    if let Some(lack) = lacks(expected_response, &answer) {
+                        let message = format!("the answer to `authenticate` differs at {lack}");
+                        self.differs(codes::ACP_CONTENT, event_idx, message).await;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the session: loads it if the script's is one that can be loaded.
+    async fn open(&mut self) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        let timeline = &script.timeline;
+        let servers: Json = timeline.acp.mcp_servers.iter().map(wire_server).collect();
+        let mut params = json!({"cwd": self.folder, "mcpServers": servers});
+        let boundary = timeline.boundary();
+        let is_loaded = boundary.is_some() && script.loads_sessions();
+        let event_idx = boundary.filter(|_| is_loaded);
+        self.began = self.driver.telling.clock.now();
+        if is_loaded {
+            if self.agent["agentCapabilities"]["loadSession"] != true {
+                let message =
+                    "the agent can't load sessions: it does not advertise `loadSession`".to_owned();
+                self.differs(
+                    codes::ACP_CAPABILITIES,
+                    boundary.unwrap_or_default(),
+                    message,
+                )
+                .await;
+                return Err(Stopped::Told);
+            }
+            let id = timeline.session_id().unwrap_or(&timeline.name);
+            params["sessionId"] = json!(id);
+            self.session = id.into();
+            self.conversation.state().session = Some(self.session.clone());
+            self.conversation.begin_turn(Default::default(), Vec::new());
+        }
+        let method = if is_loaded {
+            "session/load"
+        } else {
+            "session/new"
+        };
+        let answer = self.call(method, &params, event_idx).await?;
+        self.opened = self.granted(method, event_idx, answer).await?;
+        if is_loaded {
+            let seen = self.end_turn();
+            let expected = Expected::of_history(&script, &mut self.plan);
+            let compared = self.compare(&expected, &seen, false);
+            self.tell_differences(compared, "the history").await;
+        } else {
+            let id = self.opened["sessionId"]
+                .as_str()
+                .filter(|id| !id.is_empty());
+            let Some(id) = id else {
+                let message = "the answer to `session/new` has no `sessionId`";
+                self.found(Diagnostic::error(codes::ACP_CONTENT, message))
+                    .await;
+                return Err(Stopped::Told);
+            };
+            self.session = id.into();
+            self.conversation.state().session = Some(self.session.clone());
+        }
+        self.driver.tallies().n_sessions += 1;
+        let listed = [
+            (timeline.acp.modes.as_deref(), "modes", "availableModes"),
+            (timeline.acp.models.as_deref(), "models", "availableModels"),
+        ];
+        for (listed, key, list) in listed {
+            for entry in listed.unwrap_or_default() {
+                let offered = self.opened[key][list]
+                    .as_array()
+                    .map_or(&[][..], Vec::as_slice);
+                if !offered
+                    .iter()
+                    .any(|offered| lacks(entry, offered).is_none())
+                {
+                    let message = format!("the session lacks one of `acp.{key}`: {}", shown(entry));
+                    let span = timeline.acp.span;
+                    let mut found = Diagnostic::error(codes::ACP_CAPABILITIES, message);
+                    if let Some(span) = span {
+                        found = found.at(&timeline.source, span);
+                    }
+                    self.found(found).await;
+                }
+            }
+        }
+        let meta = boundary.map_or(&Json::Null, |idx| &script.event(idx).meta);
+        if let Some(lack) = lacks(meta, &self.opened["_meta"]) {
+            let message = format!("`_meta` of the session differs at {lack}");
+            self.differs(codes::ACP_CONTENT, boundary.unwrap_or_default(), message)
+                .await;
+        }
+        Ok(())
+    }
+
+    /// Makes the calls of the user that stand before the event `end`.
+    async fn calls(&mut self, end: usize) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        for (event_idx, call) in script.awaited_calls(end) {
+            let (key, set, id) = match call {
+                AwaitedCall::SetMode { mode_id } => ("mode", "session/set_mode", mode_id),
+                AwaitedCall::SetModel { model_id } => ("model", "session/set_model", model_id),
+                AwaitedCall::Authenticate { .. } | AwaitedCall::Cancel => continue,
+            };
+            if !self.done.insert(event_idx) {
+                continue;
+            }
+            let mut params = json!({"sessionId": &*self.session});
+            let method = match self.setting(key, id) {
+                Some(Setting::Plain) => {
+                    params[format!("{key}Id")] = json!(id);
+                    set
+                }
+                Some(Setting::Option(config)) => {
+                    params["configId"] = config;
+                    params["value"] = json!(id);
+                    "session/set_config_option"
+                }
+                None => {
+                    let message = format!("the agent offers no {key} `{id}`");
+                    self.differs(codes::ACP_CAPABILITIES, event_idx, message)
+                        .await;
+                    continue;
+                }
+            };
+            with_meta(&mut params, &script.event(event_idx).meta);
+            let answer = self.call(method, &params, Some(event_idx)).await?;
+            self.granted(method, Some(event_idx), answer).await?;
+        }
+        Ok(())
+    }
+
+    /// How a mode or model is set that the agent offers.
+    fn setting(&self, key: &str, id: &str) -> Option<Setting> {
+        let list = match key {
+            "mode" => &self.opened["modes"]["availableModes"],
+            _ => &self.opened["models"]["availableModels"],
+        };
+        let mut offered = list.as_array().into_iter().flatten();
+        if offered.any(|offered| offered["id"] == id || offered["modelId"] == id) {
+            return Some(Setting::Plain);
+        }
+        let options = self.opened["configOptions"].as_array()?;
+        let option = options
+            .iter()
+            .find(|option| option["category"] == key || option["id"] == key)?;
+        let groups = option["options"].as_array().into_iter().flatten();
+        let mut values = groups.flat_map(|group| match group["options"].as_array() {
+            Some(options) => options.iter().collect(),
+            None => vec![group],
+        });
+        values
+            .any(|value| value["value"] == id)
+            .then(|| Setting::Option(option["id"].clone()))
+    }
+
+    /// Sends a prompt, and sees what comes of it.
+    async fn turn(&mut self, segment_idx: usize) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        let timeline = &script.timeline;
+        let segment = &script.segments.live[segment_idx];
+        let input = script.segments.input(timeline, segment_idx);
+        let is_unopened = input.is_none() && script.loads_sessions();
+        let event_idx = segment.input.map(|input| input.event_idx);
+        let clock = self.driver.telling.clock;
+        let due = Duration::from_millis(self.driver.speed.after(0, segment.origin_ms));
+        clock.sleep_until(self.began + due).await;
+        let blocks: Vec<Json> = match (input, &timeline.initial_prompt) {
+            (Some(input), _) => input.blocks.iter().filter_map(content::block).collect(),
+            (None, Some(prompt)) => vec![content::text(prompt)],
+            (None, None) => vec![content::text(&timeline.name)],
+        };
+        if let Some(input) = input {
+            self.check_blocks(event_idx.unwrap_or_default(), input)
+                .await?;
+        }
+        let mut plan = self.plan.clone();
+        let has_history = segment_idx == 0 && !script.loads_sessions();
+        let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
+        self.plan = plan;
+        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Permission(request) => Some((*request).clone()),
+            _ => None,
+        });
+        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
+            _ => None,
+        });
+        self.conversation
+            .begin_turn(decisions.collect(), contents.collect());
+        let text = input.map_or_else(
+            || blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
+            |input| {
+                input
+                    .blocks
+                    .iter()
+                    .map(block_text)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            },
+        );
+        let told = MessageReceived {
+            role: "user".to_owned(),
+            content: text,
+        };
+        let told = vec![EventData::MessageReceived(told)];
+        self.driver.telling.tell(&self.session, told).await;
+        self.driver.tallies().n_prompts += 1;
+        let sent = clock.now();
+        let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
+        with_meta(&mut params, input.map_or(&Json::Null, |input| &input.meta));
+        let answer = if is_unopened {
+            self.unprompted(&expected).await?
+        } else {
+            let folder = self.folder.clone();
+            let is_reached = |items: &[SeenItem]| {
+                let comparing = Comparing {
+                    folder: &folder,
+                    printed: &|_| None,
+                    is_without_thoughts: true,
+                    has_plans: false,
+                    is_cut: true,
+                };
+                let compared = comparing.compare(&expected, items);
+                !compared.differences.iter().any(|found| found.is_missing)
+            };
+            let cancel = match expected.end {
+                TurnEnd::Cancel { event_idx, at_ms } => {
+                    let after = self.driver.speed.after(segment.origin_ms, at_ms);
+                    Some(Cancelling {
+                        event_idx,
+                        due: sent + Duration::from_millis(after),
+                        is_reached: &is_reached,
+                        is_sent: false,
+                    })
+                }
+                _ => None,
+            };
+            self.cancellable_call("session/prompt", &params, event_idx, cancel)
+                .await?
+        };
+        let seen = self.end_turn();
+        let is_cut = matches!(expected.end, TurnEnd::Cancel { .. });
+        let compared = self.compare(&expected, &seen, is_cut);
+        let printed = |id: &str| self.conversation.terminals.printed(id);
+        let (events, said) = told::events(&expected, &seen, &compared.pairs, printed);
+        let telling = self.driver.telling.clone();
+        for (at, event) in events {
+            telling.tell_at(&self.session, at, vec![event]).await;
+        }
+        if !said.is_empty() {
+            let said = EventData::FinalOutput(FinalOutput {
+                role: "assistant".to_owned(),
+                content: said,
+                format_hint: None,
+            });
+            telling.tell(&self.session, vec![said]).await;
+        }
+        let what = format!("prompt {}", segment_idx + 1);
+        self.tell_differences(compared, &what).await;
+        if !is_unopened {
+            let found = answer::difference(&script, segment_idx, &expected.end, &answer);
+            if let Some((code, event_idx, message)) = found {
+                self.differs(code, event_idx, message).await;
+            }
+        }
+        let reason = match &answer {
+            Ok(answer) => answer["stopReason"].as_str().unwrap_or("none").to_owned(),
+            Err(error) => format!("error: {}", error.message),
+        };
+        let mut told = answer.unwrap_or_else(|error| json!({"error": error.message}));
+        told["sessionId"] = json!(&*self.session);
+        self.answers.push(told);
+        let judged = (&*script, segment.events.clone());
+        telling
+            .judge(&self.session, &mut self.answers, judged)
+            .await;
+        self.driver
+            .tallies()
+            .played
+            .insert((self.script.0, segment_idx));
+        let report = TurnReport {
+            session: self.session.to_string(),
+            scenario: timeline.name.clone(),
+            turn: segment_idx + 1,
+            reason,
+        };
+        telling.notice(Notice::Turn(report)).await;
+        Ok(())
+    }
+
+    /// Waits for what an agent does by itself after a session was loaded.
+    async fn unprompted(&mut self, expected: &Expected<'_>) -> Result<Answer, Stopped> {
+        let conversation = self.conversation.clone();
+        let clock = self.driver.telling.clock;
+        let mut heard = clock.now();
+        loop {
+            let changed = conversation.changed.notified();
+            let is_reached = {
+                let state = conversation.state();
+                let compared = self.compare(expected, &state.seen.items, true);
+                if state.is_over {
+                    return Err(Stopped::Gone);
+                }
+                !compared.differences.iter().any(|found| found.is_missing)
+            };
+            if is_reached || clock.now() >= heard + self.driver.patience {
+                // What is missing is told when it is compared.
+                return Ok(Ok(json!({})));
+            }
+            tokio::select! {
+                () = changed => heard = clock.now(),
+                () = clock.sleep_until(heard + self.driver.patience) => {}
+            }
+        }
+    }
+
+    /// Refuses a prompt that the agent does not take.
+    async fn check_blocks(&self, event_idx: usize, input: &UserInput) -> Result<(), Stopped> {
+        for block in &input.blocks {
+            let needs = match &block.kind {
+                BlockKind::Image(_) => "image",
+                BlockKind::Audio(_) => "audio",
+                BlockKind::Resource { .. } => "embeddedContext",
+                _ => continue,
+            };
+            if self.agent["agentCapabilities"]["promptCapabilities"][needs] != true {
+                let message = format!(
+                    "the agent takes no block of type `{}`: it does not advertise `promptCapabilities.{needs}`",
+                    block.kind.as_str()
+                );
+                self.differs(codes::ACP_CAPABILITIES, event_idx, message)
+                    .await;
+                return Err(Stopped::Told);
+            }
+        }
+        Ok(())
+    }
+
+    /// What came in the turn, which is over.
+    fn end_turn(&mut self) -> Vec<SeenItem> {
+        let mut state = self.conversation.state();
+        state.is_in_turn = false;
+        let seen = state.seen.begin();
+        self.has_thoughts |= seen
+            .iter()
+            .any(|item| matches!(item.came, Came::Text(Speaker::Thought, _)));
+        seen
+    }
+
+    fn compare(&self, expected: &Expected<'_>, seen: &[SeenItem], is_cut: bool) -> Compared {
+        let terminals = &self.conversation.terminals;
+        let comparing = Comparing {
+            folder: &self.folder,
+            printed: &|id| terminals.printed(id),
+            has_plans: self
+                .script
+                .1
+                .timeline
+                .events
+                .iter()
+                .any(|event| event.kind.plans()),
+            is_without_thoughts: !(self.wants_thoughts() && self.has_thoughts),
+            is_cut,
+        };
+        comparing.compare(expected, seen)
+    }
+
+    async fn tell_differences(&self, compared: Compared, what: &str) {
+        for found in compared.differences {
+            let Difference {
+                code,
+                event_idx,
+                message,
+                notes,
+                ..
+            } = found;
+            let found = match event_idx {
+                Some(event_idx) => differs(code, &self.script.1.timeline, event_idx, message),
+                None => Diagnostic::error(code, message)
+                    .with_note(format!("in {what} of `{}`", self.script.1.timeline.name)),
+            };
+            let found = notes.into_iter().fold(found, Diagnostic::with_note);
+            self.found(found).await;
+        }
+    }
+}
+
+/// When a prompt is cancelled.
+struct Cancelling<'c> {
+    event_idx: usize,
+    due: Duration,
+    /// Whether all has come that stands before it.
+    is_reached: &'c (dyn Fn(&[SeenItem]) -> bool + Sync),
+    is_sent: bool,
+}
+
+/// How a mode or model is set.
+enum Setting {
+    /// By the call that is made for it.
+    Plain,
+    /// As this option of the session.
+    Option(Json),
+}
+
+fn with_meta(params: &mut Json, meta: &Json) {
+    if !meta.is_null() {
+        params["_meta"] = meta.clone();
+    }
+}
+
+/// A server as `session/new` has it.
+fn wire_server(server: &McpServer) -> Json {
+    let pairs = |pairs: &[(String, String)]| -> Json {
+        pairs
+            .iter()
+            .map(|(name, value)| json!({"name": name, "value": value}))
+            .collect()
+    };
+    match &server.transport {
+        McpTransport::Stdio { command, args, env } => {
+            json!({"name": server.name, "command": command, "args": args, "env": pairs(env)})
+        }
+        McpTransport::Url {
+            url,
+            headers,
+            is_sse,
+        } => {
+            let kind = if *is_sse { "sse" } else { "http" };
+            json!({"type": kind, "name": server.name, "url": url, "headers": pairs(headers)})
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The stand-in for an agent: from its files to its verdict.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cuecard_runtime::lines::{Line, LineReader};
+use cuecard_runtime::scripted_faults::{PlannedFault, ScriptedFaults};
+use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::trace_writer::{TraceOutput, Watcher, Writer};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
+use cuecard_timeline::script::{Act, PlayerKind};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Agent;
+use super::found::Refused;
+use super::options::AcpOptions;
+use super::peer::{self, Outgoing, Peer, WriterEnd};
+use super::rpc;
+use super::script::AcpScript;
+use super::telling::{Ready, read, usable};
+use super::verdict::{Notice, Verdict};
+
+/// A longer line of the client is refused, in bytes.
+const MAX_LINE: usize = 64 << 20;
+
+/// A stand-in for an agent, before it starts.
+#[derive(Default)]
+pub struct MockAgent {
+    paths: Vec<PathBuf>,
+    options: AcpOptions,
+    trace: Option<TraceOutput>,
+    watcher: Option<Watcher<Notice>>,
+}
+
+impl MockAgent {
+    /// A stand-in that plays the timelines in these files and folders.
+    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            paths: paths.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be said about it.
+    #[must_use]
+    pub fn options(mut self, options: AcpOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Writes the trace of the run.
+    #[must_use]
+    pub fn trace(mut self, trace: TraceOutput) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Tells `watcher` what happens, on a thread of its own.
+    #[must_use]
+    pub fn watch(mut self, watcher: Watcher<Notice>) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let play = &self.options.play;
+        let (scripts, _) = usable(read(&self.paths, play), play)?;
+        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
+        Ok(faults_of(&scripts).planned(timeline_of, |()| 1))
+    }
+
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// [`StartError`]: bad files, all of their errors at once; a trace that can't be written.
+    pub async fn start(self) -> Result<ReadyAgent, StartError> {
+        let Ready {
+            scripts,
+            selector,
+            telling,
+            writer,
+            diagnostics,
+        } = Ready::new(&self.paths, &self.options.play, self.trace, self.watcher).await?;
+        let faults = faults_of(&scripts);
+        let (peer, frames) = Peer::new();
+        let agent = Agent::new(self.options, scripts, selector, peer, faults, telling);
+        Ok(ReadyAgent {
+            agent: Arc::new(agent),
+            frames,
+            writer,
+            diagnostics,
+        })
+    }
+}
+
+/// The faults of scripts, and whether each can ever happen.
+fn faults_of(scripts: &[Arc<AcpScript>]) -> ScriptedFaults<()> {
+    let timelines = scripts.iter().map(|script| &*script.timeline);
+    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, _: FaultKind| {
+        let acts = matches!(
+            PlayerKind::Acp.cell(&event.kind).act,
+            Act::Acts | Act::ActsAndAwaits
+        );
+        match &event.kind {
+            EventKind::SessionStart(_) => Err("nothing is sent at this event"),
+            _ if acts => Ok(()),
+            _ => Err(
+                "an ACP agent sends nothing at this event; put it at an `llmResponse` or a tool call",
+            ),
+        }
+    })
+}
+
+/// A stand-in that has read its files.
+pub struct ReadyAgent {
+    agent: Arc<Agent>,
+    frames: tokio::sync::mpsc::Receiver<Outgoing>,
+    writer: Writer,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl ReadyAgent {
+    /// What was found in the files: warnings and notes, and the errors of files that were left out.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// How many scenarios there are.
+    pub fn n_scenarios(&self) -> usize {
+        self.agent.scripts.len()
+    }
+
+    /// Serves a client until its lines end, `stop` is cancelled or a fault ends it.
+    pub async fn serve(
+        self,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+        stop: &CancellationToken,
+    ) -> Verdict {
+        let Self {
+            agent,
+            frames,
+            writer,
+            ..
+        } = self;
+        let for_faults = agent.clone();
+        let mut writing =
+            tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
+        let mut lines = LineReader::new(Box::new(input), MAX_LINE);
+        let mut end = None;
+        loop {
+            let line = tokio::select! {
+                line = lines.next() => line,
+                () = stop.cancelled() => break,
+                ended = &mut writing => {
+                    end = Some(ended.unwrap_or(WriterEnd::Cut));
+                    break;
+                }
+            };
+            match line {
+                Line::Whole(line) => agent.handle(&line).await,
+                Line::TooLong(bound) => {
+                    let message =
+                        format!("a line of the client is longer than {} MiB", bound >> 20);
+                    let refused = Refused::unexpected(rpc::INVALID_REQUEST, message);
+                    agent.telling.found(None, *refused.found).await;
+                    break;
+                }
+                Line::End => break,
+            }
+        }
+        // An agent that has crashed can't be waited for.
+        if end != Some(WriterEnd::Crashed) {
+            agent.tell_abandoned().await;
+        }
+        agent.end().await;
+        agent.peer.close();
+        let end = match end {
+            Some(end) => end,
+            None => writing.await.unwrap_or(WriterEnd::Cut),
+        };
+        let mut verdict = settle(&agent, end).await;
+        agent.telling.end(writer, &mut verdict).await;
+        verdict
+    }
+}
+
+/// What is said at the end.
+async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
+    let unplayed = Verdict::unplayed(&agent.scripts, &agent.played());
+    let n_prompts = agent.n_prompts.load(Ordering::Relaxed);
+    if n_prompts == 0 && !unplayed.is_empty() && end != WriterEnd::Crashed {
+        let message = "the client sent no prompt, so nothing was played";
+        agent
+            .telling
+            .found(None, Diagnostic::error(codes::ACP_MISSING, message))
+            .await;
+    } else if let Some(first) = unplayed
+        .first()
+        .filter(|_| agent.options.play.require_complete)
+    {
+        let message = format!(
+            "{} of the prompts were not played, first: prompt {} of `{}` ({})",
+            unplayed.len(),
+            first.turn,
+            first.scenario,
+            first.place
+        );
+        let found = Diagnostic::error(codes::ACP_MISSING, message);
+        agent.telling.found(None, found).await;
+    }
+    let timeline_of = |idx: usize| agent.scripts.get(idx).map(|script| &*script.timeline);
+    let missed = "its event was not played, or has no such frame; `--dry-run` lists where faults would be injected";
+    for found in agent.faults.unfired(timeline_of, missed) {
+        agent.telling.found(None, found).await;
+    }
+    let findings = agent.telling.findings.list();
+    Verdict {
+        passed: agent.telling.findings.n_failures() == 0,
+        n_failures: agent.telling.findings.n_failures(),
+        findings,
+        n_sessions: agent.n_sessions.load(Ordering::Relaxed),
+        n_prompts,
+        scenarios: Verdict::scenarios(&agent.scripts),
+        unplayed,
+        is_crashed: end == WriterEnd::Crashed,
+        could_not_run: false,
+        trace_error: None,
+    }
+}

@@ -1,0 +1,213 @@
+//! What a run tells: its findings, its trace, and those who watch it.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::findings::{Findings, logged};
+use cuecard_runtime::load::{Loaded, PlayOptions, header, load};
+use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::trace_writer::{self, TraceOutput, TraceWriter, Watcher, Writer};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::{EventKind, TimelineCheck};
+use cuecard_timeline::script::Selector;
+use cuecard_trace::{Assertion, End, EventData, Metrics, RunStatus};
+
+use super::media;
+use super::script::{self, AcpScript};
+use super::verdict::{Notice, Verdict};
+
+/// Whom a run tells what.
+pub(super) struct Telling {
+    pub(super) findings: Findings,
+    pub(super) clock: Clock,
+    teller: TraceWriter<Notice>,
+}
+
+impl Telling {
+    /// Events of a session, for the trace.
+    pub(super) async fn tell(&self, session: &Arc<str>, events: Vec<EventData>) {
+        self.tell_at(session, self.clock.now(), events).await;
+    }
+
+    /// Events that happened before.
+    pub(super) async fn tell_at(&self, session: &Arc<str>, at: Duration, events: Vec<EventData>) {
+        let session = Some(session.clone());
+        self.teller.events_in(session, at, events).await;
+    }
+
+    pub(super) async fn notice(&self, notice: Notice) {
+        self.teller.notice(notice).await;
+    }
+
+    /// Something was found in a session.
+    pub(super) async fn find(&self, session: &Arc<str>, found: Diagnostic) {
+        self.found(Some(session.clone()), found).await;
+    }
+
+    pub(super) async fn found(&self, session: Option<Arc<str>>, found: Diagnostic) {
+        let found = self.findings.strictly(found);
+        let is_new = self.findings.keep(&found);
+        if is_new || found.severity == Severity::Error {
+            let events = vec![logged(&found)];
+            self.teller
+                .events_in(session, self.clock.now(), events)
+                .await;
+        }
+        if is_new {
+            self.notice(Notice::Finding(Box::new(found))).await;
+        }
+    }
+
+    /// Judges the asserts among `events` that need nothing but the answers to prompts; `answers` are those since the
+    /// last such assert.
+    pub(super) async fn judge(
+        &self,
+        session: &Arc<str>,
+        answers: &mut Vec<Json>,
+        (script, events): (&AcpScript, Range<usize>),
+    ) {
+        for event_idx in events {
+            let event = script.event(event_idx);
+            let EventKind::Assert(assert) = &event.kind else {
+                continue;
+            };
+            let is_judged = assert
+                .checks
+                .iter()
+                .any(|check| matches!(check.check, TimelineCheck::AcpSession { .. }));
+            let answers = match is_judged {
+                true => std::mem::take(answers),
+                false => Vec::new(),
+            };
+            for check in &assert.checks {
+                let TimelineCheck::AcpSession { prompt_idx, fields } = &check.check else {
+                    let message = format!("`{}` can't be evaluated by `cuecard acp`", check.key);
+                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                        .at(&script.timeline.source, check.span);
+                    self.find(session, self.findings.strictly_noted(found))
+                        .await;
+                    continue;
+                };
+                let answer = answers.get(*prompt_idx).unwrap_or(&Json::Null);
+                let lack = match answer.is_null() {
+                    true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
+                    false => script::lacks(fields, answer),
+                };
+                let event_told = EventData::Assertion(Assertion {
+                    id: format!("{}.{}", event.path, check.key),
+                    kind: "acp.session".to_owned(),
+                    status: if lack.is_none() { "pass" } else { "fail" }.to_owned(),
+                    observed: answer.clone(),
+                    evidence: lack.clone(),
+                });
+                self.tell(session, vec![event_told]).await;
+                if let Some(lack) = lack {
+                    let found = Diagnostic::error(
+                        codes::MODEL_ASSERT_FAILED,
+                        format!("`{}` does not hold: {lack}", check.key),
+                    )
+                    .at(&script.timeline.source, check.span);
+                    self.find(session, found).await;
+                }
+            }
+        }
+    }
+
+    /// The trace is over; what became of it is noted in `verdict`.
+    pub(super) async fn end(&self, writer: Writer, verdict: &mut Verdict) {
+        let elapsed = self.clock.now();
+        let status = match verdict.passed {
+            true => RunStatus::Success,
+            false => RunStatus::Failed,
+        };
+        self.teller
+            .end(End {
+                final_output: None,
+                status,
+                metrics: Metrics {
+                    timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                    timing_synthesized: false,
+                    ..Metrics::default()
+                },
+                artifacts: serde_json::Map::new(),
+            })
+            .await;
+        self.teller.close().await;
+        let written = tokio::task::spawn_blocking(move || writer.join()).await;
+        verdict.trace_error = written.ok().flatten().map(|error| io_reason(&error));
+    }
+}
+
+/// Reads timelines, and compiles them.
+pub(super) fn read(paths: &[PathBuf], play: &PlayOptions) -> Loaded<AcpScript> {
+    load(paths, play, |timeline| {
+        let (timeline, mut found) = media::embedded(timeline);
+        let (script, compiled) = AcpScript::compile(timeline, play.is_strict);
+        found.extend(compiled);
+        (script, found)
+    })
+}
+
+/// The scripts of timelines that have been read, unless their errors forbid to start.
+pub(super) fn usable(
+    loaded: Loaded<AcpScript>,
+    play: &PlayOptions,
+) -> Result<(Vec<Arc<AcpScript>>, Vec<Diagnostic>), StartError> {
+    match loaded.is_bad(play.skip_bad) {
+        true => Err(StartError::Files(loaded.diagnostics)),
+        false => Ok((loaded.scripts, loaded.diagnostics)),
+    }
+}
+
+/// A run that is about to begin.
+pub(super) struct Ready {
+    pub(super) scripts: Vec<Arc<AcpScript>>,
+    pub(super) selector: Selector,
+    pub(super) telling: Telling,
+    pub(super) writer: Writer,
+    /// What was found in the files.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Ready {
+    /// Reads timelines, and starts the trace.
+    pub(super) async fn new(
+        paths: &[PathBuf],
+        play: &PlayOptions,
+        trace: Option<TraceOutput>,
+        watcher: Option<Watcher<Notice>>,
+    ) -> Result<Self, StartError> {
+        let (scripts, diagnostics) = usable(read(paths, play), play)?;
+        let timelines = || scripts.iter().map(|script| &*script.timeline);
+        let selector = Selector::new(timelines(), play.max_distance);
+        if let Some(unknown) = selector.unknown_name(play.scenario_name.as_deref()) {
+            return Err(StartError::Files(vec![unknown]));
+        }
+        let clock = Clock::start();
+        let trace = trace.map(|trace| {
+            let header = header(&trace.run_id, timelines());
+            (trace, header)
+        });
+        let (teller, writer) =
+            trace_writer::start(clock, Vec::new(), trace, watcher).map_err(StartError::Io)?;
+        let logs = diagnostics.iter().map(logged).collect();
+        teller.events(clock.now(), logs).await;
+        let telling = Telling {
+            findings: Findings::new(play.is_strict),
+            clock,
+            teller,
+        };
+        Ok(Self {
+            scripts,
+            selector,
+            telling,
+            writer,
+            diagnostics,
+        })
+    }
+}
