@@ -118,7 +118,7 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Run a mock of a service that agents talk to
     Serve(ServeArgs),
-    /// Run a mock ACP agent that plays timelines to an editor or another client, over standard input and output
+    /// Mock an ACP agent for editors and other clients, or drive a real agent as its client
     #[command(after_long_help = exit_code::HELP)]
     Acp(AcpArgs),
     /// Record what agents do as replayable scenarios

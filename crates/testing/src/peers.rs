@@ -37,6 +37,15 @@ pub fn require(relative: &str) -> Option<PathBuf> {
     }
 }
 
+/// The same of a peer that not every machine can have: nothing too when it is not there.
+pub fn optional(relative: &str) -> Option<PathBuf> {
+    let found = folder().and_then(|folder| find(&folder, relative).ok());
+    if found.is_none() {
+        say_left_out(relative);
+    }
+    found
+}
+
 /// The full path of an installed program such as `chromium`, looked up in `PATH`.
 ///
 /// Nothing when this run leaves peers out, which is said on standard error: the test returns.
@@ -94,7 +103,7 @@ pub fn say_left_out(what: &str) {
     // Not `eprintln!`: the test runner would keep that for failures.
     let _ = writeln!(
         std::io::stderr(),
-        "left out: {test} ({what} is a real peer, and {VARIABLE} names none)"
+        "left out: {test} ({what} is a real peer, and there is none below {VARIABLE})"
     );
 }
 

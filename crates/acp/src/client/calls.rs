@@ -34,6 +34,23 @@ impl Comparing<'_> {
             return (vec![of_call(message, vec![why])], false);
         }
         let mut found = Vec::new();
+        if let Some(why) = self.input_difference(wanted, came) {
+            let message = format!("the call `{}` has another input", cut(title, 80));
+            found.push(of_call(message, vec![why]));
+        }
+        let has_arguments = wanted.args.as_object().is_some_and(|args| !args.is_empty());
+        if has_arguments && !came.now["rawInput"].is_object() && wanted.raw_input.is_none() {
+            let message = format!(
+                "the call `{}` has no `rawInput`: its arguments were not compared",
+                cut(title, 80)
+            );
+            let doubt = of_call(message, Vec::new());
+            found.push(Difference {
+                code: codes::ACP_MISSING,
+                is_doubt: true,
+                ..doubt
+            });
+        }
         if is_ended {
             let text = self.output(came);
             let result = |message: String, notes: Vec<String>| Difference {
@@ -55,7 +72,8 @@ impl Comparing<'_> {
                     let mut unfinished = result(message, Vec::new());
                     unfinished.code = codes::ACP_MISSING;
                     unfinished.is_missing = true;
-                    return (vec![unfinished], true);
+                    found.push(unfinished);
+                    return (found, true);
                 }
             }
             if let Some(expected) = &wanted.result {
@@ -114,10 +132,18 @@ impl Comparing<'_> {
                 return Some(format!("it calls `{name}`"));
             }
         }
-        let came = &came.now["rawInput"];
+        None
+    }
+
+    /// What differs in the input of a call.
+    fn input_difference(&self, wanted: &ToolUse, came: &SeenCall) -> Option<String> {
+        let input = &came.now["rawInput"];
         match &wanted.raw_input {
-            Some(raw) => lacks(raw, came).map(|lack| format!("`rawInput` differs at {lack}")),
-            None => self.argument_difference(tool, &wanted.args, came),
+            Some(raw) => lacks(raw, input).map(|lack| format!("`rawInput` differs at {lack}")),
+            None => {
+                let tool = AbstractTool::named(&wanted.tool);
+                self.argument_difference(tool, &wanted.args, came)
+            }
         }
     }
 
@@ -125,9 +151,20 @@ impl Comparing<'_> {
         &self,
         tool: Option<&AbstractTool>,
         wanted: &Json,
-        came: &Json,
+        call: &SeenCall,
     ) -> Option<String> {
-        let came = came.as_object()?;
+        let came = call.now["rawInput"].as_object()?;
+        // What an edit changes, agents tell as a diff.
+        let in_diff = |name: &str, wanted: &str| {
+            call.diffs.iter().any(|diff| {
+                let has = |key: &str| diff[key].as_str().is_some_and(|text| text.contains(wanted));
+                match name {
+                    "old_string" => has("oldText"),
+                    "new_string" | "content" => has("newText"),
+                    _ => false,
+                }
+            })
+        };
         let by_name = |name: &str| {
             came.iter().find_map(|(key, value)| {
                 let key = snake_case(key);
@@ -142,6 +179,7 @@ impl Comparing<'_> {
                 .unwrap_or(&Json::Null);
             let is_it = match (wanted, found) {
                 (Json::Bool(false), Json::Null) => true,
+                (Json::String(wanted), Json::Null) if in_diff(name, wanted) => true,
                 (Json::String(wanted), Json::String(found)) => {
                     wanted.trim_end() == found.trim_end()
                         || absolute(wanted, self.folder) == absolute(found, self.folder)

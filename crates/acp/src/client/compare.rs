@@ -25,6 +25,8 @@ pub(super) struct Difference {
     pub(super) notes: Vec<String>,
     /// Whether it may still come.
     pub(super) is_missing: bool,
+    /// Whether it is no difference, but something that could not be compared.
+    pub(super) is_doubt: bool,
 }
 
 /// How things are compared.
@@ -119,13 +121,18 @@ impl Comparing<'_> {
                 && matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
             item.wanted.is_message() && !is_left_out
         });
+        let is_user =
+            |item: &ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::User, _));
+        let tells_users = expected.iter().any(is_user);
         let mut came = seen
             .iter()
             .enumerate()
             .filter(|(_, item)| match &item.came {
                 Came::Text(speaker, pieces) => {
                     let is_left_out = self.is_without_thoughts && *speaker == Speaker::Thought;
-                    !is_left_out && !is_blank(pieces)
+                    // Some agents tell the prompt that they were sent.
+                    let is_echo = *speaker == Speaker::User && !tells_users;
+                    !is_left_out && !is_echo && !is_blank(pieces)
                 }
                 Came::Call(_) => true,
                 _ => false,
@@ -388,6 +395,7 @@ pub(super) fn difference(message: &str, expected: String, got: String) -> Differ
         message: message.to_owned(),
         notes: vec![format!("expected: {expected}"), format!("got:      {got}")],
         is_missing: false,
+        is_doubt: false,
     }
 }
 
@@ -436,6 +444,7 @@ fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
         message: what,
         notes: notes.into_iter().chain(instead).collect(),
         is_missing: true,
+        is_doubt: false,
     }
 }
 
@@ -446,6 +455,7 @@ fn surplus(item: &SeenItem) -> Difference {
         message: format!("{} is not in the script", told(&item.came)),
         notes: Vec::new(),
         is_missing: false,
+        is_doubt: false,
     }
 }
 

@@ -380,9 +380,14 @@ impl Conversation {
             params: params.clone(),
             outcome: outcome.clone(),
         };
-        let kept = self.state().seen.came(at, came);
+        let kept = {
+            let mut state = self.state();
+            let kept = state.seen.came(at, came);
+            kept.and_then(|()| state.seen.permission_of(at, &params["toolCall"]))
+        };
         if let Err(why) = kept {
-            self.unexpected(why).await;
+            self.unexpected(format!("a request for permission: {why}"))
+                .await;
         }
         Ok(json!({"outcome": outcome}))
     }

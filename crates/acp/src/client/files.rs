@@ -207,9 +207,17 @@ impl Terminals {
         let given =
             given.filter_map(|entry| Some((entry["name"].as_str()?, entry["value"].as_str()?)));
         let given = given.map(|(name, value)| (name.into(), value.into()));
+        let mut args = texts(&params["args"]);
+        let mut program = program;
+        // Some agents send a line for a shell.
+        if args.is_empty() && program.contains(char::is_whitespace) && !Path::new(program).exists()
+        {
+            args = vec!["-c".into(), program.into()];
+            program = "sh";
+        }
         let spec = ProcessSpec {
             program: program.into(),
-            args: texts(&params["args"]),
+            args,
             env: self.environment.iter().cloned().chain(given).collect(),
             cwd: Some(cwd),
         };

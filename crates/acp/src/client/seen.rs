@@ -19,6 +19,8 @@ pub(super) struct Seen {
     calls: HashMap<String, Option<usize>>,
     /// Counts what came.
     step: usize,
+    /// What is at odds with the protocol, but clear.
+    doubts: Vec<String>,
 }
 
 /// Something that the agent did.
@@ -99,10 +101,12 @@ impl SeenCall {
         self.now["status"].as_str().unwrap_or("pending")
     }
 
-    fn lay_over(&mut self, update: &Json, at: Duration) -> Result<(), String> {
+    /// Lays an update over what is known; gives what is doubtful in it.
+    fn lay_over(&mut self, update: &Json, at: Duration) -> Result<Option<String>, String> {
+        let mut doubt = None;
         let was_over = self.ended.is_some();
         let Some(members) = update.as_object() else {
-            return Ok(());
+            return Ok(None);
         };
         for (key, value) in members {
             if !value.is_null() && !matches!(key.as_str(), "sessionUpdate" | "toolCallId") {
@@ -123,7 +127,7 @@ impl SeenCall {
                 Some("diff") => {
                     let path = content["path"].as_str().unwrap_or_default();
                     if !path.starts_with('/') {
-                        return Err(format!("a diff of `{path}`, which is no absolute path"));
+                        doubt = Some(format!("a diff of `{path}`, which is no absolute path"));
                     }
                     if !content["newText"].is_string() {
                         return Err("a diff without `newText`".to_owned());
@@ -145,7 +149,7 @@ impl SeenCall {
             }
         }
         let is_over = match update["status"].as_str() {
-            None if update["status"].is_null() => return Ok(()),
+            None if update["status"].is_null() => return Ok(doubt),
             Some("pending" | "in_progress") => false,
             Some("completed" | "failed") => true,
             _ => return Err(format!("the unknown status {}", update["status"])),
@@ -154,7 +158,7 @@ impl SeenCall {
             return Err(format!("the call `{}` goes on after its end", self.id));
         }
         self.ended = self.ended.or(is_over.then_some(at));
-        Ok(())
+        Ok(doubt)
     }
 }
 
@@ -246,7 +250,22 @@ impl Seen {
         let valid = call.lay_over(update, at);
         self.calls.insert(id, Some(self.items.len()));
         self.push(at, Came::Call(call))?;
-        valid
+        valid.map(|doubt| self.doubts.extend(doubt))
+    }
+
+    /// The call that a request for permission is about: with some agents, that is the first thing that is told of it.
+    pub(super) fn permission_of(&mut self, at: Duration, call: &Json) -> Result<(), String> {
+        self.step += 1;
+        let id = id_of(call)?;
+        if self.calls.contains_key(&id) || !call["title"].is_string() {
+            return Ok(());
+        }
+        self.call(at, call)
+    }
+
+    /// What is at odds with the protocol, but clear.
+    pub(super) fn take_doubts(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.doubts)
     }
 
     fn call_update(&mut self, at: Duration, update: &Json) -> Result<(), String> {
@@ -260,7 +279,11 @@ impl Seen {
         };
         item.last = self.step;
         match &mut item.came {
-            Came::Call(call) => call.lay_over(update, at),
+            Came::Call(call) => {
+                let doubt = call.lay_over(update, at)?;
+                self.doubts.extend(doubt);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::diagnostic::{Code, Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{
     Authenticate, BlockKind, EventKind, McpServer, McpTransport, PlanEntry, UserInput,
@@ -706,19 +706,29 @@ impl Talk {
     }
 
     async fn tell_differences(&self, compared: Compared, what: &str) {
+        let doubts = self.conversation.state().seen.take_doubts();
+        for doubt in doubts {
+            let message = format!("the agent sent {doubt}");
+            self.found(Diagnostic::warning(codes::ACP_UNEXPECTED, message))
+                .await;
+        }
         for found in compared.differences {
             let Difference {
                 code,
                 event_idx,
                 message,
                 notes,
+                is_doubt,
                 ..
             } = found;
-            let found = match event_idx {
+            let mut found = match event_idx {
                 Some(event_idx) => differs(code, &self.script.1.timeline, event_idx, message),
                 None => Diagnostic::error(code, message)
                     .with_note(format!("in {what} of `{}`", self.script.1.timeline.name)),
             };
+            if is_doubt {
+                found.severity = Severity::Warning;
+            }
             let found = notes.into_iter().fold(found, Diagnostic::with_note);
             self.found(found).await;
         }

@@ -224,7 +224,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (
         "echo hello; exit 0",
         "echo hello; exit 3",
-        "T-ACP-24 expected a call of `runCmd`",
+        "T-ACP-24 the call `echo hello; exit 3` has another input",
     ),
     (
         "kind: allow_once",
@@ -265,7 +265,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (
         "readFile: {path: notes.txt}",
         "readFile: {path: x.txt}",
-        "T-ACP-24 expected a call of `readFile`",
+        "T-ACP-24 the call `readFile x.txt` has another input",
     ),
     (
         "[[5, reading]]",

@@ -18,20 +18,20 @@ const PROMPT: &str = "Write a greeting into greeting.txt";
 const LIMIT: Duration = Duration::from_secs(900);
 
 /// A coding agent as the tests run it.
-struct Agent {
+pub(crate) struct Agent {
     /// The command, of which `{}` is the prompt.
-    command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// Variables for it.
-    variables: Vec<(&'static str, String)>,
+    pub(crate) variables: Vec<(&'static str, String)>,
     /// Files below its home.
-    files: Vec<(&'static str, String)>,
+    pub(crate) files: Vec<(&'static str, String)>,
     /// The API that it must ask by.
-    dialect: &'static str,
+    pub(crate) dialect: &'static str,
     /// A tool that it must have been made to call.
-    calls: &'static str,
+    pub(crate) calls: &'static str,
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -63,7 +63,7 @@ fn codex(model: &str, calls: &'static str) -> Option<Agent> {
 }
 
 /// opencode, with a provider that asks by this API.
-fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agent> {
+pub(crate) fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agent> {
     let machine = match std::env::consts::ARCH {
         "aarch64" => "arm64",
         _ => "x64",
@@ -95,7 +95,7 @@ fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agen
 }
 
 /// A fresh home and repository for an agent.
-fn prepared(agent: &Agent, timeline: &str) -> Scratch {
+pub(crate) fn prepared(agent: &Agent, timeline: &str) -> Scratch {
     let mut scratch = program::scratch();
     scratch.limit(LIMIT);
     scratch.set("NO_PROXY", "127.0.0.1,localhost");

@@ -410,6 +410,7 @@ fn options_named_in_the_documents_exist() {
         &["explain"],
         &["fmt"],
         &["mcp", "demo"],
+        &["acp"],
         &["serve", "llm"],
         &["serve", "rest"],
         &["profile", "capture"],

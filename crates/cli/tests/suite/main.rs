@@ -1,6 +1,7 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
 mod acp;
+mod acp_client;
 mod adversary;
 mod agents;
 mod append_kill;

@@ -233,11 +233,11 @@ catalogue! {
     TIMELINE_ACP_NOTIFY = "T-ACP-13", "an extension method without a leading underscore";
     TIMELINE_ACP_CALL_IN_HISTORY = "T-ACP-14", "a client call in the history";
     TIMELINE_ACP_KIND = "T-ACP-15", "unknown tool call kind";
-    ACP_UNEXPECTED = "T-ACP-20", "a call of the client that the script does not expect";
-    ACP_CAPABILITIES = "T-ACP-21", "a client lacks a capability, or uses one that the agent lacks";
-    ACP_MISSING = "T-ACP-22", "the client did not make an expected call";
+    ACP_UNEXPECTED = "T-ACP-20", "something that the script does not have";
+    ACP_CAPABILITIES = "T-ACP-21", "a capability is missing";
+    ACP_MISSING = "T-ACP-22", "an expected call or message did not come";
     ACP_PERMISSION = "T-ACP-23", "the user decided otherwise";
-    ACP_CONTENT = "T-ACP-24", "a file of the client differs";
+    ACP_CONTENT = "T-ACP-24", "something differs from the script";
     TIMELINE_ACP_NO_INPUT = "T-ACP-25", "events that no user input opens";
     TIMELINE_ASSERT_UNKNOWN = "T-ASRT-01", "unknown key in an assert";
     TIMELINE_ASSERT_NOTHING = "T-ASRT-02", "an assert is empty";

@@ -1,0 +1,229 @@
+//! Real agents under `cuecard acp --client`, whose model is played by `serve llm` from the same timeline.
+
+use std::fs;
+use std::path::PathBuf;
+
+use cuecard_testing::peers;
+use cuecard_testing::repository_root;
+use cuecard_testing::scratch::Finished;
+use serde_json::Value;
+
+use crate::agents::{Agent, opencode, prepared, words};
+use crate::program;
+
+/// What came of a run.
+struct Run {
+    finished: Finished,
+    verdict: Value,
+    /// Everything for a failed assertion.
+    told: String,
+}
+
+impl Run {
+    fn has(&self, code: &str) -> bool {
+        let findings = self.verdict["findings"].as_array().expect("a list");
+        findings
+            .iter()
+            .any(|found| found["code"] == code && found["severity"] == "error")
+    }
+}
+
+/// opencode, which speaks the protocol and asks before it writes.
+fn opencode_acp() -> Option<Agent> {
+    let mut agent = opencode("@ai-sdk/openai-compatible", "{env:OPENAI_BASE_URL}", "chat")?;
+    agent.command.truncate(1);
+    agent.command.push("acp".to_owned());
+    Some(agent)
+}
+
+/// The same, asking before it writes a file.
+fn careful_opencode() -> Option<Agent> {
+    let mut agent = opencode_acp()?;
+    for (name, value) in &mut agent.variables {
+        if *name == "OPENCODE_CONFIG_CONTENT" {
+            let mut config: Value = serde_json::from_str(value).expect("JSON");
+            config["permission"] = serde_json::json!({"edit": "ask"});
+            *value = config.to_string();
+        }
+    }
+    Some(agent)
+}
+
+/// mistral-vibe, which reads and writes files and runs commands through its client.
+fn vibe() -> Option<Agent> {
+    let program = peers::optional("venv-vibe/bin/vibe-acp")?;
+    let script = r#"export VIBE_PROVIDERS="[{\"name\":\"mock\",\"api_base\":\"$OPENAI_BASE_URL\",\"api_key_env_var\":\"\"}]"; exec "$0""#;
+    let variable = |name, value: &str| (name, value.to_owned());
+    Some(Agent {
+        command: words(&["sh", "-c", script, &program.to_string_lossy()]),
+        variables: vec![
+            variable("VIBE_ACTIVE_MODEL", "scripted"),
+            variable(
+                "VIBE_MODELS",
+                r#"{"scripted":{"name":"scripted","provider":"mock"}}"#,
+            ),
+            variable("VIBE_DEFAULT_AGENT", "auto-approve"),
+            variable("VIBE_ENABLE_TELEMETRY", "false"),
+            variable("VIBE_ENABLE_UPDATE_CHECKS", "false"),
+            variable("VIBE_ENABLE_AUTO_UPDATE", "false"),
+            variable("VIBE_ENABLE_CONNECTORS", "false"),
+            variable("VIBE_EXPERIMENTS__ENABLE", "false"),
+            variable("VIBE_SESSION_LOGGING__GENERATE_TITLES", "false"),
+        ],
+        files: Vec::new(),
+        dialect: "chat",
+        calls: "write_file",
+    })
+}
+
+/// Drives an agent through `expected` while its model plays `played`.
+fn drive(agent: &Agent, played: &str, expected: &str) -> Run {
+    let scratch = prepared(agent, played);
+    let home = scratch.home();
+    fs::write(home.join("expected.yaml"), expected).expect("writable");
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let program = env!("CARGO_BIN_EXE_cuecard");
+    let profile = text(repository_root().join("tests/acp/mistral-vibe.toml"));
+    let mut args = words(&[
+        "serve",
+        "llm",
+        &text(home.join("timeline.yaml")),
+        "--speed",
+        "0",
+    ]);
+    args.extend(words(&[
+        "--profile",
+        &profile,
+        "--run-dir",
+        &text(home.join("runs")),
+        "--",
+    ]));
+    args.extend(words(&[
+        program,
+        "acp",
+        "--client",
+        &text(home.join("expected.yaml")),
+    ]));
+    args.extend(words(&[
+        "--speed",
+        "0",
+        "--run-dir",
+        &text(home.join("runs")),
+    ]));
+    args.extend(words(&["-o", &text(home.join("verdict.json")), "--"]));
+    args.extend(agent.command.iter().cloned());
+    let finished = scratch.run(&args).expect("the program starts");
+    let told = program::told(&finished);
+    let verdict = fs::read(home.join("verdict.json"));
+    let verdict = verdict.unwrap_or_else(|error| panic!("{error}\n{told}"));
+    Run {
+        finished,
+        verdict: serde_json::from_slice(&verdict).expect("JSON"),
+        told,
+    }
+}
+
+fn example() -> String {
+    let example = repository_root().join("examples/acp/greeting.yaml");
+    fs::read_to_string(example).expect("an example")
+}
+
+/// The agent passes the example; and not if the client expects a little else.
+#[track_caller]
+fn assert_does_what_is_scripted(agent: &Agent) {
+    let run = drive(agent, &example(), &example());
+    assert_eq!(run.finished.code(), Some(0), "{}", run.told);
+    assert_eq!(run.verdict["passed"], true, "{}", run.told);
+    assert_eq!(run.verdict["prompts"], 2, "{}", run.told);
+
+    let other = example()
+        .replace("Done: greeting.txt", "Greeting.txt")
+        .replace("ls && wc", "ls; wc")
+        .replace("4 greeting.txt", "5 greeting.txt")
+        .replace("new_string: timeline", "new_string: file");
+    let run = drive(agent, &example(), &other);
+    assert_eq!(run.finished.code(), Some(1), "{}", run.told);
+    for part in [
+        "the agent said something else",
+        "expected \"ls; wc -w greeting.txt\", got",
+        "gave another result",
+        "`new_string`: expected",
+    ] {
+        assert!(run.finished.stderr.contains(part), "{part}\n{}", run.told);
+    }
+}
+
+#[test]
+fn opencode_does_what_is_scripted() {
+    let Some(agent) = opencode_acp() else { return };
+    assert_does_what_is_scripted(&agent);
+}
+
+#[test]
+fn vibe_does_what_is_scripted() {
+    let Some(agent) = vibe() else { return };
+    assert_does_what_is_scripted(&agent);
+}
+
+const CANCELLED: &str = r#"
+name: cancelled
+timeline:
+  - userInputs: [[0, "Sleep a while"]]
+  - runCmd: {cmd: "sleep 600"}
+    status: in_progress
+  - userCancelSession: {}
+  - userInputs: [[0, "Are you there?"]]
+  - llmResponse: [{assistant: [[0, "Yes."]]}]
+"#;
+
+#[test]
+fn a_command_of_an_agent_is_cancelled() {
+    for agent in [opencode_acp(), vibe()].iter().flatten() {
+        let run = drive(agent, CANCELLED, CANCELLED);
+        assert_eq!(run.finished.code(), Some(0), "{}", run.told);
+        assert_eq!(run.verdict["prompts"], 2, "{}", run.told);
+    }
+}
+
+const ASKED: &str = r#"
+name: asked
+timeline:
+  - userInputs: [[0, "Write a greeting"]]
+  - agentPermissionRequest:
+      toolCall: {kind: edit}
+      options:
+        - {id: once, label: Allow once, kind: allow_once}
+        - {id: always, label: Always allow, kind: allow_always}
+        - {id: reject, label: Reject, kind: reject_once}
+      granted: true
+  - writeFile: {path: greeting.txt, content: "Hello\n"}
+  - llmResponse: [{assistant: [[0, "Written."]]}]
+"#;
+
+#[test]
+fn the_user_of_the_script_decides() {
+    let Some(agent) = careful_opencode() else {
+        return;
+    };
+    let run = drive(&agent, ASKED, ASKED);
+    assert_eq!(run.finished.code(), Some(0), "{}", run.told);
+
+    // The call fails, and the agent says nothing more.
+    let refused = ASKED.replace("granted: true", "granted: false");
+    let run = drive(&agent, ASKED, &refused);
+    assert!(run.has("T-TERM-05") && run.has("T-ACP-22"), "{}", run.told);
+    assert!(
+        run.told.contains("The user rejected permission"),
+        "{}",
+        run.told
+    );
+
+    // Nobody asked, although the script says so.
+    let Some(agent) = opencode_acp() else { return };
+    let run = drive(&agent, ASKED, ASKED);
+    assert!(
+        run.told.contains("the agent did not ask for permission"),
+        "{}",
+        run.told
+    );
+}
