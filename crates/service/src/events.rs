@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameShape};
 use cuecard_runtime::timeouts::Answering;
 use futures::stream::{self, Stream};
 use serde_json::json;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::service::Service;
 use super::session::{Session, Told};
@@ -23,6 +26,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// So many bytes of history go in one piece.
 const PIECE: usize = 64 << 10;
+/// A reader that is behind gets so many events at a time.
+const EVENTS_AT_ONCE: usize = 256;
 /// A fault sends an event in pieces of so many bytes.
 const SPLIT: usize = 7;
 
@@ -57,7 +62,7 @@ pub(crate) fn stream(
     // An id that the session never had is that of an earlier run.
     let seen = seen.filter(|seen| *seen <= session.n_events());
     let from = seen.unwrap_or(0);
-    let (behind, is_over) = session.events_from(from);
+    let (behind, is_over) = session.events_from(from, 1);
     if is_over && behind.is_empty() && seen.is_some() {
         // This tells an `EventSource` not to come again.
         return StatusCode::NO_CONTENT.into_response();
@@ -92,6 +97,11 @@ struct Reader {
     spoiled: Option<FrameFaults>,
     /// How the stream ends once all that is ready has been sent.
     end: Option<StreamEnd>,
+    /// When something was sent last, and when that is to be looked at: an event sets no timer.
+    sent: Instant,
+    silence: Pin<Box<Sleep>>,
+    /// Its own: it is looked at with each event, by readers on other threads too.
+    stop: CancellationToken,
     with: Streaming,
 }
 
@@ -123,6 +133,9 @@ fn frames(
             })
         }),
         end: None,
+        sent: Instant::now(),
+        silence: Box::pin(tokio::time::sleep(KEEP_ALIVE)),
+        stop: with.service.stop.child_token(),
         with,
     };
     stream::unfold(reader, |mut reader| async move {
@@ -141,7 +154,7 @@ impl Reader {
                 None => {}
                 Some(StreamEnd::Cut) => return None,
                 Some(StreamEnd::Silence) => {
-                    self.with.service.stop.cancelled().await;
+                    self.stop.cancelled().await;
                     return None;
                 }
                 Some(StreamEnd::Reset) => {
@@ -152,8 +165,9 @@ impl Reader {
                 }
             }
             self.changed.borrow_and_update();
-            let (events, is_over) = self.session.events_from(self.seen);
+            let (events, is_over) = self.session.events_from(self.seen, EVENTS_AT_ONCE);
             if !events.is_empty() {
+                self.sent = Instant::now();
                 self.take(&events);
                 continue;
             }
@@ -164,8 +178,17 @@ impl Reader {
             }
             tokio::select! {
                 changed = self.changed.changed() => changed.ok()?,
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some(Ok(COMMENT)),
-                () = self.with.service.stop.cancelled() => return None,
+                () = &mut self.silence => {
+                    let is_silent = self.sent.elapsed() >= KEEP_ALIVE;
+                    if is_silent {
+                        self.sent = Instant::now();
+                    }
+                    self.silence.as_mut().reset(self.sent + KEEP_ALIVE);
+                    if is_silent {
+                        return Some(Ok(COMMENT));
+                    }
+                }
+                () = self.stop.cancelled() => return None,
             }
         }
     }

@@ -200,7 +200,7 @@ impl MockService {
             .events(clock.now(), diagnostics.iter().map(logged).collect())
             .await;
         let serving = ServerOptions {
-            n_threads: 0,
+            n_threads: options.n_threads,
             timeouts: Timeouts::default(),
             max_connections: options.max_connections,
         };

@@ -21,6 +21,8 @@ pub struct ServiceOptions {
     pub waits_for_prompts: bool,
     /// When every session begins, as its events tell; the real time if absent.
     pub fixed_time: Option<Timestamp>,
+    /// How many threads serve; 0 serves on the runtime of the caller.
+    pub n_threads: usize,
     /// How many connections there are at once.
     pub max_connections: usize,
 }
@@ -34,6 +36,7 @@ impl Default for ServiceOptions {
             cors_origin: None,
             waits_for_prompts: false,
             fixed_time: None,
+            n_threads: 0,
             max_connections: 10_000,
         }
     }

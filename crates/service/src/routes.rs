@@ -400,7 +400,7 @@ async fn events(
         .as_deref()
         .map(|kinds| kinds.split(',').collect());
     known("type", kinds.as_deref(), &TYPES)?;
-    let (mut events, _) = session.events_from(0);
+    let (mut events, _) = session.events_from(0, usize::MAX);
     events.retain(|told| {
         let kind = told.data["type"].as_str().unwrap_or_default();
         let level = told.data["level"].as_str();
@@ -444,7 +444,7 @@ async fn logs(
     Id(id): Id,
     Asked(filter): Asked<LogFilter>,
 ) -> Answer<AsJson<Listed<SessionEvent>>> {
-    let (events, _) = service.session(&id)?.events_from(0);
+    let (events, _) = service.session(&id)?.events_from(0, usize::MAX);
     let logs = events.iter().filter(|told| told.data["type"] == "log");
     let mut logs: Vec<SessionEvent> = logs
         .map(|told| SessionEvent::of(&told.data, told.seq))

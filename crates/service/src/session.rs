@@ -351,11 +351,12 @@ impl Session {
         self.n_prompts.subscribe()
     }
 
-    /// Events from `from` on, counted from 0, and whether nothing will follow them.
-    pub(crate) fn events_from(&self, from: usize) -> (Vec<Arc<Told>>, bool) {
+    /// Events from `from` on, counted from 0, up to so many, and whether nothing will follow the last one there is.
+    pub(crate) fn events_from(&self, from: usize, most: usize) -> (Vec<Arc<Told>>, bool) {
         let state = self.state();
-        let events = state.events.get(from..).unwrap_or_default().to_vec();
-        (events, is_final(state.status))
+        let rest = state.events.get(from..).unwrap_or_default();
+        let some = &rest[..rest.len().min(most)];
+        (some.to_vec(), is_final(state.status))
     }
 
     /// How many events there are.

@@ -263,7 +263,7 @@ async fn a_session_is_paused_resumed_and_stopped() {
     // Once the script waits for its prompt.
     let session = served.running.service.session("session-1").expect("there");
     let mut changed = session.watch();
-    while session.events_from(0).0.len() < 11 {
+    while session.events_from(0, usize::MAX).0.len() < 11 {
         changed.changed().await.expect("more");
     }
     let (status, paused) = post("pause", Json::Null).await;
@@ -692,7 +692,7 @@ async fn a_crash_breaks_the_stream_and_silence_lasts_to_the_end() {
     let reading = tokio::spawn(to_bytes(response.into_body(), usize::MAX));
     let session = served.running.service.session("session-1").expect("there");
     let mut changed = session.watch();
-    while !session.events_from(0).1 || lock_len(&session) == 0 {
+    while !session.events_from(0, usize::MAX).1 || lock_len(&session) == 0 {
         tokio::select! {
             _ = changed.changed() => {}
             () = tokio::task::yield_now() => {}

@@ -6,12 +6,10 @@ use cuecard_llm::{LlmOptions, OnMiss};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::profiles::AgentName;
 
+use super::n_threads;
 use crate::args::{MissAnswer, ServeLlmArgs};
 use crate::commands::profile::read_profiles;
 use crate::commands::timeline_options::TimelineOptions;
-
-/// More threads than this are never needed: what they do takes microseconds.
-const MAX_THREADS: usize = 8;
 
 /// The options, and what is doubtful about the files that they name.
 ///
@@ -69,7 +67,7 @@ pub(super) fn options(
         max_exchanges: args.exchanges_max,
         // They are written as they come, and nobody asks for them afterwards.
         keeps_exchanges: false,
-        n_threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)),
+        n_threads: n_threads(),
         models: args.models.clone(),
         fixed_time: args.fixed_clock,
         ..LlmOptions::default()

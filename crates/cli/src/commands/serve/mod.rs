@@ -26,3 +26,11 @@ pub(crate) fn run(
         ServedApi::Rest(args) => rest::run(args, environment, output),
     }
 }
+
+/// More threads than this are never needed: what they do takes microseconds.
+const MAX_THREADS: usize = 8;
+
+/// How many threads serve.
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS))
+}

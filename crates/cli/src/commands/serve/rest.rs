@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::telling::planned_faults;
-use super::{child, refuse};
+use super::{child, n_threads, refuse};
 use crate::args::ServeRestArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
@@ -197,6 +197,7 @@ fn options(
         play,
         waits_for_prompts: args.wait_for_prompts,
         fixed_time: args.fixed_clock,
+        n_threads: n_threads(),
         ..ServiceOptions::default()
     };
     Ok((options, doubts))
