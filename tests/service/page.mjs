@@ -57,6 +57,16 @@ await page.keyboard.press('End');
 assert.equal(await page.locator('#shown').textContent(), `${total} of ${total}`);
 await page.screenshot({ path: `${shots}/light.png`, fullPage: true });
 
+// An `EventSource` by itself gets the same, in order, and stops once the session is over.
+const ids = await page.evaluate(() => new Promise((resolve) => {
+  const id = decodeURIComponent(location.hash.slice(1));
+  const events = new EventSource(`/api/v1/sessions/${id}/events`);
+  const ids = [];
+  events.addEventListener('session', (event) => ids.push(Number(event.lastEventId)));
+  events.onerror = () => { if (events.readyState === EventSource.CLOSED) resolve(ids); };
+}));
+assert.deepEqual(ids, Array.from({ length: total }, (_, idx) => idx + 1));
+
 // The address names the session; dark and narrow pages have no part outside the window.
 for (const [name, options] of [['dark', { colorScheme: 'dark' }], ['narrow', { viewport: { width: 360, height: 740 } }]]) {
   const other = await open(options);

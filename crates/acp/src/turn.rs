@@ -182,6 +182,10 @@ impl Turn {
             (EventKind::ToolUse(call), EventPart::CallProgress(idx)) => {
                 let text = call.progress.get(idx).map(|entry| entry.value.as_str());
                 self.output(event_idx, text.unwrap_or_default()).await;
+                let mut expected = call.expected_output.iter();
+                if let Some((_, expected)) = expected.find(|(of, _)| *of == idx) {
+                    return self.await_output(event_idx, expected).await;
+                }
             }
             (EventKind::ToolUse(call), EventPart::CallExecution(idx)) => {
                 self.execution(event_idx, call, idx).await;

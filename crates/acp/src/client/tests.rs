@@ -189,6 +189,22 @@ timeline:
 }
 
 #[tokio::test]
+async fn a_command_is_waited_for_until_it_has_printed_what_is_expected() {
+    let timeline = |expected: &str| {
+        format!(
+            "name: p\ntimeline:\n  - userInputs: [[0, Go]]\n  - runCmd: {{cmd: 'sleep 0.1; echo ready; sleep 0.1; echo done'}}\n    progress: [{{relativeTime: 1, message: up, expectOutput: {expected}}}]\n    result: {{contains: done}}\n"
+        )
+    };
+    agree(&timeline("ready")).await;
+    let (_, agent) = verdicts(&timeline("steady"), &timeline("steady")).await;
+    let found = told(&agent);
+    assert!(
+        found.starts_with("T-TERM-05 the command did not print \"steady\" [printed: ready"),
+        "{found}"
+    );
+}
+
+#[tokio::test]
 async fn an_error_is_expected_as_one() {
     let timeline = |message: &str| {
         format!(

@@ -1,6 +1,7 @@
 //! Tool calls: simulated, or commands that run in a terminal of the client's.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
@@ -13,6 +14,9 @@ use super::{OpenCall, Stopped, Turn};
 use crate::found::differs;
 use crate::peer::Answer;
 use crate::script::updates;
+
+/// How often it is looked at what a command has printed.
+const LOOKS_EVERY: Duration = Duration::from_millis(20);
 
 /// The output of a terminal that the client keeps, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -134,6 +138,49 @@ impl Turn {
         let content = updates::text_content(open.output.trim_end_matches('\n'));
         let update = updates::call_update(&open.id.clone(), None, Some(content), &Json::Null);
         self.update(event_idx, update).await;
+    }
+
+    /// Waits until a command has printed something, if one really runs: until it has ended, or as long as clients have
+    /// patience for.
+    pub(super) async fn await_output(
+        &mut self,
+        event_idx: usize,
+        expected: &str,
+    ) -> Result<(), Stopped> {
+        let open = self.open.get(&event_idx);
+        let Some(terminal_id) = open.and_then(|open| open.terminal_id.clone()) else {
+            return Ok(());
+        };
+        let clock = self.agent.telling.clock;
+        let until = clock.now() + self.agent.options.patience;
+        loop {
+            let output = self.of_terminal("terminal/output", &terminal_id).await;
+            if self.cancel.is_cancelled() {
+                return Err(Stopped::Cancelled);
+            }
+            let output = output.unwrap_or_default();
+            let printed = output["output"].as_str().unwrap_or_default();
+            if printed.contains(expected) {
+                return Ok(());
+            }
+            let is_over = !output["exitStatus"].is_null() || output.is_null();
+            if is_over || clock.now() >= until {
+                let message = format!("the command did not print {:?}", cut(expected, 300));
+                let found = differs(
+                    codes::TOOL_RESULT_DIFFERS,
+                    &self.script.timeline,
+                    event_idx,
+                    message,
+                );
+                let printed = cut(printed.trim(), 300);
+                self.find(found.with_note(format!("printed: {printed}")))
+                    .await;
+                return Ok(());
+            }
+            let next = clock.now() + LOOKS_EVERY;
+            self.waiting(async move { clock.sleep_until(next).await })
+                .await;
+        }
     }
 
     pub(super) async fn execution(&mut self, event_idx: usize, call: &ToolUse, idx: usize) {
