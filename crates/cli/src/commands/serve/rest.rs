@@ -197,7 +197,8 @@ fn options(
         play,
         waits_for_prompts: args.wait_for_prompts,
         fixed_time: args.fixed_clock,
-        n_threads: n_threads(),
+        // Streams cost those who read them as much, and often they are on this machine.
+        n_threads: n_threads().div_ceil(2),
         ..ServiceOptions::default()
     };
     Ok((options, doubts))
