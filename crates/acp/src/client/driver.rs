@@ -9,6 +9,7 @@ use std::time::Duration;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::McpServer;
 use cuecard_timeline::script::Speed;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +31,8 @@ pub(super) struct Driver {
     pub(super) faults: ScriptedFaults<()>,
     pub(super) speed: Speed,
     pub(super) patience: Duration,
+    /// The servers of all sessions, in place of those of the timelines.
+    pub(super) mcp_servers: Option<Vec<McpServer>>,
     tallies: Mutex<Tallies>,
 }
 
@@ -47,14 +50,15 @@ impl Driver {
     pub(super) fn new(
         telling: Telling,
         faults: ScriptedFaults<()>,
-        speed: Speed,
-        patience: Duration,
+        (speed, patience): (Speed, Duration),
+        mcp_servers: Option<Vec<McpServer>>,
     ) -> Self {
         Self {
             telling: Arc::new(telling),
             faults,
             speed,
             patience,
+            mcp_servers,
             tallies: Mutex::default(),
         }
     }

@@ -26,7 +26,7 @@ use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{TraceOutput, Watcher, Writer};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
+use cuecard_timeline::model::{EventKind, FaultKind, McpServer, TimelineEvent};
 use cuecard_timeline::script::{Act, PlayerKind};
 use cuecard_workspace::seed::seed;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
@@ -53,13 +53,15 @@ pub struct AgentCommand {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Where the agent works.
+/// Where the agent works, and with what.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     /// This folder, as it is; else `acp.cwd` of the timeline, else a new one with the files of `repo`.
     pub folder: Option<PathBuf>,
     /// Whether new folders are kept.
     pub is_kept: bool,
+    /// The servers of the sessions; those of each timeline if absent.
+    pub mcp_servers: Option<Vec<McpServer>>,
 }
 
 /// A client of real agents, before it starts.
@@ -207,8 +209,8 @@ impl ReadyClient {
         let driver = Arc::new(Driver::new(
             self.telling,
             self.faults,
-            self.speed,
-            self.patience,
+            (self.speed, self.patience),
+            workspace.mcp_servers.clone(),
         ));
         for (scenario_idx, script) in self.scripts.iter().enumerate() {
             if stop.is_cancelled() {

@@ -350,7 +350,9 @@ impl Talk {
     async fn open(&mut self) -> Result<(), Stopped> {
         let script = self.script.1.clone();
         let timeline = &script.timeline;
-        let servers: Json = timeline.acp.mcp_servers.iter().map(wire_server).collect();
+        let given = self.driver.mcp_servers.as_ref();
+        let servers = given.unwrap_or(&timeline.acp.mcp_servers);
+        let servers: Json = servers.iter().map(wire_server).collect();
         let mut params = json!({"cwd": self.folder, "mcpServers": servers});
         let boundary = timeline.boundary();
         let is_loaded = boundary.is_some() && script.loads_sessions();

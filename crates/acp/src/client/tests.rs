@@ -29,6 +29,10 @@ fn environment() -> Vec<(OsString, OsString)> {
 
 /// What the client finds if the agent plays `acted` and the client `expected`, and the agent's verdict.
 async fn verdicts(acted: &str, expected: &str) -> (Verdict, Verdict) {
+    verdicts_in(&Workspace::default(), acted, expected).await
+}
+
+async fn verdicts_in(workspace: &Workspace, acted: &str, expected: &str) -> (Verdict, Verdict) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -57,9 +61,8 @@ async fn verdicts(acted: &str, expected: &str) -> (Verdict, Verdict) {
     let client = AcpClient::from_files([file("client.yaml", expected)]).options(options());
     let client = client.start().await.expect("it starts");
     let stop = CancellationToken::new();
-    let workspace = Workspace::default();
     let of_client = client
-        .drive_by(connect, &environment(), &workspace, &stop)
+        .drive_by(connect, &environment(), workspace, &stop)
         .await;
     let served = served
         .lock()
@@ -448,6 +451,34 @@ async fn an_agent_that_ends_early_is_told_with_what_it_printed() {
         "{found}"
     );
     assert_eq!(verdict.unplayed.len(), 1);
+}
+
+#[tokio::test]
+async fn servers_of_the_command_line_take_the_place_of_the_timelines() {
+    use cuecard_timeline::model::{McpServer, McpTransport};
+    let url = McpTransport::Url {
+        url: "http://127.0.0.1:9/mcp".to_owned(),
+        headers: Vec::new(),
+        is_sse: false,
+    };
+    let server = McpServer {
+        name: "far".to_owned(),
+        transport: url,
+        span: cuecard_source::Span { start: 0, end: 0 },
+    };
+    let workspace = Workspace {
+        mcp_servers: Some(vec![server]),
+        ..Workspace::default()
+    };
+    let timeline = timeline(&[item(0, 0)]);
+    // The stand-in takes no servers over HTTP.
+    let (client, agent) = verdicts_in(&workspace, &timeline, &timeline).await;
+    assert!(
+        told(&client).contains("the agent refused `session/new`"),
+        "{}",
+        told(&client)
+    );
+    assert!(told(&agent).contains("T-ACP-21"), "{}", told(&agent));
 }
 
 /// Answers to a client that is at odds with the protocol.

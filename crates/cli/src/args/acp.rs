@@ -45,6 +45,14 @@ pub(crate) struct AcpArgs {
         help_heading = "How to play"
     )]
     pub cwd: Option<PathBuf>,
+    /// With --client: an MCP config whose servers the sessions get, instead of those of the timelines
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "client",
+        help_heading = "How to play"
+    )]
+    pub mcp_servers: Option<PathBuf>,
     /// With --client: keep the new working directories
     #[arg(long, requires = "client", help_heading = "How to play")]
     pub keep: bool,

@@ -9,10 +9,14 @@ use std::time::Duration;
 use cuecard_acp::{
     AcpClient, AcpOptions, AgentCommand, DEFAULT_PATIENCE, MockAgent, Notice, Verdict, Workspace,
 };
+use cuecard_mcp::TransportSpec;
+use cuecard_mcp::config::{Config, ConfigSearch, ConfiguredServer};
 use cuecard_report::stand_in_junit::{self, PlayedScenario};
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
+use cuecard_timeline::model::{McpServer, McpTransport};
 
 use super::serve;
 use super::teller::OutputWriter;
@@ -42,6 +46,13 @@ pub(crate) fn run(
             told(&doubts);
             options
         }
+        Err(problems) => {
+            told(&problems);
+            return ExitCode::Invalid;
+        }
+    };
+    let mcp_servers = match mcp_servers(args, environment) {
+        Ok(servers) => servers,
         Err(problems) => {
             told(&problems);
             return ExitCode::Invalid;
@@ -104,6 +115,7 @@ pub(crate) fn run(
                     let workspace = Workspace {
                         folder: args.cwd.clone(),
                         is_kept: args.keep,
+                        mcp_servers,
                     };
                     Ok(client.drive(&agent, &workspace, &stop).await)
                 }
@@ -196,6 +208,57 @@ fn options(
         exec_wrapper: args.exec_wrapper.clone(),
     };
     Ok((options, doubts))
+}
+
+/// The servers of `--mcp-servers`.
+fn mcp_servers(
+    args: &AcpArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<Option<Vec<McpServer>>, Vec<Diagnostic>> {
+    let Some(file) = &args.mcp_servers else {
+        return Ok(None);
+    };
+    let working_directory = inputs::working_directory().map_err(|problem| vec![problem])?;
+    let environment = environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
+    let config = Config::find(&ConfigSearch {
+        explicit: Some(file),
+        working_directory: &working_directory,
+        environment: &environment.collect(),
+    })?;
+    let server = |server: &ConfiguredServer| {
+        let spec = server.spec.clone().map_err(|problem| vec![problem])?;
+        let transport = match spec.transport {
+            TransportSpec::Stdio {
+                command, args, env, ..
+            } => McpTransport::Stdio { command, args, env },
+            TransportSpec::Http { url, headers, .. } => McpTransport::Url {
+                url,
+                headers,
+                is_sse: false,
+            },
+            TransportSpec::Sse { url, headers, .. } => McpTransport::Url {
+                url,
+                headers,
+                is_sse: true,
+            },
+            _ => {
+                let message = format!(
+                    "agents can't reach `{}`: the protocol has stdio, http and sse",
+                    spec.name
+                );
+                return Err(vec![Diagnostic::error(codes::CONFIG_INVALID, message)]);
+            }
+        };
+        Ok(McpServer {
+            name: spec.name,
+            transport,
+            span: Span { start: 0, end: 0 },
+        })
+    };
+    let used = config.servers().iter().filter(|server| !server.is_disabled);
+    used.map(server).collect::<Result<_, _>>().map(Some)
 }
 
 /// Tells the verdict, and how to exit.
