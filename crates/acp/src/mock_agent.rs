@@ -1,16 +1,12 @@
-//! The stand-in for an agent: from its files to its verdict.
+//! The stand-in for an agent: serves a client to its verdict.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cuecard_runtime::lines::{Line, LineReader};
-use cuecard_runtime::scripted_faults::{PlannedFault, ScriptedFaults};
-use cuecard_runtime::start_error::StartError;
-use cuecard_runtime::trace_writer::{TraceOutput, Watcher, Writer};
+use cuecard_runtime::scripted_faults::ScriptedFaults;
+use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
-use cuecard_timeline::script::{Act, PlayerKind};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -18,105 +14,12 @@ use super::agent::Agent;
 use super::found::Refused;
 use super::options::AcpOptions;
 use super::peer::{self, Outgoing, Peer, WriterEnd};
+use super::player::Ready;
 use super::rpc;
-use super::script::AcpScript;
-use super::telling::{Ready, read, usable};
-use super::verdict::{Notice, Verdict};
+use super::verdict::Verdict;
 
 /// A longer line of the client is refused, in bytes.
 const MAX_LINE: usize = 64 << 20;
-
-/// A stand-in for an agent, before it starts.
-#[derive(Default)]
-pub struct MockAgent {
-    paths: Vec<PathBuf>,
-    options: AcpOptions,
-    trace: Option<TraceOutput>,
-    watcher: Option<Watcher<Notice>>,
-}
-
-impl MockAgent {
-    /// A stand-in that plays the timelines in these files and folders.
-    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        Self {
-            paths: paths.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Everything that can be said about it.
-    #[must_use]
-    pub fn options(mut self, options: AcpOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// Writes the trace of the run.
-    #[must_use]
-    pub fn trace(mut self, trace: TraceOutput) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
-    /// Tells `watcher` what happens, on a thread of its own.
-    #[must_use]
-    pub fn watch(mut self, watcher: Watcher<Notice>) -> Self {
-        self.watcher = Some(watcher);
-        self
-    }
-
-    /// Reads the files, and tells what would go wrong on purpose.
-    ///
-    /// # Errors
-    /// [`StartError::Files`]: bad files, all of their errors at once.
-    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
-        let play = &self.options.play;
-        let (scripts, _) = usable(read(&self.paths, play), play)?;
-        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
-        Ok(faults_of(&scripts).planned(timeline_of, |()| 1))
-    }
-
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// [`StartError`]: bad files, all of their errors at once; a trace that can't be written.
-    pub async fn start(self) -> Result<ReadyAgent, StartError> {
-        let Ready {
-            scripts,
-            selector,
-            telling,
-            writer,
-            diagnostics,
-        } = Ready::new(&self.paths, &self.options.play, self.trace, self.watcher).await?;
-        let faults = faults_of(&scripts);
-        let (peer, frames) = Peer::new();
-        let agent = Agent::new(self.options, scripts, selector, peer, faults, telling);
-        Ok(ReadyAgent {
-            agent: Arc::new(agent),
-            frames,
-            writer,
-            diagnostics,
-        })
-    }
-}
-
-/// The faults of scripts, and whether each can ever happen.
-fn faults_of(scripts: &[Arc<AcpScript>]) -> ScriptedFaults<()> {
-    let timelines = scripts.iter().map(|script| &*script.timeline);
-    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, _: FaultKind| {
-        let acts = matches!(
-            PlayerKind::Acp.cell(&event.kind).act,
-            Act::Acts | Act::ActsAndAwaits
-        );
-        match &event.kind {
-            EventKind::SessionStart(_) => Err("nothing is sent at this event"),
-            _ if acts => Ok(()),
-            _ => Err(
-                "an ACP agent sends nothing at this event; put it at an `llmResponse` or a tool call",
-            ),
-        }
-    })
-}
 
 /// A stand-in that has read its files.
 pub struct ReadyAgent {
@@ -127,6 +30,24 @@ pub struct ReadyAgent {
 }
 
 impl ReadyAgent {
+    pub(super) fn new(ready: Ready, options: AcpOptions, faults: ScriptedFaults<()>) -> Self {
+        let (peer, frames) = Peer::new();
+        let Ready {
+            scripts,
+            selector,
+            telling,
+            writer,
+            diagnostics,
+        } = ready;
+        let agent = Agent::new(options, scripts, selector, peer, faults, telling);
+        Self {
+            agent: Arc::new(agent),
+            frames,
+            writer,
+            diagnostics,
+        }
+    }
+
     /// What was found in the files: warnings and notes, and the errors of files that were left out.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics

@@ -1,23 +1,18 @@
 //! What a run tells: its findings, its trace, and those who watch it.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::{Findings, logged};
-use cuecard_runtime::load::{Loaded, PlayOptions, header, load};
-use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::io_reason;
-use cuecard_runtime::trace_writer::{self, TraceOutput, TraceWriter, Watcher, Writer};
+use cuecard_runtime::trace_writer::{TraceWriter, Writer};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, TimelineCheck};
-use cuecard_timeline::script::Selector;
 use cuecard_trace::{Assertion, End, EventData, Metrics, RunStatus};
 
-use super::media;
 use super::script::{self, AcpScript};
 use super::verdict::{Notice, Verdict};
 
@@ -29,6 +24,14 @@ pub(super) struct Telling {
 }
 
 impl Telling {
+    pub(super) fn new(is_strict: bool, clock: Clock, teller: TraceWriter<Notice>) -> Self {
+        Self {
+            findings: Findings::new(is_strict),
+            clock,
+            teller,
+        }
+    }
+
     /// Events of a session, for the trace.
     pub(super) async fn tell(&self, session: &Arc<str>, events: Vec<EventData>) {
         self.tell_at(session, self.clock.now(), events).await;
@@ -140,74 +143,5 @@ impl Telling {
         self.teller.close().await;
         let written = tokio::task::spawn_blocking(move || writer.join()).await;
         verdict.trace_error = written.ok().flatten().map(|error| io_reason(&error));
-    }
-}
-
-/// Reads timelines, and compiles them.
-pub(super) fn read(paths: &[PathBuf], play: &PlayOptions) -> Loaded<AcpScript> {
-    load(paths, play, |timeline| {
-        let (timeline, mut found) = media::embedded(timeline);
-        let (script, compiled) = AcpScript::compile(timeline, play.is_strict);
-        found.extend(compiled);
-        (script, found)
-    })
-}
-
-/// The scripts of timelines that have been read, unless their errors forbid to start.
-pub(super) fn usable(
-    loaded: Loaded<AcpScript>,
-    play: &PlayOptions,
-) -> Result<(Vec<Arc<AcpScript>>, Vec<Diagnostic>), StartError> {
-    match loaded.is_bad(play.skip_bad) {
-        true => Err(StartError::Files(loaded.diagnostics)),
-        false => Ok((loaded.scripts, loaded.diagnostics)),
-    }
-}
-
-/// A run that is about to begin.
-pub(super) struct Ready {
-    pub(super) scripts: Vec<Arc<AcpScript>>,
-    pub(super) selector: Selector,
-    pub(super) telling: Telling,
-    pub(super) writer: Writer,
-    /// What was found in the files.
-    pub(super) diagnostics: Vec<Diagnostic>,
-}
-
-impl Ready {
-    /// Reads timelines, and starts the trace.
-    pub(super) async fn new(
-        paths: &[PathBuf],
-        play: &PlayOptions,
-        trace: Option<TraceOutput>,
-        watcher: Option<Watcher<Notice>>,
-    ) -> Result<Self, StartError> {
-        let (scripts, diagnostics) = usable(read(paths, play), play)?;
-        let timelines = || scripts.iter().map(|script| &*script.timeline);
-        let selector = Selector::new(timelines(), play.max_distance);
-        if let Some(unknown) = selector.unknown_name(play.scenario_name.as_deref()) {
-            return Err(StartError::Files(vec![unknown]));
-        }
-        let clock = Clock::start();
-        let trace = trace.map(|trace| {
-            let header = header(&trace.run_id, timelines());
-            (trace, header)
-        });
-        let (teller, writer) =
-            trace_writer::start(clock, Vec::new(), trace, watcher).map_err(StartError::Io)?;
-        let logs = diagnostics.iter().map(logged).collect();
-        teller.events(clock.now(), logs).await;
-        let telling = Telling {
-            findings: Findings::new(play.is_strict),
-            clock,
-            teller,
-        };
-        Ok(Self {
-            scripts,
-            selector,
-            telling,
-            writer,
-            diagnostics,
-        })
     }
 }

@@ -51,8 +51,8 @@ impl Client {
             ..AcpOptions::default()
         };
         change(&mut options);
-        let agent = MockAgent::from_files([path]).options(options);
-        let ready = agent.start().await.expect("it starts");
+        let agent = AcpPlayer::from_files([path]).options(options);
+        let ready = agent.agent().await.expect("it starts");
         let (ours, theirs) = duplex(1 << 20);
         let (input, output) = split(theirs);
         let verdict = tokio::spawn(async move {

@@ -21,21 +21,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
-use cuecard_runtime::scripted_faults::{PlannedFault, ScriptedFaults};
-use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::text_file::io_reason;
-use cuecard_runtime::trace_writer::{TraceOutput, Watcher, Writer};
+use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::{EventKind, FaultKind, McpServer, TimelineEvent};
-use cuecard_timeline::script::{Act, PlayerKind};
+use cuecard_timeline::model::McpServer;
+use cuecard_timeline::script::Speed;
 use cuecard_workspace::seed::seed;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::options::AcpOptions;
+use super::player::Ready;
 use super::script::AcpScript;
-use super::telling::{Ready, Telling, read, usable};
-use super::verdict::{Notice, Verdict};
+use super::telling::Telling;
+use super::verdict::Verdict;
 use driver::Driver;
 
 /// How long an agent has to end once its input has.
@@ -64,15 +64,6 @@ pub struct Workspace {
     pub mcp_servers: Option<Vec<McpServer>>,
 }
 
-/// A client of real agents, before it starts.
-#[derive(Default)]
-pub struct AcpClient {
-    paths: Vec<PathBuf>,
-    options: AcpOptions,
-    trace: Option<TraceOutput>,
-    watcher: Option<Watcher<Notice>>,
-}
-
 /// How a conversation reaches its agent.
 pub(super) struct Connection {
     /// What the agent writes.
@@ -83,95 +74,30 @@ pub(super) struct Connection {
     pub(super) process: Option<AgentProcess>,
 }
 
-impl AcpClient {
-    /// A client that plays the timelines in these files and folders.
-    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        Self {
-            paths: paths.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Everything that can be said about it.
-    #[must_use]
-    pub fn options(mut self, options: AcpOptions) -> Self {
-        self.options = options;
-        self
-    }
-
-    /// Writes the trace of the run.
-    #[must_use]
-    pub fn trace(mut self, trace: TraceOutput) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
-    /// Tells `watcher` what happens, on a thread of its own.
-    #[must_use]
-    pub fn watch(mut self, watcher: Watcher<Notice>) -> Self {
-        self.watcher = Some(watcher);
-        self
-    }
-
-    /// Reads the files, and tells what would go wrong on purpose.
-    ///
-    /// # Errors
-    /// [`StartError::Files`]: bad files, all of their errors at once.
-    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
-        let play = &self.options.play;
-        let (scripts, _) = usable(read(&self.paths, play), play)?;
-        let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
-        Ok(faults_of(&scripts).planned(timeline_of, |()| 1))
-    }
-
-    /// Reads the files.
-    ///
-    /// # Errors
-    /// [`StartError`]: bad files, all of their errors at once; a trace that can't be written.
-    pub async fn start(self) -> Result<ReadyClient, StartError> {
-        let play = &self.options.play;
-        let ready = Ready::new(&self.paths, play, self.trace, self.watcher).await?;
-        let mut scripts = ready.scripts;
-        if let Some(name) = &play.scenario_name {
-            scripts.retain(|script| script.timeline.name == *name);
-        }
-        let faults = faults_of(&scripts);
-        Ok(ReadyClient {
-            patience: self.options.patience,
-            scripts,
-            faults,
-            speed: play.speed,
-            telling: ready.telling,
-            writer: ready.writer,
-            diagnostics: ready.diagnostics,
-        })
-    }
-}
-
-/// The faults of scripts, and whether each can ever happen: those of what the client sends.
-fn faults_of(scripts: &[Arc<AcpScript>]) -> ScriptedFaults<()> {
-    let timelines = scripts.iter().map(|script| &*script.timeline);
-    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, _: FaultKind| {
-        let is_sent = PlayerKind::Acp.cell(&event.kind).act.swapped() == Act::Acts;
-        match is_sent && !matches!(event.kind, EventKind::Initialize(_)) {
-            true => Ok(()),
-            false => Err("a client sends nothing at this event; put it at `userInputs`"),
-        }
-    })
-}
-
 /// A client that has read its files.
 pub struct ReadyClient {
     scripts: Vec<Arc<AcpScript>>,
     faults: ScriptedFaults<()>,
     patience: Duration,
-    speed: cuecard_timeline::script::Speed,
+    speed: Speed,
     telling: Telling,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl ReadyClient {
+    pub(super) fn new(ready: Ready, options: &AcpOptions, faults: ScriptedFaults<()>) -> Self {
+        Self {
+            patience: options.patience,
+            scripts: ready.scripts,
+            faults,
+            speed: options.play.speed,
+            telling: ready.telling,
+            writer: ready.writer,
+            diagnostics: ready.diagnostics,
+        }
+    }
+
     /// What was found in the files: warnings and notes, and the errors of files that were left out.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics

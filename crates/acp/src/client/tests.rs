@@ -10,7 +10,7 @@ use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::{MockAgent, PlayOptions};
+use crate::{AcpPlayer, PlayOptions};
 
 fn options() -> AcpOptions {
     AcpOptions {
@@ -39,8 +39,8 @@ async fn verdicts_in(workspace: &Workspace, acted: &str, expected: &str) -> (Ver
         std::fs::write(&path, text).expect("written");
         path
     };
-    let agent = MockAgent::from_files([file("agent.yaml", acted)]).options(options());
-    let agent = Mutex::new(Some(agent.start().await.expect("it starts")));
+    let agent = AcpPlayer::from_files([file("agent.yaml", acted)]).options(options());
+    let agent = Mutex::new(Some(agent.agent().await.expect("it starts")));
     let served: Mutex<Option<JoinHandle<Verdict>>> = Mutex::default();
     let connect = || {
         let (ours, theirs) = duplex(1 << 20);
@@ -58,8 +58,8 @@ async fn verdicts_in(workspace: &Workspace, acted: &str, expected: &str) -> (Ver
             process: None,
         })
     };
-    let client = AcpClient::from_files([file("client.yaml", expected)]).options(options());
-    let client = client.start().await.expect("it starts");
+    let client = AcpPlayer::from_files([file("client.yaml", expected)]).options(options());
+    let client = client.client().await.expect("it starts");
     let stop = CancellationToken::new();
     let of_client = client
         .drive_by(connect, &environment(), workspace, &stop)
@@ -434,8 +434,8 @@ async fn an_agent_that_ends_early_is_told_with_what_it_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.yaml");
     std::fs::write(&path, timeline(&[item(0, 0)])).expect("written");
-    let client = AcpClient::from_files([path]).options(options());
-    let client = client.start().await.expect("it starts");
+    let client = AcpPlayer::from_files([path]).options(options());
+    let client = client.client().await.expect("it starts");
     let agent = AgentCommand {
         command: ["sh", "-c", "echo no model >&2; exit 7"]
             .map(OsString::from)
@@ -569,8 +569,8 @@ async fn found_in(line: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.yaml");
     std::fs::write(&path, timeline(&[item(0, 0)])).expect("written");
-    let client = AcpClient::from_files([path]).options(options());
-    let client = client.start().await.expect("it starts");
+    let client = AcpPlayer::from_files([path]).options(options());
+    let client = client.client().await.expect("it starts");
     let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"alpha"}}}}"#;
     let line = line.to_owned();
     let connect = || {

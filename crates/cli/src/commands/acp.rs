@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_acp::{
-    AcpClient, AcpOptions, AgentCommand, DEFAULT_PATIENCE, MockAgent, Notice, Verdict, Workspace,
+    AcpOptions, AcpPlayer, AgentCommand, DEFAULT_PATIENCE, Notice, Side, Verdict, Workspace,
 };
 use cuecard_mcp::TransportSpec;
 use cuecard_mcp::config::{Config, ConfigSearch, ConfiguredServer};
@@ -58,16 +58,13 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
-    let mut side = match args.client {
-        true => Side::Client(AcpClient::from_files(&args.paths).options(options)),
-        false => Side::Agent(MockAgent::from_files(&args.paths).options(options)),
+    let side = match args.client {
+        true => Side::Client,
+        false => Side::Agent,
     };
+    let player = AcpPlayer::from_files(&args.paths).options(options);
     if args.how.dry_run {
-        let planned = match &side {
-            Side::Client(client) => client.planned_faults(),
-            Side::Agent(agent) => agent.planned_faults(),
-        };
-        return match planned {
+        return match player.planned_faults(side) {
             Ok(planned) => {
                 serve::planned_faults(&planned, false);
                 ExitCode::Passed
@@ -92,10 +89,7 @@ pub(crate) fn run(
             turn.session, turn.turn, turn.scenario, turn.reason
         )),
     });
-    side = match side {
-        Side::Client(client) => Side::Client(client.trace(trace).watch(watcher)),
-        Side::Agent(agent) => Side::Agent(agent.trace(trace).watch(watcher)),
-    };
+    let player = player.trace(trace).watch(watcher);
     let watch = Stopwatch::start();
     let ready = |what: &str, count: usize| {
         let plural = if count == 1 { "" } else { "s" };
@@ -103,7 +97,7 @@ pub(crate) fn run(
     };
     let code = until_stopped(async |stop| {
         let verdict = match side {
-            Side::Client(client) => match client.start().await {
+            Side::Client => match player.client().await {
                 Err(error) => Err(error),
                 Ok(client) => {
                     told(client.diagnostics());
@@ -120,7 +114,7 @@ pub(crate) fn run(
                     Ok(client.drive(&agent, &workspace, &stop).await)
                 }
             },
-            Side::Agent(agent) => match agent.start().await {
+            Side::Agent => match player.agent().await {
                 Err(error) => Err(error),
                 Ok(agent) => {
                     told(agent.diagnostics());
@@ -137,12 +131,6 @@ pub(crate) fn run(
     });
     teller.drain();
     code.unwrap_or_else(|code| code)
-}
-
-/// Which side of the protocol is played.
-enum Side {
-    Agent(MockAgent),
-    Client(AcpClient),
 }
 
 /// Where the verdict is written to.
