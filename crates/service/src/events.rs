@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +10,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cuecard_runtime::clock::Alarm;
 use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameShape};
 use cuecard_runtime::timeouts::Answering;
 use futures::stream::{self, Stream};
 use serde_json::json;
-use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::service::Service;
@@ -98,8 +97,8 @@ struct Reader {
     /// How the stream ends once all that is ready has been sent.
     end: Option<StreamEnd>,
     /// When something was sent last, and when that is to be looked at: an event sets no timer.
-    sent: Instant,
-    silence: Pin<Box<Sleep>>,
+    sent: Duration,
+    silence: Alarm,
     /// Its own: it is looked at with each event, by readers on other threads too.
     stop: CancellationToken,
     with: Streaming,
@@ -133,8 +132,11 @@ fn frames(
             })
         }),
         end: None,
-        sent: Instant::now(),
-        silence: Box::pin(tokio::time::sleep(KEEP_ALIVE)),
+        sent: with.service.clock.now(),
+        silence: with
+            .service
+            .clock
+            .alarm(with.service.clock.now() + KEEP_ALIVE),
         stop: with.service.stop.child_token(),
         with,
     };
@@ -167,7 +169,7 @@ impl Reader {
             self.changed.borrow_and_update();
             let (events, is_over) = self.session.events_from(self.seen, EVENTS_AT_ONCE);
             if !events.is_empty() {
-                self.sent = Instant::now();
+                self.sent = self.with.service.clock.now();
                 self.take(&events);
                 continue;
             }
@@ -178,12 +180,13 @@ impl Reader {
             }
             tokio::select! {
                 changed = self.changed.changed() => changed.ok()?,
-                () = &mut self.silence => {
-                    let is_silent = self.sent.elapsed() >= KEEP_ALIVE;
+                () = std::future::poll_fn(|context| self.silence.poll(context)) => {
+                    let now = self.with.service.clock.now();
+                    let is_silent = now >= self.sent + KEEP_ALIVE;
                     if is_silent {
-                        self.sent = Instant::now();
+                        self.sent = now;
                     }
-                    self.silence.as_mut().reset(self.sent + KEEP_ALIVE);
+                    self.silence.set(self.sent + KEEP_ALIVE);
                     if is_silent {
                         return Some(Ok(COMMENT));
                     }

@@ -19,7 +19,7 @@ use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
-use crate::inputs::{io_reason, read_source, seconds, secret, text_environment};
+use crate::inputs::{read_source, seconds, secret, text_environment};
 use crate::open_files::OpenFiles;
 use crate::output::Output;
 
@@ -86,20 +86,8 @@ async fn record(
         }
         false => {
             let variables = set(args.token.as_deref());
-            // Before anything that the command says.
-            teller.drain();
-            match child::run(&args.command, &variables, environment, open_files, stop).await {
-                Ok(code) => code,
-                Err(error) => {
-                    let program = args.command[0].to_string_lossy();
-                    let message = format!("failed to run `{program}`: {}", io_reason(&error));
-                    let found = Diagnostic::error(codes::ARGUMENT, message);
-                    teller
-                        .output
-                        .diagnostic(&found, args.json, &Redactor::default());
-                    ExitCode::CouldNotRun
-                }
-            }
+            let command = &args.command;
+            child::run(teller, command, &variables, environment, open_files, stop).await
         }
     };
     let recording = running.stop().await;

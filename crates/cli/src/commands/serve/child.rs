@@ -7,19 +7,52 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
 
 /// How long the command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs `command` with `variables` set, until it ends or `stop` is cancelled.
-///
-/// # Errors
-/// If it can't be started.
+/// Runs `command` with `variables` set, until it ends or `stop` is cancelled; tells it if that is with another
+/// code than 0.
 pub(crate) async fn run(
+    teller: &OutputWriter,
+    command: &[OsString],
+    variables: &[(&str, String)],
+    environment: &[(OsString, OsString)],
+    open_files: &OpenFiles,
+    stop: &CancellationToken,
+) -> ExitCode {
+    // Before anything that the command says.
+    teller.drain();
+    let shown = command.first().map(|program| program.to_string_lossy());
+    let shown = shown.unwrap_or_default();
+    let ended = ended(command, variables, environment, open_files, stop).await;
+    let code = ended.unwrap_or_else(|error| {
+        let message = format!("failed to run `{shown}`: {}", io_reason(&error));
+        teller.finding(&Diagnostic::error(codes::ARGUMENT, message));
+        ExitCode::CouldNotRun
+    });
+    let exited = match code {
+        ExitCode::OfCommand(code) => Some(code),
+        ExitCode::Failed => Some(1),
+        _ => None,
+    };
+    if let Some(code) = exited {
+        let mark = teller.mark(false);
+        teller.progress(&format!(
+            "command  {mark} `{shown}` exited with code {code}"
+        ));
+    }
+    code
+}
+
+async fn ended(
     command: &[OsString],
     variables: &[(&str, String)],
     environment: &[(OsString, OsString)],

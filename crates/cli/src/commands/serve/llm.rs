@@ -104,18 +104,8 @@ async fn serve(
         }
         false => {
             let variables = variables(&url, args.token.as_deref());
-            // Before anything that the command says.
-            teller.drain();
-            match child::run(&args.command, &variables, environment, open_files, stop).await {
-                Ok(code) => code,
-                Err(error) => {
-                    let program = args.command[0].to_string_lossy();
-                    let message = format!("failed to run `{program}`: {}", io_reason(&error));
-                    let found = Diagnostic::error(codes::ARGUMENT, message);
-                    output.diagnostic(&found, args.json, &Redactor::default());
-                    ExitCode::CouldNotRun
-                }
-            }
+            let command = &args.command;
+            child::run(teller, command, &variables, environment, open_files, stop).await
         }
     };
     let ended_with = match code {

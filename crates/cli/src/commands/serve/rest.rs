@@ -15,7 +15,6 @@ use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
 use crate::commands::timeline_options::{TimelineOptions, trace};
 use crate::exit_code::ExitCode;
-use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
 use crate::output::Output;
 
@@ -115,15 +114,9 @@ async fn serve(
     match args.command.is_empty() {
         true => stop.cancelled().await,
         false => {
-            teller.drain();
             let variables = [("CUECARD_SERVICE_URL", url)];
-            let ended = child::run(&args.command, &variables, environment, open_files, stop).await;
-            code = ended.unwrap_or_else(|error| {
-                let program = args.command[0].to_string_lossy();
-                let message = format!("failed to run `{program}`: {}", io_reason(&error));
-                teller.diagnostic(&Diagnostic::error(codes::ARGUMENT, message));
-                ExitCode::CouldNotRun
-            });
+            let command = &args.command;
+            code = child::run(teller, command, &variables, environment, open_files, stop).await;
         }
     }
     let verdict = running.stop().await;
