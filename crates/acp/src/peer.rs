@@ -175,6 +175,8 @@ pub(super) async fn write<A>(
             return WriterEnd::Cut;
         }
         if is_over {
+            // Who reads knows then that nothing more comes.
+            let _ = out.shutdown().await;
             return WriterEnd::Finished;
         }
         if spoiled.is_over() {

@@ -25,6 +25,9 @@ use crate::verdict::Verdict;
 /// So much of what an agent printed is shown when it dies, in lines.
 const SHOWN_LINES: usize = 20;
 
+/// How long what an agent wrote may take to be read once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Drives agents.
 pub(super) struct Driver {
     pub(super) telling: Arc<Telling>,
@@ -94,7 +97,7 @@ impl Driver {
         let for_faults = self.clone();
         let writing =
             tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
-        let listening = tokio::spawn(conversation.clone().listen(input));
+        let mut listening = tokio::spawn(conversation.clone().listen(input));
         let mut talk = Talk::new(self.clone(), conversation.clone(), script, folder, writing);
         let stopped = tokio::select! {
             played = talk.play() => played.err(),
@@ -119,6 +122,8 @@ impl Driver {
             Some(process) => process.end().await,
             None => (None, String::new()),
         };
+        // What it still said is heard to the end.
+        let _ = tokio::time::timeout(LAST_WORDS, &mut listening).await;
         listening.abort();
         if let Some(Stopped::Gone) = stopped
             && !matches!(written, Ok(WriterEnd::Crashed))

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::compare::{Compared, Comparing, Difference};
 use super::conversation::Conversation;
 use super::driver::Driver;
-use super::expected::{Expected, TurnEnd, Wanted};
+use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
 use super::seen::{Came, SeenItem};
 use super::{answer, told};
 use crate::found::{differs, shown};
@@ -57,6 +57,8 @@ pub(super) struct Talk {
     /// What prompts were answered since the last assert on them.
     answers: Vec<Json>,
     has_thoughts: bool,
+    /// An event whose thoughts were left out, as none had ever come by then.
+    missed_thoughts: Option<usize>,
 }
 
 impl Talk {
@@ -81,6 +83,7 @@ impl Talk {
             done: HashSet::new(),
             answers: Vec::new(),
             has_thoughts: false,
+            missed_thoughts: None,
         }
     }
 
@@ -100,10 +103,17 @@ impl Talk {
             self.turn(segment_idx).await?;
         }
         self.calls(self.script.1.timeline.events.len()).await?;
-        if self.wants_thoughts() && !self.has_thoughts {
-            let message = "the agent sent no thoughts: those of the script were not compared";
-            self.found(Diagnostic::warning(codes::ACP_MISSING, message))
-                .await;
+        match self.missed_thoughts {
+            Some(event_idx) if self.has_thoughts => {
+                let message = "the agent did not think this, though it sends thoughts".to_owned();
+                self.differs(codes::ACP_MISSING, event_idx, message).await;
+            }
+            Some(_) => {
+                let message = "the agent sent no thoughts: those of the script were not compared";
+                let found = Diagnostic::warning(codes::ACP_MISSING, message);
+                self.found(found).await;
+            }
+            None => {}
         }
         Ok(())
     }
@@ -551,7 +561,7 @@ impl Talk {
         let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
         with_meta(&mut params, input.map_or(&Json::Null, |input| &input.meta));
         let answer = if is_unopened {
-            self.unprompted(&expected).await?
+            self.unprompted(&expected).await
         } else {
             let folder = self.folder.clone();
             let is_reached = |items: &[SeenItem]| {
@@ -578,11 +588,21 @@ impl Talk {
                 _ => None,
             };
             self.cancellable_call("session/prompt", &params, event_idx, cancel)
-                .await?
+                .await
         };
         let seen = self.end_turn();
-        let is_cut = matches!(expected.end, TurnEnd::Cancel { .. });
-        let compared = self.compare(&expected, &seen, is_cut);
+        let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
+        let mut compared = self.compare(&expected, &seen, is_cut);
+        if !self.has_thoughts && self.missed_thoughts.is_none() {
+            let thought =
+                |item: &&ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
+            let missed = expected.items.iter().find(thought);
+            self.missed_thoughts = missed.map(|item| item.event_idx);
+        }
+        if answer.is_err() {
+            // Nobody knows what would have come yet.
+            compared.differences.retain(|found| !found.is_missing);
+        }
         let printed = |id: &str| self.conversation.terminals.printed(id);
         let (events, said) = told::events(&expected, &seen, &compared.pairs, printed);
         let telling = self.driver.telling.clone();
@@ -599,6 +619,7 @@ impl Talk {
         }
         let what = format!("prompt {}", segment_idx + 1);
         self.tell_differences(compared, &what).await;
+        let answer = answer?;
         if !is_unopened {
             let found = answer::difference(&script, segment_idx, &expected.end, &answer);
             if let Some((code, event_idx, message)) = found {

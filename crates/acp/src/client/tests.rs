@@ -175,6 +175,22 @@ async fn history_is_expected_where_the_stand_in_tells_it() {
 }
 
 #[tokio::test]
+async fn who_thinks_once_is_asked_for_all_thoughts() {
+    let timeline = |first: &str| {
+        format!(
+            "name: t\ntimeline:\n  - userInputs: [[0, Go]]\n  - llmResponse: [{first}{{assistant: [[0, One.]]}}]\n  - userInputs: [[0, On]]\n  - llmResponse: [{{think: [[0, hm]]}}, {{assistant: [[0, Two.]]}}]\n"
+        )
+    };
+    let all = timeline("{think: [[0, 'I see.']]}, ");
+    agree(&all).await;
+    let found = finds(&timeline(""), &all).await;
+    assert!(
+        found.starts_with("T-ACP-22 the agent did not think this"),
+        "{found}"
+    );
+}
+
+#[tokio::test]
 async fn a_cancelled_command_ends_and_the_prompt_is_cancelled() {
     let timeline = "\
 name: c
@@ -376,7 +392,7 @@ fn runs<F: Future>(future: F) -> F::Output {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// Whatever the script is, the stand-in passes it; and where it does something else, that is found: an item
     /// left out, added, another one in its place, two in the other order.
