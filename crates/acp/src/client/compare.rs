@@ -56,59 +56,7 @@ impl Comparing<'_> {
     pub(super) fn compare(&self, expected: &Expected<'_>, seen: &[SeenItem]) -> Compared {
         let mut compared = Compared::default();
         self.messages(&expected.items, seen, &mut compared);
-        self.lane(
-            &expected.items,
-            seen,
-            &mut compared,
-            |wanted, came| match (wanted, came) {
-                (Wanted::Plan(wanted), Came::Plan(came)) => Some(
-                    (!is_same_json(wanted, came))
-                        .then(|| difference("the plan differs", shown(wanted), shown(came))),
-                ),
-                _ => None,
-            },
-        );
-        self.lane(
-            &expected.items,
-            seen,
-            &mut compared,
-            |wanted, came| match (wanted, came) {
-                (Wanted::Permission(request), Came::Permission { params, .. }) => {
-                    Some(permission_difference(request, params))
-                }
-                _ => None,
-            },
-        );
-        self.lane(
-            &expected.items,
-            seen,
-            &mut compared,
-            |wanted, came| match (wanted, came) {
-                (Wanted::Read(read), Came::Read { path }) => (read.path == *path).then_some(None),
-                _ => None,
-            },
-        );
-        self.lane(
-            &expected.items,
-            seen,
-            &mut compared,
-            |wanted, came| match (wanted, came) {
-                (Wanted::Notify(notify), Came::Notified { method, params })
-                    if notify.method == *method =>
-                {
-                    Some(lacks(&notify.params, params).map(|lack| {
-                        let mut found = difference(
-                            &format!("`{method}` differs"),
-                            shown(&notify.params),
-                            shown(params),
-                        );
-                        found.notes.push(format!("at {lack}"));
-                        found
-                    }))
-                }
-                _ => None,
-            },
-        );
+        pair_in_lanes(&expected.items, seen, &mut compared);
         self.unasked(expected, seen, &mut compared);
         order(&expected.items, seen, &mut compared);
         compared
@@ -201,27 +149,6 @@ impl Comparing<'_> {
             && let Some(last) = compared.differences.last_mut()
         {
             last.notes.push(format!("{count} more {what}"));
-        }
-    }
-
-    /// Pairs what `is_it` says to belong together, in order; what it says of a pair is what differs in it.
-    fn lane(
-        &self,
-        expected: &[ExpectedItem<'_>],
-        seen: &[SeenItem],
-        compared: &mut Compared,
-        is_it: impl Fn(&Wanted<'_>, &Came) -> Option<Option<Difference>>,
-    ) {
-        let mut from = 0;
-        for (wanted_idx, item) in expected.iter().enumerate() {
-            let rest = seen.iter().enumerate().skip(from);
-            let mut found =
-                rest.filter_map(|(idx, came)| Some((idx, is_it(&item.wanted, &came.came)?)));
-            if let Some((came_idx, differs)) = found.next() {
-                compared.keep(item, differs);
-                compared.pairs.push((wanted_idx, came_idx));
-                from = came_idx + 1;
-            }
         }
     }
 
@@ -323,6 +250,51 @@ impl Compared {
             event_idx: Some(item.event_idx),
             ..found
         }));
+    }
+}
+
+/// Pairs what is neither said nor called, each kind in its own order.
+fn pair_in_lanes(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
+    let mut from = [0; 4];
+    for (wanted_idx, item) in expected.iter().enumerate() {
+        let lane = match item.wanted {
+            Wanted::Plan(_) => 0,
+            Wanted::Permission(_) => 1,
+            Wanted::Read(_) => 2,
+            Wanted::Notify(_) => 3,
+            Wanted::Text(..) | Wanted::Call(..) | Wanted::Edit(_) => continue,
+        };
+        let rest = seen.iter().enumerate().skip(from[lane]);
+        let mut found =
+            rest.filter_map(|(idx, came)| Some((idx, lane_pair(&item.wanted, &came.came)?)));
+        if let Some((came_idx, differs)) = found.next() {
+            compared.keep(item, differs);
+            compared.pairs.push((wanted_idx, came_idx));
+            from[lane] = came_idx + 1;
+        }
+    }
+}
+
+/// Whether what came is what was wanted, and what differs in it then.
+fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
+    match (wanted, came) {
+        (Wanted::Plan(wanted), Came::Plan(came)) => Some(
+            (!is_same_json(wanted, came))
+                .then(|| difference("the plan differs", shown(wanted), shown(came))),
+        ),
+        (Wanted::Permission(request), Came::Permission { params, .. }) => {
+            Some(permission_difference(request, params))
+        }
+        (Wanted::Read(read), Came::Read { path }) => (read.path == *path).then_some(None),
+        (Wanted::Notify(notify), Came::Notified { method, params }) if notify.method == *method => {
+            Some(lacks(&notify.params, params).map(|lack| {
+                let message = format!("`{method}` differs");
+                let mut found = difference(&message, shown(&notify.params), shown(params));
+                found.notes.push(format!("at {lack}"));
+                found
+            }))
+        }
+        _ => None,
     }
 }
 
