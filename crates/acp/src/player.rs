@@ -9,7 +9,7 @@ use cuecard_runtime::load::{header, load};
 use cuecard_runtime::scripted_faults::{PlannedFault, ScriptedFaults};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::trace_writer::{self, TraceOutput, Watcher, Writer};
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
 use cuecard_timeline::script::{Act, PlayerKind, Selector};
 
@@ -111,12 +111,18 @@ impl AcpPlayer {
 
     fn read(&self, side: Side) -> Result<(Vec<Arc<AcpScript>>, Vec<Diagnostic>), StartError> {
         let play = &self.options.play;
-        let loaded = load(&self.paths, play, |timeline| {
+        let mut loaded = load(&self.paths, play, |timeline| {
             let (timeline, mut found) = media::embedded(timeline);
             let (script, compiled) = AcpScript::compile(timeline, play.is_strict);
             found.extend(compiled);
             (script, found)
         });
+        if side == Side::Client {
+            // A client chooses no scenario by its prompt.
+            loaded
+                .diagnostics
+                .retain(|found| found.code != codes::SELECT_SAME);
+        }
         if loaded.is_bad(play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }
@@ -159,10 +165,20 @@ impl AcpPlayer {
 /// The faults of scripts, and whether each can ever happen: what a side sends can be spoiled.
 fn faults_of(scripts: &[Arc<AcpScript>], side: Side) -> ScriptedFaults<()> {
     let timelines = scripts.iter().map(|script| &*script.timeline);
-    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, _: FaultKind| {
+    ScriptedFaults::of(timelines, |_, _, event: &TimelineEvent, kind: FaultKind| {
         let act = PlayerKind::Acp.cell(&event.kind).act;
         match (side, act, &event.kind) {
             (_, _, EventKind::SessionStart(_)) => Err("nothing is sent at this event"),
+            (Side::Client, Act::Awaits, _)
+                if matches!(
+                    kind,
+                    FaultKind::Merge | FaultKind::Reorder | FaultKind::Stderr
+                ) =>
+            {
+                Err(
+                    "a client sends nothing after it before it is answered, and nothing to standard error",
+                )
+            }
             (Side::Agent, Act::Acts | Act::ActsAndAwaits, _) | (Side::Client, Act::Awaits, _) => {
                 Ok(())
             }

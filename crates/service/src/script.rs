@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::matching::different_lines;
+use cuecard_source::matching::changed_lines;
 use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::model::{
     AgentEdits, BlockKind, EventKind, ExpectedResult, PlanEntry, PlanStatus, ResponseElement,
@@ -416,7 +416,7 @@ fn of_edit(edit: &AgentEdits) -> Vec<Json> {
     let counted = edit
         .new_text
         .as_deref()
-        .map(|new| changed_lines(edit.old_text.as_deref(), new));
+        .map(|new| changed_lines(edit.old_text.as_deref().unwrap_or_default(), new));
     let (added, removed) = counted.unwrap_or_default();
     let mut told = json!({
         "type": "file_edit",
@@ -437,17 +437,6 @@ fn of_edit(edit: &AgentEdits) -> Vec<Json> {
         ));
     }
     events
-}
-
-/// How many lines an edit adds and removes.
-fn changed_lines(old: Option<&str>, new: &str) -> (u64, u64) {
-    let groups = different_lines(old.unwrap_or_default(), new, 0);
-    let lines = groups.iter().flatten();
-    lines.fold((0, 0), |(added, removed), line| match line.sign {
-        '+' => (added + 1, removed),
-        '-' => (added, removed + 1),
-        _ => (added, removed),
-    })
 }
 
 fn diff(call_id: Option<&str>, path: &str, old: Option<&str>, new: &str) -> Json {

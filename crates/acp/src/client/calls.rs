@@ -1,13 +1,14 @@
 //! Whether a tool call is the one that is scripted, and gave what it should. Does no I/O.
 
-use cuecard_source::diagnostic::codes;
-use cuecard_source::matching::is_same_json;
+use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::matching::{changed_lines, is_same_json};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
 use cuecard_timeline::model::{ToolExecutionKind, ToolStatus, ToolUse};
 use cuecard_timeline::script::result_difference;
 
 use super::compare::{Comparing, Difference, SHOWN, difference, kind_of, quoted};
+use super::effects::replaced;
 use super::expected::WantedEdit;
 use super::seen::{Came, SeenCall, SeenItem};
 use crate::found::shown;
@@ -38,6 +39,18 @@ impl Comparing<'_> {
             let message = format!("the call `{}` has another input", cut(title, 80));
             found.push(of_call(message, vec![why]));
         }
+        if let Some((path, effect)) = self.effect_of_call(wanted) {
+            let differs = |diff: &&Json| {
+                let text = |key: &str| diff[key].as_str();
+                let of_path = text("path").map(|told| absolute(told, self.folder));
+                of_path.as_deref() != Some(&path)
+                    || !effect.is_told(text("oldText"), text("newText").unwrap_or_default())
+            };
+            if let Some(diff) = came.diffs.iter().find(differs) {
+                let message = format!("the call `{}` tells of another change", cut(title, 80));
+                found.push(of_call(message, vec![format!("its diff: {}", shown(diff))]));
+            }
+        }
         let has_arguments = wanted.args.as_object().is_some_and(|args| !args.is_empty());
         if has_arguments && !came.now["rawInput"].is_object() && wanted.raw_input.is_none() {
             let message = format!(
@@ -51,7 +64,13 @@ impl Comparing<'_> {
                 ..doubt
             });
         }
-        if is_ended {
+        // A cancellation may come while a command runs.
+        if is_ended
+            && !(self.is_cut
+                && came
+                    .ended
+                    .is_none_or(|ended| self.cancelled_at.is_none_or(|at| ended >= at)))
+        {
             let text = self.output(came);
             let result = |message: String, notes: Vec<String>| Difference {
                 code: codes::TOOL_RESULT_DIFFERS,
@@ -86,17 +105,24 @@ impl Comparing<'_> {
                     found.push(result(message, notes));
                 }
             }
+            for (_, expected) in &wanted.expected_output {
+                let printed = came.terminals.iter().filter_map(|id| (self.printed)(id));
+                let printed: String = printed.collect();
+                if !came.terminals.is_empty() && !printed.contains(expected) {
+                    let message = format!("the command did not print {:?}", cut(expected, SHOWN));
+                    found.push(result(message, Vec::new()));
+                }
+            }
             // What runs in a terminal prints what it prints.
             let outputs = outputs(wanted)
                 .into_iter()
                 .filter(|_| came.terminals.is_empty());
-            let lost = outputs.into_iter().find(|output| {
-                let output = output.trim();
-                !came
-                    .texts
-                    .iter()
-                    .chain(&text)
-                    .any(|text| text.contains(output))
+            let mut from = (0, 0);
+            let mut lost = outputs;
+            let lost = lost.find(|output| {
+                let place = place_of(output.trim(), &came.texts, &text, from);
+                from = place.unwrap_or(from);
+                place.is_none()
             });
             if let Some(lost) = lost {
                 let message = format!("the call `{}` did not print what it should", cut(title, 80));
@@ -117,22 +143,27 @@ impl Comparing<'_> {
             .kind
             .as_deref()
             .or(is_known.then(|| call_kind(&wanted.tool, &wanted.args)));
-        if let Some(kind) = kind.filter(|kind| *kind != "other" && *kind != kind_of(came)) {
+        if let Some(kind) = kind.filter(|kind| *kind != kind_of(came)) {
             return Some(format!(
                 "expected the kind `{kind}`, got `{}`",
                 kind_of(came)
             ));
         }
-        if let Some(name) = came.now["name"].as_str() {
-            let is_other = match AbstractTool::meant_by(name) {
-                Some(meant) => meant.name != wanted.tool,
-                None => name != wanted.tool && !wanted.tool.ends_with(name),
-            };
-            if is_other && (is_known || AbstractTool::meant_by(name).is_some()) {
-                return Some(format!("it calls `{name}`"));
-            }
-        }
-        None
+        let Some(name) = came.now["name"].as_str() else {
+            // For want of anything better, the title has to tell which tool it is.
+            let title = came.now["title"].as_str().unwrap_or_default();
+            let last = wanted.tool.rsplit("__").next().unwrap_or_default();
+            let is_it = is_known || letters(title).contains(&letters(last));
+            return (!is_it).then(|| format!("its title does not tell of `{last}`"));
+        };
+        let is_it = match AbstractTool::meant_by(name) {
+            Some(meant) => meant.name == wanted.tool,
+            // Agents spell the names of servers and tools in their own way.
+            None => !is_known && letters(&wanted.tool).ends_with(&letters(name)),
+        };
+        // An agent's own name for a tool of the vocabulary is for its kind and input to tell.
+        let is_own = is_known && AbstractTool::meant_by(name).is_none();
+        (!is_it && !is_own).then(|| format!("it calls `{name}`"))
     }
 
     /// What differs in the input of a call.
@@ -181,8 +212,7 @@ impl Comparing<'_> {
                 (Json::Bool(false), Json::Null) => true,
                 (Json::String(wanted), Json::Null) if in_diff(name, wanted) => true,
                 (Json::String(wanted), Json::String(found)) => {
-                    wanted.trim_end() == found.trim_end()
-                        || absolute(wanted, self.folder) == absolute(found, self.folder)
+                    wanted == found || absolute(wanted, self.folder) == absolute(found, self.folder)
                 }
                 // A command line that a shell is given.
                 (Json::String(wanted), Json::Array(words)) => {
@@ -199,7 +229,7 @@ impl Comparing<'_> {
         wanted: WantedEdit<'_>,
         came: &SeenCall,
         seen: &[SeenItem],
-    ) -> Option<Difference> {
+    ) -> Vec<Difference> {
         let path = absolute(wanted.path, self.folder);
         let is_path = |json: &Json| {
             json.as_str()
@@ -214,7 +244,7 @@ impl Comparing<'_> {
         let differs = |note: String| {
             let mut found = difference(&message, String::new(), String::new());
             found.notes = vec![note];
-            Some(found)
+            vec![found]
         };
         if kind_of(came) != "edit" {
             return differs(format!("expected the kind `edit`, got `{}`", kind_of(came)));
@@ -228,68 +258,110 @@ impl Comparing<'_> {
         if !paths.any(is_path) {
             return differs("it tells of no such path".to_owned());
         }
-        let is_new = |text: &str| match (wanted.new_text, wanted.old_text) {
-            (Some(new), Some(_)) => text.contains(new),
-            (Some(new), None) => text.trim_end() == new.trim_end(),
-            (None, _) => true,
-        };
-        let is_old = |old: &Json| match (wanted.old_text, old.as_str()) {
-            (Some(wanted), Some(old)) => old.contains(wanted),
-            (Some(wanted), None) => wanted.is_empty(),
-            (None, _) => true,
-        };
         let is_diff = |diff: &Json| {
-            is_path(&diff["path"])
-                && is_old(&diff["oldText"])
-                && diff["newText"].as_str().is_some_and(is_new)
+            let (old, new) = (
+                diff["oldText"].as_str().unwrap_or_default(),
+                diff["newText"].as_str(),
+            );
+            let is_it = match (wanted.old_text, wanted.new_text) {
+                (Some(from), Some(to)) => {
+                    (old == from && new == Some(to))
+                        || replaced(old, from, to, false).as_deref() == new
+                }
+                (None, Some(to)) => new == Some(to),
+                (_, None) => true,
+            };
+            is_path(&diff["path"]) && is_it
         };
-        let is_written = || {
-            seen.iter().any(|item| match &item.came {
-                Came::Write {
-                    path: told,
-                    content,
-                } => *told == path && is_new(content),
-                _ => false,
-            })
+        let mut found = Vec::new();
+        let edit = |code: Code, message: String, notes: Vec<String>| Difference {
+            code,
+            message,
+            notes,
+            ..difference("", String::new(), String::new())
         };
-        let is_input = || {
-            let texts = input.into_iter().flat_map(|input| input.values());
-            texts.filter_map(Json::as_str).any(is_new)
+        let is_input = |new: &str| {
+            let mut texts = input.into_iter().flat_map(|input| input.values());
+            texts.any(|text| text == new)
         };
-        let is_told = wanted.new_text.is_none()
-            || came.diffs.iter().any(is_diff)
-            || (came.diffs.is_empty() && (is_written() || is_input()));
-        if is_told {
-            return None;
+        let is_written =
+            |item: &SeenItem| matches!(&item.came, Came::Write { path: told, .. } if *told == path);
+        let is_told = match (wanted.new_text, came.diffs.is_empty()) {
+            (_, false) => came.diffs.iter().all(is_diff),
+            // What was written is judged by itself.
+            (Some(new), true) => seen.iter().any(is_written) || is_input(new),
+            (None, true) => true,
+        };
+        if !is_told {
+            let mut notes = vec![format!(
+                "expected: {}",
+                quoted(wanted.new_text.unwrap_or_default())
+            )];
+            let got = came.diffs.iter().find(|diff| !is_diff(diff));
+            notes.extend(got.map(|diff| format!("got:      {}", shown(diff))));
+            let message = format!("the edit of `{}` differs", wanted.path);
+            found.push(edit(codes::ACP_CONTENT, message, notes));
         }
-        let mut found = difference(
-            &format!("the edit of `{}` differs", wanted.path),
-            String::new(),
-            String::new(),
-        );
-        found.notes = vec![format!(
-            "expected: {}",
-            quoted(wanted.new_text.unwrap_or_default())
-        )];
-        if let Some(diff) = came.diffs.first() {
-            found
-                .notes
-                .push(format!("got:      {}", shown(&diff["newText"])));
+        let lines = came.diffs.iter().map(|diff| {
+            let text = |key: &str| diff[key].as_str().unwrap_or_default();
+            changed_lines(text("oldText"), text("newText"))
+        });
+        let lines = lines.fold((0, 0), |sum, lines| (sum.0 + lines.0, sum.1 + lines.1));
+        let (added, removed) = wanted.counts;
+        let is_count = added.is_none_or(|added| added == lines.0)
+            && removed.is_none_or(|removed| removed == lines.1);
+        if !came.diffs.is_empty() && !is_count {
+            let message = format!(
+                "the edit of `{}` adds {} lines and removes {}",
+                wanted.path, lines.0, lines.1
+            );
+            let count =
+                |count: Option<u64>| count.map_or("any".to_owned(), |count| count.to_string());
+            let note = format!(
+                "expected: {} added, {} removed",
+                count(added),
+                count(removed)
+            );
+            found.push(edit(codes::ACP_CONTENT, message, vec![note]));
         }
-        Some(found)
+        match came.status() {
+            _ if self.is_cut => {}
+            "completed" => {}
+            "failed" => {
+                let message = format!("the edit of `{}` failed", wanted.path);
+                found.push(edit(codes::TOOL_RESULT_DIFFERS, message, Vec::new()));
+            }
+            _ => {
+                let message = format!("the edit of `{}` did not end", wanted.path);
+                let unfinished = edit(codes::ACP_MISSING, message, Vec::new());
+                found.push(Difference {
+                    is_missing: true,
+                    ..unfinished
+                });
+            }
+        }
+        found
     }
 
-    /// What a call gave: its content, its raw output, what it printed in a terminal of the client's.
+    /// What a call gave: what it printed in terminals of the client's, else its content and its raw output, in one form or
+    /// another.
     fn output(&self, came: &SeenCall) -> Vec<String> {
-        let mut outputs = Vec::new();
+        let printed: Vec<String> = came
+            .terminals
+            .iter()
+            .filter_map(|id| (self.printed)(id))
+            .collect();
+        if !printed.is_empty() {
+            return printed;
+        }
         let content = came.now["content"].as_array().into_iter().flatten();
         let texts: Vec<&str> = content
             .filter_map(|part| part["content"]["text"].as_str())
             .collect();
+        let mut outputs = Vec::new();
         if !texts.is_empty() {
             outputs.push(texts.join("\n"));
         }
-        outputs.extend(came.terminals.iter().filter_map(|id| (self.printed)(id)));
         match &came.now["rawOutput"] {
             Json::Null => {}
             Json::String(text) => outputs.push(text.clone()),
@@ -320,6 +392,27 @@ fn outputs(call: &ToolUse) -> Vec<&str> {
         ToolExecutionKind::Completion { content, .. } => content.as_deref(),
     });
     progress.chain(execution).collect()
+}
+
+/// Where a text stands among those that a call had, one after the other, at `from` or later.
+fn place_of(
+    output: &str,
+    had: &[String],
+    gave: &[String],
+    from: (usize, usize),
+) -> Option<(usize, usize)> {
+    let texts = had.iter().chain(gave).enumerate().skip(from.0);
+    texts.into_iter().find_map(|(idx, text)| {
+        let start = if idx == from.0 { from.1 } else { 0 };
+        let at = text.get(start..)?.find(output)?;
+        Some((idx, start + at))
+    })
+}
+
+/// The letters and digits of a name.
+fn letters(name: &str) -> String {
+    let letters = name.chars().filter(|character| character.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// `filePath` as `file_path`.

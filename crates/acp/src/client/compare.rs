@@ -1,15 +1,16 @@
 //! What differs between what a script wants of an agent and what came. Does no I/O.
 
+use std::time::Duration;
+
 use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::vocabulary::call_kind;
-use cuecard_timeline::model::{Block, PermissionRequest};
+use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
 
 use super::expected::{Expected, ExpectedItem, Wanted};
 use super::seen::{After, Came, Piece, SeenCall, SeenItem, length};
 use crate::found::shown;
-use crate::script::updates::{Speaker, absolute};
+use crate::script::updates::Speaker;
 use crate::script::{content, lacks};
 
 /// So much of a text is shown.
@@ -35,13 +36,20 @@ pub(super) struct Comparing<'c> {
     pub(super) folder: &'c str,
     /// What a terminal of the client's printed.
     pub(super) printed: &'c dyn Fn(&str) -> Option<String>,
+    /// What the command in a terminal of the client's ended with.
+    pub(super) exit_code: &'c dyn Fn(&str) -> Option<i64>,
     /// Whether thoughts are left out: the agent never sends any, or the script has none.
     pub(super) is_without_thoughts: bool,
     /// Whether the script has plans: then no other may come.
     pub(super) has_plans: bool,
     /// Whether the turn was cut off: more may have come, and what was begun may be unfinished.
     pub(super) is_cut: bool,
+    /// When the client cancelled the turn.
+    pub(super) cancelled_at: Option<Duration>,
 }
+
+/// How long after a cancellation an agent may still send what is under way.
+const UNDER_WAY: Duration = Duration::from_millis(200);
 
 /// What was compared: the differences, and which item is which.
 #[derive(Debug, Default)]
@@ -58,6 +66,7 @@ impl Comparing<'_> {
         self.messages(&expected.items, seen, &mut compared);
         pair_in_lanes(&expected.items, seen, &mut compared);
         self.unasked(expected, seen, &mut compared);
+        self.effects(&expected.items, seen, &mut compared);
         order(&expected.items, seen, &mut compared);
         compared
     }
@@ -94,7 +103,7 @@ impl Comparing<'_> {
                     return self.more(wanted.count(), "of the script did not come", compared);
                 }
                 (None, Some((_, item))) => {
-                    if !self.is_cut {
+                    if self.is_surplus(item) {
                         compared.differences.push(surplus(item));
                         self.more(came.count(), "came that the script does not have", compared);
                     }
@@ -121,7 +130,9 @@ impl Comparing<'_> {
                         }
                         (Wanted::Edit(edit), Came::Call(call)) => {
                             let found = self.edit_difference(*edit, call, seen);
-                            compared.keep(item, found);
+                            found
+                                .into_iter()
+                                .for_each(|found| compared.keep(item, Some(found)));
                         }
                         // Someone else speaks, or something is called: one of both is too much.
                         (Wanted::Call(..) | Wanted::Edit(_), Came::Text(..)) => {
@@ -144,6 +155,16 @@ impl Comparing<'_> {
         }
     }
 
+    /// Whether something that is not expected is too much: not if the turn was cut off while it was under way.
+    fn is_surplus(&self, item: &SeenItem) -> bool {
+        let is_under_way =
+            |cancelled: Duration| item.at >= cancelled && item.at <= cancelled + UNDER_WAY;
+        match self.cancelled_at {
+            Some(cancelled) => !is_under_way(cancelled),
+            None => !self.is_cut,
+        }
+    }
+
     fn more(&self, count: usize, what: &str, compared: &mut Compared) {
         if count > 0
             && let Some(last) = compared.differences.last_mut()
@@ -163,34 +184,28 @@ impl Comparing<'_> {
             .map(|(_, item)| missing(item, None))
             .collect();
         let is_asked = |idx: usize| compared.pairs.iter().any(|(_, came)| *came == idx);
-        let edits = |path: &str| {
-            expected.items.iter().any(|item| match &item.wanted {
-                Wanted::Edit(edit) => absolute(edit.path, self.folder) == path,
-                Wanted::Call(call, _) => {
-                    let of_call = call.args["path"]
-                        .as_str()
-                        .or(call.args["notebook_path"].as_str());
-                    call_kind(&call.tool, &call.args) == "edit"
-                        && of_call.is_some_and(|of_call| absolute(of_call, self.folder) == path)
-                }
-                _ => false,
+        let methods: Vec<&String> = expected
+            .items
+            .iter()
+            .filter_map(|item| match &item.wanted {
+                Wanted::Notify(notify) => Some(&notify.method),
+                _ => None,
             })
-        };
+            .collect();
         let surplus: Vec<Difference> = seen
             .iter()
             .enumerate()
+            .filter(|(_, item)| self.is_surplus(item))
             .filter(|(idx, item)| match &item.came {
                 Came::Permission { .. } => !is_asked(*idx),
                 Came::Plan(_) => self.has_plans && !is_asked(*idx),
-                Came::Write { path, .. } => !edits(path),
+                Came::Notified { method, .. } => !is_asked(*idx) && methods.contains(&method),
                 _ => false,
             })
             .map(|(_, item)| surplus(item))
             .collect();
         compared.differences.extend(lost);
-        if !self.is_cut {
-            compared.differences.extend(surplus);
-        }
+        compared.differences.extend(surplus);
     }
 
     fn text_difference(
@@ -222,11 +237,7 @@ impl Comparing<'_> {
                     }
                 }
                 (Some(Piece::Other(wanted)), Some(Piece::Other(came))) => {
-                    let differs = content::difference(wanted, came).or_else(|| {
-                        let data = content::block(wanted)?["data"].clone();
-                        (!data.is_null() && data != came["data"])
-                            .then(|| "its data differ".to_owned())
-                    });
+                    let differs = lacks(&content::block(wanted).unwrap_or_default(), came);
                     if let Some(differs) = differs {
                         let mut found = difference(what, String::new(), String::new());
                         found.notes = vec![differs];
@@ -333,6 +344,29 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
         found.event_idx = Some(item.event_idx);
         found.notes = Vec::new();
         compared.differences.push(found);
+    }
+    // A call is over before what is said after it.
+    let mut pairs = compared.pairs.clone();
+    pairs.sort_by_key(|(wanted, _)| expected[*wanted].first);
+    let mut open: Option<usize> = None;
+    for (wanted, came) in pairs {
+        match &expected[wanted].wanted {
+            Wanted::Call(call, true) if call.args["run_in_background"] != Json::Bool(true) => {
+                open = open.max(Some(seen[came].last));
+            }
+            Wanted::Text(..) if open.is_some_and(|last| last > seen[came].first) => {
+                let mut found = difference(
+                    "this was said before a call had ended that it stands after",
+                    String::new(),
+                    String::new(),
+                );
+                found.event_idx = Some(expected[wanted].event_idx);
+                found.notes = Vec::new();
+                compared.differences.push(found);
+                return;
+            }
+            _ => {}
+        }
     }
     let mut by_first = compared.pairs.clone();
     by_first.sort_by_key(|(wanted, _)| expected[*wanted].first);
@@ -456,6 +490,7 @@ fn told(came: &Came) -> String {
         }
         Came::Read { path } => format!("the reading of `{path}`"),
         Came::Write { path, .. } => format!("the writing of `{path}`"),
+        Came::Terminal { line, .. } => format!("the command `{}`", cut(&line.join(" "), 200)),
         Came::Notified { method, .. } => format!("the notification `{method}`"),
     }
 }
@@ -477,14 +512,34 @@ fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Diff
         return Some(of_request(format!("at `toolCall`: {lack}")));
     }
     let offered = came["options"].as_array().map_or(&[][..], Vec::as_slice);
-    let lost = wanted.options.iter().find(|option| {
-        let is_it = |offered: &Json| {
-            offered["optionId"] == option.id
-                && offered["kind"] == option.kind
-                && offered["name"] == option.label
-        };
-        !offered.iter().any(is_it)
-    });
+    let is_it = |option: &PermissionOption, offered: &Json| {
+        offered["optionId"] == option.id
+            && offered["kind"] == option.kind
+            && offered["name"] == option.label
+    };
+    let is_scripted = |offered: &&Json| wanted.options.iter().any(|option| is_it(option, offered));
+    if let Some(more) = offered.iter().find(|offered| !is_scripted(offered)) {
+        let lost = wanted
+            .options
+            .iter()
+            .all(|option| offered.iter().any(|offered| is_it(option, offered)));
+        if lost {
+            return Some(of_request(format!(
+                "it offers an option more: {}",
+                shown(more)
+            )));
+        }
+    }
+    if offered.len() > wanted.options.len() {
+        return Some(of_request(format!(
+            "it offers more options than the script: {}",
+            shown(&came["options"])
+        )));
+    }
+    let lost = wanted
+        .options
+        .iter()
+        .find(|option| !offered.iter().any(|offered| is_it(option, offered)));
     lost.map(|option| {
         of_request(format!(
             "it lacks the option `{}` (`{}`, {}): it has {}",

@@ -23,6 +23,9 @@ use crate::telling::Telling;
 /// A longer line of the agent is refused, in bytes.
 const MAX_LINE: usize = 64 << 20;
 
+/// So many lines that are no messages are one too many.
+const MAX_MALFORMED: usize = 100;
+
 /// An agent may not send more in one turn, in bytes.
 const MAX_TURN: usize = 256 << 20;
 
@@ -56,6 +59,8 @@ pub(super) struct State {
     pub(super) is_over: bool,
     /// What came in this turn, in bytes.
     n_bytes: usize,
+    /// Lines that were no messages.
+    n_malformed: usize,
 }
 
 impl Conversation {
@@ -133,8 +138,15 @@ impl Conversation {
                         state.n_bytes += line.len();
                         state.n_bytes
                     };
-                    self.line(&line).await;
-                    self.changed.notify_one();
+                    if self.line(&line).await {
+                        self.changed.notify_one();
+                    }
+                    if self.state().n_malformed > MAX_MALFORMED {
+                        let message =
+                            format!("more than {MAX_MALFORMED} lines of the agent are no messages");
+                        self.unexpected(message).await;
+                        break;
+                    }
                     if n_bytes > MAX_TURN {
                         let message = format!(
                             "the agent sent more than {} MiB in one turn",
@@ -157,12 +169,15 @@ impl Conversation {
         self.changed.notify_one();
     }
 
-    async fn line(self: &Arc<Self>, line: &[u8]) {
+    /// Whether a line was a message.
+    async fn line(self: &Arc<Self>, line: &[u8]) -> bool {
         if line.trim_ascii().is_empty() {
-            return;
+            return false;
         }
         match rpc::read(line) {
             Ok(Message::Response { id, result }) => {
+                // What follows is no part of the turn.
+                self.state().is_in_turn = false;
                 if !self.peer.answered(&id, result) {
                     self.unexpected(format!("an answer to request {id}, which was never sent"))
                         .await;
@@ -179,8 +194,11 @@ impl Conversation {
                         "standard output belongs to the protocol; logs go to standard error",
                     );
                 self.found(found).await;
+                self.state().n_malformed += 1;
+                return false;
             }
         }
+        true
     }
 
     /// Why a message is about another session than the one there is.
@@ -221,8 +239,10 @@ impl Conversation {
         let update = &params["update"];
         let (kept, is_late) = {
             let mut state = self.state();
-            let is_late = !state.is_in_turn && state.session.is_some() && Seen::is_of_turn(update);
-            (state.seen.update(at, update), is_late)
+            match !state.is_in_turn && Seen::is_of_turn(update) {
+                true => (Ok(()), true),
+                false => (state.seen.update(at, update), false),
+            }
         };
         match kept {
             Err(why) => {
@@ -276,6 +296,14 @@ impl Conversation {
                 return self.peer.answer(&id, &Err(error)).await;
             }
         };
+        let is_late = !self.state().is_in_turn
+            && matches!(method.as_str(), "fs/write_text_file" | "terminal/create");
+        if is_late {
+            let message = format!("`{method}` although no prompt is being answered");
+            self.unexpected(message.clone()).await;
+            let error = RpcError::new(rpc::INVALID_REQUEST, message);
+            return self.peer.answer(&id, &Err(error)).await;
+        }
         if !self.can(needs) {
             let message = format!("`{method}`, which the client does not advertise");
             self.found(Diagnostic::error(codes::ACP_CAPABILITIES, &message))
@@ -288,10 +316,25 @@ impl Conversation {
                 let answer = self.file(&method, &params).await;
                 self.peer.answer(&id, &answer).await;
             }
+            "terminal/create" => {
+                let answer = self.terminals.answer(&method, &params).await;
+                if let Err(error) = &answer {
+                    self.refused(&method, error).await;
+                }
+                if let Ok(answer) = &answer {
+                    let id = answer["terminalId"].as_str().unwrap_or_default().to_owned();
+                    let line = files::line_of(&params);
+                    let at = self.telling.clock.now();
+                    // More of them than a turn may have are not to be had.
+                    let _ = self.state().seen.came(at, Came::Terminal { id, line });
+                }
+                self.peer.answer(&id, &answer).await;
+            }
             _ => {
                 let conversation = self.clone();
                 tokio::spawn(async move {
                     let answer = conversation.terminals.answer(&method, &params).await;
+                    conversation.changed.notify_one();
                     if let Err(error) = &answer {
                         conversation.refused(&method, error).await;
                     }
@@ -303,7 +346,8 @@ impl Conversation {
 
     /// What an agent may not do is a failure; what it can't is an answer.
     async fn refused(&self, method: &str, error: &RpcError) {
-        if error.code == rpc::INVALID_PARAMS {
+        let is_unknown = error.code == rpc::NOT_FOUND && method.starts_with("terminal/");
+        if error.code == rpc::INVALID_PARAMS || is_unknown {
             self.unexpected(format!("`{method}`: {}", error.message))
                 .await;
         }
@@ -317,25 +361,39 @@ impl Conversation {
             contents.map(|(_, content)| content.clone())
         };
         let (is_read, root) = (method == "fs/read_text_file", self.root.clone());
+        let mut before = None;
         let answer = match scripted.filter(|_| is_read) {
             Some(content) => Ok(json!({"content": files::lines_of(&content, params)})),
             None => {
                 let asked = params.clone();
                 let answer = tokio::task::spawn_blocking(move || match is_read {
-                    true => files::read(&root, &asked),
-                    false => files::write(&root, &asked),
+                    true => (None, files::read(&root, &asked)),
+                    false => (files::text_of(&root, &asked), files::write(&root, &asked)),
                 });
-                let lost = |_| Err(RpcError::new(rpc::INTERNAL_ERROR, "the file was lost"));
-                answer.await.unwrap_or_else(lost)
+                let lost = |_| {
+                    let error = RpcError::new(rpc::INTERNAL_ERROR, "the file was lost");
+                    (None, Err(error))
+                };
+                let (text, answer) = answer.await.unwrap_or_else(lost);
+                before = text;
+                answer
             }
         };
         if let Err(error) = &answer {
             self.refused(method, error).await;
         }
         let content = params["content"].as_str().unwrap_or_default().to_owned();
+        let is_part =
+            params["limit"].is_u64() || params["line"].as_u64().is_some_and(|line| line > 1);
         let came = match is_read {
+            // Some lines of a file are not the file.
+            true if is_part => return answer,
             true => Came::Read { path },
-            false => Came::Write { path, content },
+            false => Came::Write {
+                path,
+                before,
+                content,
+            },
         };
         let at = self.telling.clock.now();
         let kept = self.state().seen.came(at, came);

@@ -25,6 +25,9 @@ use crate::verdict::Verdict;
 /// So much of what an agent printed is shown when it dies, in lines.
 const SHOWN_LINES: usize = 20;
 
+/// How long an agent is listened to after its last answer.
+const LINGER: Duration = Duration::from_millis(100);
+
 /// How long what an agent wrote may take to be read once it has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -103,6 +106,13 @@ impl Driver {
             played = talk.play() => played.err(),
             () = stop.cancelled() => Some(Stopped::Told),
         };
+        if process.is_some() && stopped.is_none() {
+            // Late updates of the last turn are updates too.
+            self.telling
+                .clock
+                .sleep_until(self.telling.clock.now() + LINGER)
+                .await;
+        }
         let n_open = conversation.terminals.n_open();
         if stopped.is_none() && n_open > 0 {
             let message = format!("the agent did not release {n_open} of its terminals");
@@ -112,12 +122,8 @@ impl Driver {
         }
         conversation.terminals.close();
         conversation.peer.close();
-        let writing = talk.into_writing();
-        if stopped.is_some() {
-            // What waits to be read by an agent that doesn't is given up.
-            writing.abort();
-        }
-        let written = writing.await;
+        // What waits to be read by an agent that doesn't is given up.
+        let written = talk.end_writing(stopped.is_some()).await;
         let (status, errors) = match process {
             Some(process) => process.end().await,
             None => (None, String::new()),
@@ -126,7 +132,7 @@ impl Driver {
         let _ = tokio::time::timeout(LAST_WORDS, &mut listening).await;
         listening.abort();
         if let Some(Stopped::Gone) = stopped
-            && !matches!(written, Ok(WriterEnd::Crashed))
+            && written != WriterEnd::Crashed
         {
             let how = status.map_or_else(String::new, |status| format!(" ({status})"));
             let message = format!("the agent ended before the script did{how}");

@@ -66,6 +66,8 @@ pub(super) struct WantedEdit<'s> {
     pub(super) path: &'s str,
     pub(super) old_text: Option<&'s str>,
     pub(super) new_text: Option<&'s str>,
+    /// How many lines it adds and removes, as far as that is said.
+    pub(super) counts: (Option<u64>, Option<u64>),
 }
 
 impl<'s> Expected<'s> {
@@ -192,6 +194,7 @@ impl<'s> Expected<'s> {
                     path: &edit.path,
                     old_text: edit.old_text.as_deref(),
                     new_text: edit.new_text.as_deref(),
+                    counts: (edit.lines_added, edit.lines_removed),
                 };
                 self.push(event_idx, step, Wanted::Edit(edit));
             }
@@ -229,6 +232,7 @@ impl<'s> Expected<'s> {
                     path,
                     old_text: old_text.as_deref(),
                     new_text: Some(new_text),
+                    counts: (None, None),
                 };
                 self.push(event_idx, step, Wanted::Edit(edit));
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -60,9 +61,27 @@ pub(super) fn lines_of(text: &str, params: &Json) -> String {
     lines.skip(count(line - 1)).take(count(limit)).collect()
 }
 
+/// The text of a file that a request is about, if there is one.
+pub(super) fn text_of(root: &Path, params: &Json) -> Option<String> {
+    let path = path_of(root, params).ok()?;
+    let metadata = std::fs::metadata(&path).ok()?;
+    let is_text = metadata.is_file() && metadata.len() <= MAX_FILE;
+    is_text
+        .then(|| std::fs::read_to_string(&path).ok())
+        .flatten()
+}
+
 /// Writes a file as `fs/write_text_file` has it.
 pub(super) fn write(root: &Path, params: &Json) -> Answer {
     let path = path_of(root, params)?;
+    // Who opens a pipe waits for its reader.
+    if std::fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+        let told = params["path"].as_str().unwrap_or_default();
+        return Err(RpcError::new(
+            INVALID_PARAMS,
+            format!("`{told}` is no file"),
+        ));
+    }
     let content = params["content"].as_str();
     let content =
         content.ok_or_else(|| RpcError::new(INVALID_PARAMS, "`content` must be a string"))?;
@@ -88,12 +107,20 @@ fn path_of(root: &Path, params: &Json) -> Result<PathBuf, RpcError> {
     inside(root, Path::new(told)).map_err(|why| invalid(format!("`{told}` {why}")))
 }
 
+/// The words of a command that a request is about.
+pub(super) fn line_of(params: &Json) -> Vec<String> {
+    let args = params["args"].as_array().into_iter().flatten();
+    let words = std::iter::once(&params["command"]).chain(args);
+    words.filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
 /// The terminals of a client.
 #[derive(Debug)]
 pub(super) struct Terminals {
     root: PathBuf,
     environment: Vec<(OsString, OsString)>,
     open: Mutex<State>,
+    n_waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -101,6 +128,8 @@ struct State {
     by_id: HashMap<String, Arc<Terminal>>,
     /// What those printed that are released.
     printed: HashMap<String, String>,
+    /// How they ended.
+    ended: HashMap<String, Json>,
     count: usize,
 }
 
@@ -127,6 +156,7 @@ impl Terminals {
             root,
             environment,
             open: Mutex::default(),
+            n_waiting: AtomicUsize::new(0),
         }
     }
 
@@ -139,6 +169,22 @@ impl Terminals {
         let state = self.state();
         let open = state.by_id.get(id).map(|terminal| terminal.text());
         open.or_else(|| state.printed.get(id).cloned())
+    }
+
+    /// The code that a command ended with; that of a signal is 128.
+    pub(super) fn exit_code(&self, id: &str) -> Option<i64> {
+        let state = self.state();
+        let open = state
+            .by_id
+            .get(id)
+            .and_then(|terminal| terminal.status.borrow().clone());
+        let status = open.or_else(|| state.ended.get(id).cloned())?;
+        Some(status["exitCode"].as_i64().unwrap_or(128))
+    }
+
+    /// Whether the agent waits for a command.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.n_waiting.load(Ordering::Relaxed) > 0
     }
 
     /// The terminals that are still open.
@@ -173,7 +219,12 @@ impl Terminals {
                 }
                 Ok(answer)
             }
-            "terminal/wait_for_exit" => terminal.ended().await,
+            "terminal/wait_for_exit" => {
+                self.n_waiting.fetch_add(1, Ordering::Relaxed);
+                let ended = terminal.ended().await;
+                self.n_waiting.fetch_sub(1, Ordering::Relaxed);
+                ended
+            }
             "terminal/kill" => {
                 terminal.kill.cancel();
                 terminal.ended().await.map(|_| json!({}))
@@ -182,6 +233,9 @@ impl Terminals {
                 let mut state = self.state();
                 state.by_id.remove(id);
                 state.printed.insert(id.to_owned(), terminal.text());
+                if let Some(status) = &*terminal.status.borrow() {
+                    state.ended.insert(id.to_owned(), status.clone());
+                }
                 terminal.kill.cancel();
                 Ok(json!({}))
             }

@@ -6,6 +6,7 @@ mod calls;
 mod compare;
 mod conversation;
 mod driver;
+mod effects;
 mod expected;
 mod files;
 mod seen;
@@ -142,7 +143,7 @@ impl ReadyClient {
             if stop.is_cancelled() {
                 break;
             }
-            let folder = match Folder::of(script, workspace, environment).await {
+            let folder = match Folder::of(script, workspace, environment, &driver.telling).await {
                 Ok(folder) => folder,
                 Err(problem) => {
                     driver.could_not_run(problem).await;
@@ -175,6 +176,7 @@ impl Folder {
         script: &AcpScript,
         workspace: &Workspace,
         environment: &[(OsString, OsString)],
+        telling: &Telling,
     ) -> Result<Self, Diagnostic> {
         let timeline = &script.timeline;
         let problem = |message: String| Diagnostic::error(codes::FILE_WRITE, message);
@@ -184,6 +186,16 @@ impl Folder {
                 problem(format!("the folder `{}` does not exist", folder.display()))
                     .with_help("`--cwd DIR` says where the agent works")
             })?;
+            if timeline.repository.is_some() {
+                let message = format!(
+                    "`repo` of `{}` is not set up in `{}`: it is for a new folder",
+                    timeline.name,
+                    path.display()
+                );
+                telling
+                    .found(None, Diagnostic::note(codes::ARGUMENT, message))
+                    .await;
+            }
             return Ok(Self {
                 path,
                 _scratch: None,

@@ -1,7 +1,7 @@
 //! What an agent did, in the order in which it came: chunks put together to messages, updates of a call to that call.
 //! Does no I/O.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use cuecard_source::value::Json;
@@ -17,6 +17,8 @@ pub(super) struct Seen {
     pub(super) items: Vec<SeenItem>,
     /// Where the calls are in `items`, by their ids. Those of earlier turns are known, and nowhere.
     calls: HashMap<String, Option<usize>>,
+    /// Calls that only a request for permission has told of.
+    asked: HashSet<String>,
     /// Counts what came.
     step: usize,
     /// What is at odds with the protocol, but clear.
@@ -61,10 +63,16 @@ pub(super) enum Came {
     Read {
         path: String,
     },
-    /// It wrote a file of the client's.
+    /// It wrote a file of the client's, which had this content before.
     Write {
         path: String,
+        before: Option<String>,
         content: String,
+    },
+    /// It ran a command in a terminal of the client's.
+    Terminal {
+        id: String,
+        line: Vec<String>,
     },
     /// A notification of an extension.
     Notified {
@@ -90,7 +98,7 @@ pub(super) struct SeenCall {
     pub(super) texts: Vec<String>,
     /// The terminals that were shown in it.
     pub(super) terminals: Vec<String>,
-    /// All diffs that its content ever had.
+    /// The diffs that its content has, or had last.
     pub(super) diffs: Vec<Json>,
     /// When it ended.
     pub(super) ended: Option<Duration>,
@@ -113,6 +121,7 @@ impl SeenCall {
                 self.now[key] = value.clone();
             }
         }
+        let mut diffs = Vec::new();
         for content in update["content"].as_array().into_iter().flatten() {
             match content["type"].as_str() {
                 Some("content") => {
@@ -132,7 +141,7 @@ impl SeenCall {
                     if !content["newText"].is_string() {
                         return Err("a diff without `newText`".to_owned());
                     }
-                    self.diffs.push(content.clone());
+                    diffs.push(content.clone());
                 }
                 Some("terminal") => {
                     let id = content["terminalId"]
@@ -148,14 +157,22 @@ impl SeenCall {
                 }
             }
         }
+        if !diffs.is_empty() {
+            self.diffs = diffs;
+        }
         let is_over = match update["status"].as_str() {
             None if update["status"].is_null() => return Ok(doubt),
             Some("pending" | "in_progress") => false,
             Some("completed" | "failed") => true,
             _ => return Err(format!("the unknown status {}", update["status"])),
         };
-        if was_over && !is_over {
-            return Err(format!("the call `{}` goes on after its end", self.id));
+        if was_over {
+            let how = if is_over {
+                "ends twice"
+            } else {
+                "goes on after its end"
+            };
+            return Err(format!("the call `{}` {how}", self.id));
         }
         self.ended = self.ended.or(is_over.then_some(at));
         Ok(doubt)
@@ -239,6 +256,9 @@ impl Seen {
         if !update["title"].is_string() {
             return Err(format!("the call `{id}` has no `title`"));
         }
+        if self.asked.remove(&id) {
+            return self.call_update(at, update);
+        }
         if self.calls.contains_key(&id) {
             return Err(format!("a second `tool_call` with the id `{id}`"));
         }
@@ -260,7 +280,9 @@ impl Seen {
         if self.calls.contains_key(&id) || !call["title"].is_string() {
             return Ok(());
         }
-        self.call(at, call)
+        self.call(at, call)?;
+        self.asked.insert(id);
+        Ok(())
     }
 
     /// What is at odds with the protocol, but clear.

@@ -45,6 +45,8 @@ pub(super) struct Talk {
     script: IndexedScript,
     folder: String,
     writing: JoinHandle<WriterEnd>,
+    /// How writing ended, once it has.
+    written: Option<WriterEnd>,
     /// When the session began.
     began: Duration,
     /// What the agent answered to `initialize`, and when its session was opened.
@@ -57,6 +59,8 @@ pub(super) struct Talk {
     /// What prompts were answered since the last assert on them.
     answers: Vec<Json>,
     has_thoughts: bool,
+    /// When the turn was cancelled.
+    cancelled_at: Option<Duration>,
     /// An event whose thoughts were left out, as none had ever come by then.
     missed_thoughts: Option<usize>,
 }
@@ -76,6 +80,7 @@ impl Talk {
             script,
             folder: folder.to_string_lossy().into_owned(),
             writing,
+            written: None,
             agent: Json::Null,
             opened: Json::Null,
             session: "".into(),
@@ -83,16 +88,25 @@ impl Talk {
             done: HashSet::new(),
             answers: Vec::new(),
             has_thoughts: false,
+            cancelled_at: None,
             missed_thoughts: None,
         }
     }
 
-    pub(super) fn into_writing(self) -> JoinHandle<WriterEnd> {
-        self.writing
+    /// Ends writing, at once if nobody reads: how it ended.
+    pub(super) async fn end_writing(mut self, is_given_up: bool) -> WriterEnd {
+        if let Some(written) = self.written {
+            return written;
+        }
+        if is_given_up {
+            self.writing.abort();
+        }
+        (&mut self.writing).await.unwrap_or(WriterEnd::Cut)
     }
 
     /// Says all that the script has.
     pub(super) async fn play(&mut self) -> Result<(), Stopped> {
+        self.tell_unplayed().await;
         self.initialize().await?;
         self.authenticate().await?;
         self.open().await?;
@@ -121,6 +135,30 @@ impl Talk {
     fn wants_thoughts(&self) -> bool {
         let events = &self.script.1.timeline.events;
         events.iter().any(|event| event.kind.thinks())
+    }
+
+    /// What the script has for others than a client.
+    async fn tell_unplayed(&self) {
+        let timeline = &self.script.1.timeline;
+        for event in &timeline.events {
+            let is_of_user = matches!(
+                event.kind,
+                EventKind::UserEdits { .. } | EventKind::UserCommand(_) | EventKind::ApplyPatch(_)
+            );
+            if is_of_user {
+                let message = format!(
+                    "`{}` is not played by `cuecard acp --client`",
+                    event.kind.as_str()
+                );
+                let found = Diagnostic::warning(codes::MODEL_ASSERT_UNJUDGED, message);
+                self.found(found.at(&timeline.source, event.span)).await;
+            }
+        }
+        if let Some(span) = timeline.expectations.span {
+            let message = "`expect` is not evaluated by `cuecard acp --client`";
+            let found = Diagnostic::warning(codes::MODEL_ASSERT_UNJUDGED, message);
+            self.found(found.at(&timeline.source, span)).await;
+        }
     }
 
     async fn found(&self, found: Diagnostic) {
@@ -153,6 +191,10 @@ impl Talk {
         let hit = event_idx.and_then(|event_idx| self.hit(event_idx));
         let conversation = self.conversation.clone();
         let clock = self.driver.telling.clock;
+        if self.written.is_some() {
+            return Err(Stopped::Gone);
+        }
+        let is_spoiled = hit.is_some();
         let mut answer = conversation.peer.request(method, params, hit).await;
         let mut heard = clock.now();
         loop {
@@ -169,6 +211,7 @@ impl Talk {
                     true => wake = wake.min(cancelling.due),
                     false if (cancelling.is_reached)(&conversation.state().seen.items) => {
                         cancelling.is_sent = true;
+                        self.cancelled_at = Some(clock.now());
                         conversation.state().is_cancelled = true;
                         let params = json!({"sessionId": &*self.session});
                         let hit = self.hit(cancelling.event_idx);
@@ -190,21 +233,30 @@ impl Talk {
                     return answered.map_err(|_| Stopped::Gone);
                 }
                 () = changed => heard = clock.now(),
-                end = &mut self.writing => {
+                end = &mut self.writing, if self.written.is_none() => {
+                    let end = end.unwrap_or(WriterEnd::Cut);
+                    self.written = Some(end);
                     return Err(match end {
                         // A fault ended it, as it should.
-                        Ok(WriterEnd::Crashed | WriterEnd::Finished) => Stopped::Told,
-                        _ => Stopped::Gone,
+                        WriterEnd::Crashed | WriterEnd::Finished => Stopped::Told,
+                        WriterEnd::Cut if is_spoiled => Stopped::Told,
+                        WriterEnd::Cut => Stopped::Gone,
                     });
                 }
                 () = clock.sleep_until(wake) => {
-                    if clock.now() >= heard + self.driver.patience {
+                    if conversation.terminals.is_waited_for() {
+                        // It is our command that takes its time.
+                        heard = clock.now();
+                    } else if clock.now() >= heard + self.driver.patience {
                         let seconds = self.driver.patience.as_secs();
                         let message = format!("the agent did not answer `{method}`, and sent nothing for {seconds} s");
-                        let found = match event_idx {
+                        let mut found = match event_idx {
                             Some(idx) => differs(codes::ACP_MISSING, &self.script.1.timeline, idx, message),
                             None => Diagnostic::error(codes::ACP_MISSING, message),
                         };
+                        if cancel.is_some_and(|cancelling| !cancelling.is_sent) {
+                            found = found.with_note("`session/cancel` was not sent: what stands before it in the script has not come");
+                        }
                         self.found(found.with_help("give it more time with `--timeout SECONDS`")).await;
                         return Err(Stopped::Told);
                     }
@@ -328,7 +380,10 @@ impl Talk {
             let answer = self.call("authenticate", &params, Some(event_idx)).await?;
             match (answer, error.is_null()) {
                 (Err(came), false) => {
-                    let wanted = error["message"].as_str().unwrap_or_default();
+                    let wanted = error
+                        .as_str()
+                        .or(error["message"].as_str())
+                        .unwrap_or_default();
                     if !came.message.contains(wanted) {
                         let message = format!(
                             "expected it to fail with `{wanted}`, got `{}`",
@@ -476,7 +531,17 @@ impl Talk {
             };
             with_meta(&mut params, &script.event(event_idx).meta);
             let answer = self.call(method, &params, Some(event_idx)).await?;
-            self.granted(method, Some(event_idx), answer).await?;
+            let answer = self.granted(method, Some(event_idx), answer).await?;
+            let mut options = answer["configOptions"].as_array().into_iter().flatten();
+            let is_set =
+                |option: &Json| option["id"] == params["configId"] && option["currentValue"] == id;
+            if method == "session/set_config_option" && !options.any(is_set) {
+                let message = format!(
+                    "the agent did not set the {key} `{id}`: it answered {}",
+                    shown(&answer)
+                );
+                self.differs(codes::ACP_CONTENT, event_idx, message).await;
+            }
         }
         Ok(())
     }
@@ -558,6 +623,7 @@ impl Talk {
         self.driver.telling.tell(&self.session, told).await;
         self.driver.tallies().n_prompts += 1;
         let sent = clock.now();
+        self.cancelled_at = None;
         let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
         with_meta(&mut params, input.map_or(&Json::Null, |input| &input.meta));
         let answer = if is_unopened {
@@ -568,9 +634,11 @@ impl Talk {
                 let comparing = Comparing {
                     folder: &folder,
                     printed: &|_| None,
+                    exit_code: &|_| None,
                     is_without_thoughts: true,
                     has_plans: false,
                     is_cut: true,
+                    cancelled_at: None,
                 };
                 let compared = comparing.compare(&expected, items);
                 !compared.differences.iter().any(|found| found.is_missing)
@@ -715,6 +783,8 @@ impl Talk {
         let comparing = Comparing {
             folder: &self.folder,
             printed: &|id| terminals.printed(id),
+            exit_code: &|id| terminals.exit_code(id),
+            cancelled_at: self.cancelled_at.filter(|_| is_cut),
             has_plans: self
                 .script
                 .1

@@ -124,6 +124,7 @@ timeline:
   - runCmd: {cmd: 'echo hello; exit 0'}
     result: {contains: hello}
   - agentPermissionRequest:
+      toolCall: {toolCallId: call_2, title: Edit notes.txt, kind: edit}
       options: [{id: yes, label: Allow, kind: allow_once}, {id: no, label: Reject, kind: reject_once}]
       granted: false
   - agentEdits: {path: notes.txt, newText: \"milk\\n\"}

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_source::matching::changed_lines;
 use cuecard_source::value::Json;
-use cuecard_trace::{EventData, Message, Permission, Plan, Thought, ToolCall, ToolResult};
+use cuecard_trace::{
+    EventData, FileEdit, Message, Permission, Plan, Thought, ToolCall, ToolResult,
+};
 
 use super::expected::{Expected, Wanted};
 use super::seen::{Came, Piece, SeenItem};
@@ -100,7 +103,24 @@ pub(super) fn events(
                     ));
                 }
             }
-            Came::Read { .. } | Came::Write { .. } | Came::Notified { .. } => {}
+            Came::Write {
+                path,
+                before,
+                content,
+            } => {
+                let before = before.as_deref().unwrap_or_default();
+                let (lines_added, lines_removed) = changed_lines(before, content);
+                let edit = FileEdit {
+                    path: path.clone(),
+                    lines_added,
+                    lines_removed,
+                    hash_before: None,
+                    hash_after: None,
+                };
+                events.push((item.at, EventData::FileEdit(edit)));
+            }
+            // What a command printed is the result of its call.
+            Came::Read { .. } | Came::Terminal { .. } | Came::Notified { .. } => {}
         }
     }
     events.sort_by_key(|(at, _)| *at);

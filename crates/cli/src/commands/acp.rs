@@ -125,7 +125,14 @@ pub(crate) fn run(
             },
         };
         match verdict {
-            Ok(verdict) => end(&files, &teller, &verdict, watch.elapsed()),
+            Ok(verdict) => {
+                let code = end(&files, &teller, &verdict, watch.elapsed());
+                // For a stand-in, that is the normal end.
+                match args.client && stop.is_cancelled() {
+                    true => ExitCode::Interrupted,
+                    false => code,
+                }
+            }
             Err(error) => serve::refuse(&error, false, output),
         }
     });

@@ -85,6 +85,17 @@ fn operations(old: &[u64], new: &[u64]) -> Vec<DiffOp> {
     hook.into_inner().into_inner().into_ops()
 }
 
+/// How many lines are new, and how many are gone.
+pub fn changed_lines(old: &str, new: &str) -> (u64, u64) {
+    let groups = different_lines(old, new, 0);
+    let lines = groups.iter().flatten();
+    lines.fold((0, 0), |(added, removed), line| match line.sign {
+        '+' => (added + 1, removed),
+        '-' => (added, removed + 1),
+        _ => (added, removed),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

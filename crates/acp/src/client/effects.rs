@@ -1,0 +1,277 @@
+//! What an agent really did through its client, held against the script: the files that it wrote, the commands that it ran
+//! in terminals. Does no I/O.
+
+use std::collections::HashSet;
+
+use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::vocabulary::call_kind;
+use cuecard_timeline::model::{PermissionDecision, ToolStatus, ToolUse};
+
+use super::compare::{Compared, Comparing, Difference, quoted};
+use super::expected::{ExpectedItem, Wanted};
+use super::seen::{Came, SeenItem};
+use crate::script::updates::absolute;
+
+/// What a scripted event does to a file.
+pub(super) enum FileEffect<'s> {
+    /// It has this content then.
+    Is(&'s str),
+    /// This is put in the place of that, once or wherever it is.
+    Replaces(&'s str, &'s str, bool),
+    /// This is put at its end.
+    Appends(&'s str),
+    /// Anything.
+    Changes,
+}
+
+impl FileEffect<'_> {
+    fn is_it(&self, before: Option<&str>, after: &str) -> bool {
+        match (self, before) {
+            (Self::Is(content), _) => after == *content,
+            (Self::Replaces(old, new, is_all), Some(before)) => {
+                replaced(before, old, new, *is_all).as_deref() == Some(after)
+            }
+            // What was there is not known.
+            (Self::Replaces(_, new, _), None) => after.contains(*new),
+            (Self::Appends(content), before) => {
+                after.strip_prefix(before.unwrap_or_default()) == Some(*content)
+            }
+            (Self::Changes, _) => true,
+        }
+    }
+
+    /// Whether a diff tells of it: of the whole file, or of the part that changes.
+    pub(super) fn is_told(&self, old: Option<&str>, new: &str) -> bool {
+        match self {
+            Self::Replaces(from, to, _) if old == Some(*from) => new == *to,
+            Self::Appends(content) if old.is_none_or(str::is_empty) => new == *content,
+            _ => self.is_it(old.or(Some("")), new),
+        }
+    }
+}
+
+/// A text with `new` in the place of `old`; `None` if that is not there, or not just once where it should be.
+pub(super) fn replaced(text: &str, old: &str, new: &str, is_all: bool) -> Option<String> {
+    match text.matches(old).count() {
+        0 => None,
+        1 => Some(text.replacen(old, new, 1)),
+        _ => is_all.then(|| text.replace(old, new)),
+    }
+}
+
+impl Comparing<'_> {
+    /// Each file that was written and each command that ran must be one that the script has, in its order.
+    pub(super) fn effects(
+        &self,
+        expected: &[ExpectedItem<'_>],
+        seen: &[SeenItem],
+        compared: &mut Compared,
+    ) {
+        let mut done: HashSet<usize> = HashSet::new();
+        for item in seen {
+            let found = match &item.came {
+                Came::Write {
+                    path,
+                    before,
+                    content,
+                } => {
+                    let open = |(idx, wanted): &(usize, &ExpectedItem<'_>)| {
+                        let effect = self.file_effect(&wanted.wanted);
+                        !done.contains(idx) && effect.is_some_and(|(of, _)| of == *path)
+                    };
+                    let fits = |(_, wanted): &(usize, &ExpectedItem<'_>)| {
+                        let effect = self.file_effect(&wanted.wanted);
+                        effect.is_some_and(|(_, effect)| effect.is_it(before.as_deref(), content))
+                    };
+                    let mut its = expected.iter().enumerate().filter(open);
+                    match its.clone().find(fits).or_else(|| its.next()) {
+                        None => Some(other(
+                            codes::ACP_UNEXPECTED,
+                            None,
+                            format!("the writing of `{path}` is not in the script"),
+                        )),
+                        Some((idx, wanted)) => {
+                            done.insert(idx);
+                            let differs = (!fits(&(idx, wanted))).then(|| {
+                                let message = format!("something else was written to `{path}`");
+                                let mut found =
+                                    other(codes::ACP_CONTENT, Some(wanted.event_idx), message);
+                                found.notes.push(format!("written: {}", quoted(content)));
+                                found
+                            });
+                            differs.or_else(|| {
+                                self.unasked_effect(expected, seen, compared, idx, item)
+                            })
+                        }
+                    }
+                }
+                Came::Terminal { id, line } => {
+                    self.command(expected, seen, compared, &mut done, (item, id, line))
+                }
+                _ => None,
+            };
+            compared.differences.extend(found);
+        }
+    }
+
+    /// What is wrong with a command.
+    fn command(
+        &self,
+        expected: &[ExpectedItem<'_>],
+        seen: &[SeenItem],
+        compared: &Compared,
+        done: &mut HashSet<usize>,
+        (item, id, line): (&SeenItem, &str, &[String]),
+    ) -> Option<Difference> {
+        let is_shown_in = |came: &SeenItem| match &came.came {
+            Came::Call(call) => call.terminals.iter().any(|shown| shown == id),
+            _ => false,
+        };
+        let mut pairs = compared.pairs.iter();
+        let shown = pairs.find(|(_, came)| is_shown_in(&seen[*came]));
+        let told = cut(&line.join(" "), 200).into_owned();
+        let idx = match shown.map(|(wanted, _)| (*wanted, &expected[*wanted].wanted)) {
+            // Another tool may be made of a command.
+            Some((_, Wanted::Call(call, _))) if call.tool != "runCmd" => return None,
+            Some((idx, Wanted::Call(..))) => idx,
+            _ => {
+                let open = |(idx, wanted): &(usize, &ExpectedItem<'_>)| {
+                    !done.contains(idx)
+                        && matches!(&wanted.wanted, Wanted::Call(call, _) if runs(call, line))
+                };
+                let Some((idx, _)) = expected.iter().enumerate().find(open) else {
+                    let message =
+                        format!("the command `{told}` in a terminal is not in the script");
+                    return Some(other(codes::ACP_UNEXPECTED, None, message));
+                };
+                idx
+            }
+        };
+        let event_idx = Some(expected[idx].event_idx);
+        let Wanted::Call(call, _) = &expected[idx].wanted else {
+            return None;
+        };
+        if !done.insert(idx) {
+            let message = format!("the command `{told}` ran once more than the script has it");
+            return Some(other(codes::ACP_UNEXPECTED, event_idx, message));
+        }
+        if !runs(call, line) {
+            let message = "another command ran in the terminal".to_owned();
+            let mut found = other(codes::ACP_CONTENT, event_idx, message);
+            found.notes.push(format!("it ran: {told}"));
+            return Some(found);
+        }
+        let wants_failure = call.status == ToolStatus::Error;
+        let exit_code =
+            (self.exit_code)(id).filter(|_| !self.is_cut && call.status != ToolStatus::Open);
+        if let Some(exit_code) = exit_code
+            && (exit_code != 0) != wants_failure
+        {
+            let wanted = if wants_failure { "error" } else { "ok" };
+            let message = format!(
+                "expected the command to end with status `{wanted}`: it ended with exit code {exit_code}"
+            );
+            return Some(other(codes::TOOL_RESULT_DIFFERS, event_idx, message));
+        }
+        self.unasked_effect(expected, seen, compared, idx, item)
+    }
+
+    /// What was done before it was allowed, or although it was refused.
+    fn unasked_effect(
+        &self,
+        expected: &[ExpectedItem<'_>],
+        seen: &[SeenItem],
+        compared: &Compared,
+        idx: usize,
+        effect: &SeenItem,
+    ) -> Option<Difference> {
+        let before = expected[..idx].iter().enumerate().rev();
+        let mut since = before
+            .take_while(|(_, item)| !matches!(item.wanted, Wanted::Call(..) | Wanted::Edit(_)));
+        let (asked_idx, request) = since.find_map(|(idx, item)| match &item.wanted {
+            Wanted::Permission(request) => Some((idx, request)),
+            _ => None,
+        })?;
+        let asked = compared
+            .pairs
+            .iter()
+            .find(|(wanted, _)| *wanted == asked_idx)?;
+        let event_idx = Some(expected[asked_idx].event_idx);
+        if seen[asked.1].first > effect.first {
+            let message = "the agent asked for permission only when it had done it".to_owned();
+            return Some(other(codes::ACP_UNEXPECTED, event_idx, message));
+        }
+        let is_refused = match &request.decision {
+            PermissionDecision::Cancelled => true,
+            PermissionDecision::Selected(id) => {
+                let mut options = request.options.iter();
+                options.any(|option| option.id == *id && option.kind.starts_with("reject"))
+            }
+        };
+        let is_error = matches!(&expected[idx].wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
+        (is_refused && is_error).then(|| {
+            let message = "the agent did what it was not allowed to do".to_owned();
+            other(codes::ACP_UNEXPECTED, event_idx, message)
+        })
+    }
+
+    /// The file that a scripted event changes, and how.
+    fn file_effect<'w>(&self, wanted: &'w Wanted<'_>) -> Option<(String, FileEffect<'w>)> {
+        match wanted {
+            Wanted::Edit(edit) => {
+                let effect = match (edit.old_text, edit.new_text) {
+                    (_, None) => FileEffect::Changes,
+                    (Some(old), Some(new)) => FileEffect::Replaces(old, new, false),
+                    (None, Some(new)) => FileEffect::Is(new),
+                };
+                Some((absolute(edit.path, self.folder), effect))
+            }
+            Wanted::Call(call, _) => self.effect_of_call(call),
+            _ => None,
+        }
+    }
+
+    /// The file that a scripted call changes, and how.
+    pub(super) fn effect_of_call<'w>(&self, call: &'w ToolUse) -> Option<(String, FileEffect<'w>)> {
+        if call_kind(&call.tool, &call.args) != "edit" {
+            return None;
+        }
+        let text = |key: &str| call.args[key].as_str();
+        let path = text("path").or(text("notebook_path"))?;
+        let is_all = call.args["replace_all"] == Json::Bool(true);
+        let effect = match (
+            &*call.tool,
+            text("content"),
+            text("old_string"),
+            text("new_string"),
+        ) {
+            ("writeFile", Some(content), ..) => FileEffect::Is(content),
+            ("appendFile", Some(content), ..) => FileEffect::Appends(content),
+            ("editFile" | "replaceInFile", _, Some(old), Some(new)) => {
+                FileEffect::Replaces(old, new, is_all)
+            }
+            _ => FileEffect::Changes,
+        };
+        Some((absolute(path, self.folder), effect))
+    }
+}
+
+/// Whether a command is the one of a call: by itself, or as the line that a shell is given.
+fn runs(call: &ToolUse, line: &[String]) -> bool {
+    let Some(cmd) = call.args["cmd"].as_str().filter(|_| call.tool == "runCmd") else {
+        return false;
+    };
+    line.last().is_some_and(|last| last == cmd) || line.join(" ") == cmd
+}
+
+fn other(code: Code, event_idx: Option<usize>, message: String) -> Difference {
+    Difference {
+        code,
+        event_idx,
+        message,
+        notes: Vec::new(),
+        is_missing: false,
+        is_doubt: false,
+    }
+}
