@@ -9,6 +9,7 @@ mod driver;
 mod effects;
 mod expected;
 mod files;
+mod prompting;
 mod seen;
 mod talk;
 #[cfg(test)]

@@ -583,38 +583,45 @@ async fn what_is_not_the_protocol_is_found() {
 
 /// What is found in an agent that sends `line` during a prompt that it answers well.
 async fn found_in(line: &str) -> String {
+    let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"alpha"}}}}"#;
+    found_by(&timeline(&[item(0, 0)]), &format!("{text}\n{line}"), "").await
+}
+
+/// What is found in an agent that sends `before` and `after` the answer to the prompt of a timeline, with its folder in
+/// the place of `CWD`.
+async fn found_by(expected: &str, before: &str, after: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.yaml");
-    std::fs::write(&path, timeline(&[item(0, 0)])).expect("written");
+    std::fs::write(&path, expected).expect("written");
     let client = AcpPlayer::from_files([path]).options(options());
     let client = client.client().await.expect("it starts");
-    let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"alpha"}}}}"#;
-    let line = line.to_owned();
+    let (before, after) = (before.to_owned(), after.to_owned());
     let connect = || {
         let (ours, theirs) = duplex(1 << 20);
-        let line = line.clone();
+        let (before, after) = (before.clone(), after.clone());
         tokio::spawn(async move {
             use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
             let (input, mut output) = split(theirs);
             let mut lines = BufReader::new(input).lines();
+            let mut cwd = String::new();
             while let Ok(Some(came)) = lines.next_line().await {
                 let came: Json = serde_json::from_str(&came).expect("JSON");
-                let (before, result) = match came["method"].as_str() {
-                    Some("initialize") => (String::new(), r#"{"protocolVersion":1}"#),
-                    Some("session/new") => (String::new(), r#"{"sessionId":"s"}"#),
-                    Some("session/prompt") => {
-                        (format!("{text}\n{line}\n"), r#"{"stopReason":"end_turn"}"#)
+                let (before, result, after) = match came["method"].as_str() {
+                    Some("initialize") => ("", r#"{"protocolVersion":1}"#, ""),
+                    Some("session/new") => {
+                        cwd = came["params"]["cwd"]
+                            .as_str()
+                            .unwrap_or_default()
+                            .to_owned();
+                        ("", r#"{"sessionId":"s"}"#, "")
                     }
+                    Some("session/prompt") => (&*before, r#"{"stopReason":"end_turn"}"#, &*after),
                     _ => continue,
                 };
-                let answer = format!(
-                    "{before}{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}\n",
-                    came["id"]
-                );
-                output
-                    .write_all(answer.as_bytes())
-                    .await
-                    .expect("it is read");
+                let id = &came["id"];
+                let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}");
+                let said = format!("{before}\n{answer}\n{after}\n").replace("CWD", &cwd);
+                output.write_all(said.as_bytes()).await.expect("it is read");
             }
         });
         let (input, output) = split(ours);
@@ -629,4 +636,127 @@ async fn found_in(line: &str) -> String {
         .drive_by(connect, &environment(), &Workspace::default(), &stop)
         .await;
     told(&verdict)
+}
+
+/// An agent that says one thing and does another through its client.
+#[tokio::test]
+async fn what_is_really_done_is_held_against_the_script() {
+    let of_session = |method: &str, id: u8, params: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{\"sessionId\":\"s\",{params}}}}}\n"
+        )
+    };
+    let update = |update: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"s\",\"update\":{update}}}}}\n"
+        )
+    };
+    let write = |id: u8, content: &str| {
+        of_session(
+            "fs/write_text_file",
+            id,
+            &format!("\"path\":\"CWD/a.txt\",\"content\":\"{content}\""),
+        )
+    };
+    let run = |line: &str| {
+        of_session(
+            "terminal/create",
+            9,
+            &format!("\"command\":\"sh\",\"args\":[\"-c\",\"{line}\"]"),
+        )
+    };
+    let edit = |new: &str, status: &str| {
+        update(&format!(
+            r#"{{"sessionUpdate":"tool_call","toolCallId":"c","title":"Edit","kind":"edit","status":"{status}","content":[{{"type":"diff","path":"CWD/a.txt","newText":"{new}"}}]}}"#
+        ))
+    };
+    let ask = of_session(
+        "session/request_permission",
+        7,
+        r#""toolCall":{"toolCallId":"c"},"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]"#,
+    );
+    let edits = timeline(&["  - agentEdits: {path: a.txt, newText: milk}\n".to_owned()]);
+    let asked = timeline(&[
+        "  - agentPermissionRequest: {toolCall: {toolCallId: c}, options: [{id: y, label: Yes, kind: allow_once}], granted: true}\n".to_owned(),
+        "  - agentEdits: {path: a.txt, newText: milk}\n".to_owned(),
+    ]);
+    let runs = timeline(&["  - runCmd: {cmd: 'exit 3'}\n".to_owned()]);
+    let shown = update(
+        r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"run","kind":"execute","status":"completed","rawInput":{"cmd":"exit 3"},"content":[{"type":"terminal","terminalId":"terminal-1"}]}"#,
+    );
+    let said = update(
+        r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"late"}}"#,
+    );
+    let edited = edit("milk", "completed");
+    let cases = [
+        (&edits, edited.clone() + &write(1, "milk"), "", ""),
+        (
+            &edits,
+            edited.clone() + &write(1, "bread"),
+            "",
+            "something else was written to",
+        ),
+        (
+            &edits,
+            edited.clone() + &write(1, "milk") + &write(2, "milk"),
+            "",
+            "is not in the script",
+        ),
+        (
+            &edits,
+            edit("bread", "completed"),
+            "",
+            "the edit of `a.txt` differs",
+        ),
+        (
+            &edits,
+            edit("milk", "failed"),
+            "",
+            "the edit of `a.txt` failed",
+        ),
+        (
+            &edits,
+            edit("milk", "pending"),
+            "",
+            "the edit of `a.txt` did not end",
+        ),
+        (
+            &edits,
+            edited.clone() + &run("rm -r x"),
+            "",
+            "the command `sh -c rm -r x` in a terminal is not in the script",
+        ),
+        (
+            &edits,
+            edited.clone(),
+            &*said,
+            "although no prompt is being answered",
+        ),
+        (
+            &edits,
+            edited.clone(),
+            &*write(1, "milk"),
+            "`fs/write_text_file` although no prompt",
+        ),
+        (&asked, ask.clone() + &edited + &write(1, "milk"), "", ""),
+        (
+            &asked,
+            write(1, "milk") + &ask + &edited,
+            "",
+            "asked for permission only when it had done it",
+        ),
+        (
+            &runs,
+            run("exit 4") + &shown,
+            "",
+            "another command ran in the terminal",
+        ),
+    ];
+    for (timeline, before, after, wanted) in cases {
+        let found = found_by(timeline, &before, after).await;
+        match wanted {
+            "" => assert_eq!(found, "", "{before}"),
+            wanted => assert!(found.contains(wanted), "{before}:\n{found}"),
+        }
+    }
 }

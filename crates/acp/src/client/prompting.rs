@@ -1,0 +1,290 @@
+//! A prompt: what is sent, what comes of it, and what that is compared with.
+
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::{BlockKind, UserInput};
+use cuecard_timeline::script::block_text;
+use cuecard_trace::{EventData, FinalOutput, MessageReceived};
+use serde_json::json;
+
+use super::compare::{Compared, Comparing, Difference};
+use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
+use super::seen::{Came, SeenItem};
+use super::talk::{Cancelling, Stopped, Talk, with_meta};
+use super::{answer, told};
+use crate::found::differs;
+use crate::peer::Answer;
+use crate::script::content;
+use crate::script::updates::Speaker;
+use crate::verdict::{Notice, TurnReport};
+
+impl Talk {
+    /// Sends a prompt, and sees what comes of it.
+    pub(super) async fn turn(&mut self, segment_idx: usize) -> Result<(), Stopped> {
+        let script = self.script.1.clone();
+        let timeline = &script.timeline;
+        let segment = &script.segments.live[segment_idx];
+        let input = script.segments.input(timeline, segment_idx);
+        let is_unopened = input.is_none() && script.loads_sessions();
+        let event_idx = segment.input.map(|input| input.event_idx);
+        let clock = self.driver.telling.clock;
+        let due = Duration::from_millis(self.driver.speed.after(0, segment.origin_ms));
+        clock.sleep_until(self.began + due).await;
+        let blocks: Vec<Json> = match (input, &timeline.initial_prompt) {
+            (Some(input), _) => input.blocks.iter().filter_map(content::block).collect(),
+            (None, Some(prompt)) => vec![content::text(prompt)],
+            (None, None) => vec![content::text(&timeline.name)],
+        };
+        if let Some(input) = input {
+            self.check_blocks(event_idx.unwrap_or_default(), input)
+                .await?;
+        }
+        let mut plan = self.plan.clone();
+        let has_history = segment_idx == 0 && !script.loads_sessions();
+        let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
+        self.plan = plan;
+        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Permission(request) => Some((*request).clone()),
+            _ => None,
+        });
+        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
+            _ => None,
+        });
+        self.conversation
+            .begin_turn(decisions.collect(), contents.collect());
+        let text = input.map_or_else(
+            || blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
+            |input| {
+                input
+                    .blocks
+                    .iter()
+                    .map(block_text)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            },
+        );
+        let told = MessageReceived {
+            role: "user".to_owned(),
+            content: text,
+        };
+        let told = vec![EventData::MessageReceived(told)];
+        self.driver.telling.tell(&self.session, told).await;
+        self.driver.tallies().n_prompts += 1;
+        let sent = clock.now();
+        self.cancelled_at = None;
+        let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
+        with_meta(&mut params, input.map_or(&Json::Null, |input| &input.meta));
+        let answer = if is_unopened {
+            self.unprompted(&expected).await
+        } else {
+            let folder = self.folder.clone();
+            let is_reached = |items: &[SeenItem]| {
+                let comparing = Comparing {
+                    folder: &folder,
+                    printed: &|_| None,
+                    exit_code: &|_| None,
+                    is_without_thoughts: true,
+                    has_plans: false,
+                    is_cut: true,
+                    cancelled_at: None,
+                };
+                let compared = comparing.compare(&expected, items);
+                !compared.differences.iter().any(|found| found.is_missing)
+            };
+            let cancel = match expected.end {
+                TurnEnd::Cancel { event_idx, at_ms } => {
+                    let after = self.driver.speed.after(segment.origin_ms, at_ms);
+                    Some(Cancelling {
+                        event_idx,
+                        due: sent + Duration::from_millis(after),
+                        is_reached: &is_reached,
+                        is_sent: false,
+                    })
+                }
+                _ => None,
+            };
+            self.cancellable_call("session/prompt", &params, event_idx, cancel)
+                .await
+        };
+        let seen = self.end_turn();
+        let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
+        let mut compared = self.compare(&expected, &seen, is_cut);
+        if !self.has_thoughts && self.missed_thoughts.is_none() {
+            let thought =
+                |item: &&ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
+            let missed = expected.items.iter().find(thought);
+            self.missed_thoughts = missed.map(|item| item.event_idx);
+        }
+        if answer.is_err() {
+            // Nobody knows what would have come yet.
+            compared.differences.retain(|found| !found.is_missing);
+        }
+        let printed = |id: &str| self.conversation.terminals.printed(id);
+        let (events, said) = told::events(&expected, &seen, &compared.pairs, printed);
+        let telling = self.driver.telling.clone();
+        for (at, event) in events {
+            telling.tell_at(&self.session, at, vec![event]).await;
+        }
+        if !said.is_empty() {
+            let said = EventData::FinalOutput(FinalOutput {
+                role: "assistant".to_owned(),
+                content: said,
+                format_hint: None,
+            });
+            telling.tell(&self.session, vec![said]).await;
+        }
+        let what = format!("prompt {}", segment_idx + 1);
+        self.tell_differences(compared, &what).await;
+        let answer = answer?;
+        if !is_unopened {
+            let found = answer::difference(&script, segment_idx, &expected.end, &answer);
+            if let Some((code, event_idx, message)) = found {
+                self.differs(code, event_idx, message).await;
+            }
+        }
+        let reason = match &answer {
+            Ok(answer) => answer["stopReason"].as_str().unwrap_or("none").to_owned(),
+            Err(error) => format!("error: {}", error.message),
+        };
+        let mut told = answer.unwrap_or_else(|error| json!({"error": error.message}));
+        told["sessionId"] = json!(&*self.session);
+        self.answers.push(told);
+        let judged = (&*script, segment.events.clone());
+        telling
+            .judge(&self.session, &mut self.answers, judged)
+            .await;
+        self.driver
+            .tallies()
+            .played
+            .insert((self.script.0, segment_idx));
+        let report = TurnReport {
+            session: self.session.to_string(),
+            scenario: timeline.name.clone(),
+            turn: segment_idx + 1,
+            reason,
+        };
+        telling.notice(Notice::Turn(report)).await;
+        Ok(())
+    }
+
+    /// Waits for what an agent does by itself after a session was loaded.
+    async fn unprompted(&mut self, expected: &Expected<'_>) -> Result<Answer, Stopped> {
+        let conversation = self.conversation.clone();
+        let clock = self.driver.telling.clock;
+        let mut heard = clock.now();
+        loop {
+            let changed = conversation.changed.notified();
+            let is_reached = {
+                let state = conversation.state();
+                let compared = self.compare(expected, &state.seen.items, true);
+                if state.is_over {
+                    return Err(Stopped::Gone);
+                }
+                !compared.differences.iter().any(|found| found.is_missing)
+            };
+            if is_reached || clock.now() >= heard + self.driver.patience {
+                // What is missing is told when it is compared.
+                return Ok(Ok(json!({})));
+            }
+            tokio::select! {
+                () = changed => heard = clock.now(),
+                () = clock.sleep_until(heard + self.driver.patience) => {}
+            }
+        }
+    }
+
+    /// Refuses a prompt that the agent does not take.
+    async fn check_blocks(&self, event_idx: usize, input: &UserInput) -> Result<(), Stopped> {
+        for block in &input.blocks {
+            let needs = match &block.kind {
+                BlockKind::Image(_) => "image",
+                BlockKind::Audio(_) => "audio",
+                BlockKind::Resource { .. } => "embeddedContext",
+                _ => continue,
+            };
+            if self.agent["agentCapabilities"]["promptCapabilities"][needs] != true {
+                let message = format!(
+                    "the agent takes no block of type `{}`: it does not advertise `promptCapabilities.{needs}`",
+                    block.kind.as_str()
+                );
+                self.differs(codes::ACP_CAPABILITIES, event_idx, message)
+                    .await;
+                return Err(Stopped::Told);
+            }
+        }
+        Ok(())
+    }
+
+    /// What came in the turn, which is over.
+    pub(super) fn end_turn(&mut self) -> Vec<SeenItem> {
+        let mut state = self.conversation.state();
+        state.is_in_turn = false;
+        let seen = state.seen.begin();
+        self.has_thoughts |= seen
+            .iter()
+            .any(|item| matches!(item.came, Came::Text(Speaker::Thought, _)));
+        seen
+    }
+
+    pub(super) fn compare(
+        &self,
+        expected: &Expected<'_>,
+        seen: &[SeenItem],
+        is_cut: bool,
+    ) -> Compared {
+        let terminals = &self.conversation.terminals;
+        let comparing = Comparing {
+            folder: &self.folder,
+            printed: &|id| terminals.printed(id),
+            exit_code: &|id| terminals.exit_code(id),
+            cancelled_at: self.cancelled_at.filter(|_| is_cut),
+            has_plans: self
+                .script
+                .1
+                .timeline
+                .events
+                .iter()
+                .any(|event| event.kind.plans()),
+            is_without_thoughts: !(self.wants_thoughts() && self.has_thoughts),
+            is_cut,
+        };
+        comparing.compare(expected, seen)
+    }
+
+    pub(super) async fn tell_differences(&self, compared: Compared, what: &str) {
+        let doubts = self.conversation.state().seen.take_doubts();
+        for doubt in doubts {
+            let message = format!("the agent sent {doubt}");
+            self.found(Diagnostic::warning(codes::ACP_UNEXPECTED, message))
+                .await;
+        }
+        for found in compared.differences {
+            let Difference {
+                code,
+                event_idx,
+                message,
+                notes,
+                is_doubt,
+                ..
+            } = found;
+            let mut found = match event_idx {
+                Some(event_idx) => differs(code, &self.script.1.timeline, event_idx, message),
+                None => Diagnostic::error(code, message)
+                    .with_note(format!("in {what} of `{}`", self.script.1.timeline.name)),
+            };
+            if is_doubt {
+                found.severity = Severity::Warning;
+            }
+            let found = notes.into_iter().fold(found, Diagnostic::with_note);
+            self.found(found).await;
+        }
+    }
+
+    fn wants_thoughts(&self) -> bool {
+        let events = &self.script.1.timeline.events;
+        events.iter().any(|event| event.kind.thinks())
+    }
+}
