@@ -124,15 +124,19 @@ impl Comparing<'_> {
         done: &mut HashSet<usize>,
         (item, id, line): (&SeenItem, &str, &[String]),
     ) -> Option<Difference> {
-        let is_shown_in = |came: &SeenItem| match &came.came {
-            Came::Call(call) => call.terminals.iter().any(|shown| shown == id),
+        let is_of = |wanted: &Wanted<'_>, came: &SeenItem| match (wanted, &came.came) {
+            (Wanted::Call(of_script, _), Came::Call(call)) => {
+                // Another tool may be made of commands, and not show them.
+                let is_within = came.first <= item.first && item.first <= came.last;
+                call.terminals.iter().any(|shown| shown == id)
+                    || (of_script.tool != "runCmd" && is_within)
+            }
             _ => false,
         };
         let mut pairs = compared.pairs.iter();
-        let shown = pairs.find(|(_, came)| is_shown_in(&seen[*came]));
+        let shown = pairs.find(|(wanted, came)| is_of(&expected[*wanted].wanted, &seen[*came]));
         let told = cut(&line.join(" "), 200).into_owned();
         let idx = match shown.map(|(wanted, _)| (*wanted, &expected[*wanted].wanted)) {
-            // Another tool may be made of a command.
             Some((_, Wanted::Call(call, _))) if call.tool != "runCmd" => return None,
             Some((idx, Wanted::Call(..))) => idx,
             _ => {

@@ -112,7 +112,7 @@ impl SeenCall {
     /// Lays an update over what is known; gives what is doubtful in it.
     fn lay_over(&mut self, update: &Json, at: Duration) -> Result<Option<String>, String> {
         let mut doubt = None;
-        let was_over = self.ended.is_some();
+        let (was_over, ended_as) = (self.ended.is_some(), self.status().to_owned());
         let Some(members) = update.as_object() else {
             return Ok(None);
         };
@@ -166,13 +166,11 @@ impl SeenCall {
             Some("completed" | "failed") => true,
             _ => return Err(format!("the unknown status {}", update["status"])),
         };
-        if was_over {
-            let how = if is_over {
-                "ends twice"
-            } else {
-                "goes on after its end"
-            };
-            return Err(format!("the call `{}` {how}", self.id));
+        if was_over && !is_over {
+            return Err(format!("the call `{}` goes on after its end", self.id));
+        }
+        if was_over && ended_as.as_str() != update["status"].as_str().unwrap_or_default() {
+            return Err(format!("the call `{}` ends in two ways", self.id));
         }
         self.ended = self.ended.or(is_over.then_some(at));
         Ok(doubt)
