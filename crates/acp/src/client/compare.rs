@@ -517,38 +517,17 @@ fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Diff
             && offered["kind"] == option.kind
             && offered["name"] == option.label
     };
-    let is_scripted = |offered: &&Json| wanted.options.iter().any(|option| is_it(option, offered));
-    if let Some(more) = offered.iter().find(|offered| !is_scripted(offered)) {
-        let lost = wanted
-            .options
-            .iter()
-            .all(|option| offered.iter().any(|offered| is_it(option, offered)));
-        if lost {
-            return Some(of_request(format!(
-                "it offers an option more: {}",
-                shown(more)
-            )));
-        }
+    let options = shown(&came["options"]);
+    let is_offered =
+        |option: &&PermissionOption| offered.iter().any(|offered| is_it(option, offered));
+    let mut wanted_options = wanted.options.iter();
+    if let Some(lost) = wanted_options.find(|option| !is_offered(option)) {
+        let PermissionOption { id, label, kind } = lost;
+        let note = format!("it lacks the option `{label}` (`{id}`, {kind}): it has {options}");
+        return Some(of_request(note));
     }
-    if offered.len() > wanted.options.len() {
-        return Some(of_request(format!(
-            "it offers more options than the script: {}",
-            shown(&came["options"])
-        )));
-    }
-    let lost = wanted
-        .options
-        .iter()
-        .find(|option| !offered.iter().any(|offered| is_it(option, offered)));
-    lost.map(|option| {
-        of_request(format!(
-            "it lacks the option `{}` (`{}`, {}): it has {}",
-            option.label,
-            option.id,
-            option.kind,
-            shown(&came["options"])
-        ))
-    })
+    let is_more = offered.len() > wanted.options.len();
+    is_more.then(|| of_request(format!("it offers more options than the script: {options}")))
 }
 
 pub(super) fn kind_of(call: &SeenCall) -> &str {

@@ -32,82 +32,18 @@ impl Talk {
         let clock = self.driver.telling.clock;
         let due = Duration::from_millis(self.driver.speed.after(0, segment.origin_ms));
         clock.sleep_until(self.began + due).await;
-        let blocks: Vec<Json> = match (input, &timeline.initial_prompt) {
-            (Some(input), _) => input.blocks.iter().filter_map(content::block).collect(),
-            (None, Some(prompt)) => vec![content::text(prompt)],
-            (None, None) => vec![content::text(&timeline.name)],
-        };
         if let Some(input) = input {
-            self.check_blocks(event_idx.unwrap_or_default(), input)
-                .await?;
+            let event_idx = event_idx.unwrap_or_default();
+            self.check_blocks(event_idx, input).await?;
         }
-        let mut plan = self.plan.clone();
-        let has_history = segment_idx == 0 && !script.loads_sessions();
+        let mut plan = std::mem::take(&mut self.plan);
+        // What an agent does by itself follows the history without a gap.
+        let has_history = segment_idx == 0 && (is_unopened || !script.loads_sessions());
         let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
         self.plan = plan;
-        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Permission(request) => Some((*request).clone()),
-            _ => None,
-        });
-        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
-            _ => None,
-        });
-        self.conversation
-            .begin_turn(decisions.collect(), contents.collect());
-        let text = input.map_or_else(
-            || blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
-            |input| {
-                input
-                    .blocks
-                    .iter()
-                    .map(block_text)
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            },
-        );
-        let told = MessageReceived {
-            role: "user".to_owned(),
-            content: text,
-        };
-        let told = vec![EventData::MessageReceived(told)];
-        self.driver.telling.tell(&self.session, told).await;
-        self.driver.tallies().n_prompts += 1;
-        let sent = clock.now();
-        self.cancelled_at = None;
-        let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
-        with_meta(&mut params, input.map_or(&Json::Null, |input| &input.meta));
-        let answer = if is_unopened {
-            self.unprompted(&expected).await
-        } else {
-            let folder = self.folder.clone();
-            let is_reached = |items: &[SeenItem]| {
-                let comparing = Comparing {
-                    folder: &folder,
-                    printed: &|_| None,
-                    exit_code: &|_| None,
-                    is_without_thoughts: true,
-                    has_plans: false,
-                    is_cut: true,
-                    cancelled_at: None,
-                };
-                let compared = comparing.compare(&expected, items);
-                !compared.differences.iter().any(|found| found.is_missing)
-            };
-            let cancel = match expected.end {
-                TurnEnd::Cancel { event_idx, at_ms } => {
-                    let after = self.driver.speed.after(segment.origin_ms, at_ms);
-                    Some(Cancelling {
-                        event_idx,
-                        due: sent + Duration::from_millis(after),
-                        is_reached: &is_reached,
-                        is_sent: false,
-                    })
-                }
-                _ => None,
-            };
-            self.cancellable_call("session/prompt", &params, event_idx, cancel)
-                .await
+        let answer = match is_unopened {
+            true => self.unprompted(&expected).await,
+            false => self.prompt(segment_idx, &expected).await,
         };
         let seen = self.end_turn();
         let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
@@ -168,6 +104,77 @@ impl Talk {
         };
         telling.notice(Notice::Turn(report)).await;
         Ok(())
+    }
+
+    /// Sends the prompt of a segment, and waits for its answer.
+    async fn prompt(
+        &mut self,
+        segment_idx: usize,
+        expected: &Expected<'_>,
+    ) -> Result<Answer, Stopped> {
+        let script = self.script.1.clone();
+        let timeline = &script.timeline;
+        let segment = &script.segments.live[segment_idx];
+        let event_idx = segment.input.map(|input| input.event_idx);
+        let (blocks, text, meta) = match script.segments.input(timeline, segment_idx) {
+            Some(input) => {
+                let texts: Vec<String> = input.blocks.iter().map(block_text).collect();
+                let blocks: Vec<Json> = input.blocks.iter().filter_map(content::block).collect();
+                (blocks, texts.join("\n"), &input.meta)
+            }
+            None => {
+                let text = timeline.initial_prompt.as_ref().unwrap_or(&timeline.name);
+                (vec![content::text(text)], text.clone(), &Json::Null)
+            }
+        };
+        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Permission(request) => Some((*request).clone()),
+            _ => None,
+        });
+        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
+            _ => None,
+        });
+        self.conversation
+            .begin_turn(decisions.collect(), contents.collect());
+        let told = EventData::MessageReceived(MessageReceived {
+            role: "user".to_owned(),
+            content: text,
+        });
+        self.driver.telling.tell(&self.session, vec![told]).await;
+        self.driver.tallies().n_prompts += 1;
+        self.cancelled_at = None;
+        let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
+        with_meta(&mut params, meta);
+        let folder = self.folder.clone();
+        let is_reached = |items: &[SeenItem]| {
+            let comparing = Comparing {
+                folder: &folder,
+                printed: &|_| None,
+                exit_code: &|_| None,
+                is_without_thoughts: true,
+                has_plans: false,
+                is_cut: true,
+                cancelled_at: None,
+            };
+            let compared = comparing.compare(expected, items);
+            !compared.differences.iter().any(|found| found.is_missing)
+        };
+        let cancel = match expected.end {
+            TurnEnd::Cancel { event_idx, at_ms } => {
+                let after = self.driver.speed.after(segment.origin_ms, at_ms);
+                let due = self.driver.telling.clock.now() + Duration::from_millis(after);
+                Some(Cancelling {
+                    event_idx,
+                    due,
+                    is_reached: &is_reached,
+                    is_sent: false,
+                })
+            }
+            _ => None,
+        };
+        self.cancellable_call("session/prompt", &params, event_idx, cancel)
+            .await
     }
 
     /// Waits for what an agent does by itself after a session was loaded.

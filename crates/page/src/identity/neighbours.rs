@@ -68,6 +68,10 @@ impl Finder<'_> {
         let item = fingerprint.within.first().filter(|one| one.kind.is_item());
         // Asked of few: it reads the whole page.
         let has_lost_its_item = || item.is_some_and(|item| self.is_said_outside_of(item));
+        let has_stayed = || {
+            let (before, after) = self.neighbours(id, fingerprint);
+            (before, after) == (fingerprint.before.clone(), fingerprint.after.clone())
+        };
         let elements = self.state.elements();
         elements
             .filter(|(other, element)| {
@@ -75,7 +79,7 @@ impl Finder<'_> {
                 let has_name = is_alike && self.has_name(*other, element, fingerprint);
                 is_alike
                     && match has_name {
-                        true => item.is_some() && !is_in(place, *other),
+                        true => item.is_some() && !is_in(place, *other) && !has_stayed(),
                         false => self.is_newcomer(*other, element, fingerprint),
                     }
                     && self.knows_neighbour(*other, fingerprint, |near| {

@@ -825,3 +825,21 @@ fn what_shows_its_name_in_its_row_is_healed_though_other_rows_have_the_name() {
     let moved = format!("button \"Delete\"\n{renamed}");
     assert_eq!(word(ROWS, "Delete", &moved), "gone");
 }
+
+#[test]
+fn what_has_stayed_between_its_neighbours_is_the_same_whatever_stands_elsewhere() {
+    let pages = [
+        "section \"Name 3\"\n  a href=/x \"Name 0\"\n  li \"Name 0\"\n    section \"Name 3\"\nli \"Name 1\"\n",
+        "a href=/x \"Name 2\"\nli \"Name 2\"\n  li \"Name 1\"\n    button \"Name 3\"\nli \"Name 1\"\nli \"Name 3\"\n",
+    ];
+    for lines in pages {
+        let state = page(lines);
+        for (id, _) in state
+            .elements()
+            .filter(|(_, element)| !element.name.is_empty())
+        {
+            let memory = remember(&state, id);
+            assert_eq!(verdict(&state, &memory), Verdict::Same(id), "{lines}");
+        }
+    }
+}
