@@ -67,6 +67,7 @@ impl Comparing<'_> {
         pair_in_lanes(&expected.items, seen, &mut compared);
         self.unasked(expected, seen, &mut compared);
         self.effects(&expected.items, seen, &mut compared);
+        compared.differences.extend(self.gone_on(seen));
         order(&expected.items, seen, &mut compared);
         compared
     }
@@ -91,7 +92,7 @@ impl Comparing<'_> {
                     let is_echo = *speaker == Speaker::User && !tells_users;
                     !is_left_out && !is_echo && !is_blank(pieces)
                 }
-                Came::Call(_) => true,
+                Came::Call(call) => !call.is_only_asked,
                 _ => false,
             });
         let (mut next_wanted, mut next_came) = (wanted.next(), came.next());
@@ -102,6 +103,7 @@ impl Comparing<'_> {
                     compared.differences.push(missing(item, None));
                     return self.more(wanted.count(), "of the script did not come", compared);
                 }
+                (None, Some((_, item))) if is_refused(item, seen) => next_came = came.next(),
                 (None, Some((_, item))) => {
                     if self.is_surplus(item) {
                         compared.differences.push(surplus(item));
@@ -140,6 +142,11 @@ impl Comparing<'_> {
                             next_came = came.next();
                             continue;
                         }
+                        // It belongs to the request for permission.
+                        (Wanted::Text(..), _) if is_refused(other, seen) => {
+                            next_came = came.next();
+                            continue;
+                        }
                         (Wanted::Text(..), _) => {
                             compared.differences.push(missing(item, Some(other)));
                             next_wanted = wanted.next();
@@ -153,6 +160,20 @@ impl Comparing<'_> {
                 }
             }
         }
+    }
+
+    /// What was said after a cancellation that was known by then.
+    fn gone_on(&self, seen: &[SeenItem]) -> Option<Difference> {
+        let cancelled = self.cancelled_at?;
+        let is_said = |item: &&SeenItem| matches!(item.came, Came::Text(..) | Came::Plan(_));
+        let mut said = seen.iter().filter(is_said);
+        let late = said.find(|item| item.until > cancelled + UNDER_WAY)?;
+        let mut found = surplus(late);
+        found.message = format!(
+            "the agent went on after it was cancelled: {}",
+            told(&late.came)
+        );
+        Some(found)
     }
 
     /// Whether something that is not expected is too much: not if the turn was cut off while it was under way.
@@ -403,6 +424,25 @@ pub(super) fn difference(message: &str, expected: String, got: String) -> Differ
         is_missing: false,
         is_doubt: false,
     }
+}
+
+/// Whether this is a call that the user refused, and that came to nothing.
+fn is_refused(item: &SeenItem, seen: &[SeenItem]) -> bool {
+    let Came::Call(call) = &item.came else {
+        return false;
+    };
+    let is_refusal = |other: &SeenItem| match &other.came {
+        Came::Permission { params, outcome } if params["toolCall"]["toolCallId"] == call.id => {
+            let mut options = params["options"].as_array().into_iter().flatten();
+            let is_rejected = options.any(|option| {
+                let kind = option["kind"].as_str().unwrap_or_default();
+                option["optionId"] == outcome["optionId"] && kind.starts_with("reject")
+            });
+            is_rejected || outcome["outcome"] == "cancelled"
+        }
+        _ => false,
+    };
+    call.status() != "completed" && seen.iter().any(is_refusal)
 }
 
 fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {

@@ -326,7 +326,8 @@ impl Conversation {
                     let line = files::line_of(&params);
                     let at = self.telling.clock.now();
                     // More of them than a turn may have are not to be had.
-                    let _ = self.state().seen.came(at, Came::Terminal { id, line });
+                    let cwd = params["cwd"].as_str().map(str::to_owned);
+                    let _ = self.state().seen.came(at, Came::Terminal { id, line, cwd });
                 }
                 self.peer.answer(&id, &answer).await;
             }
@@ -389,6 +390,7 @@ impl Conversation {
             // Some lines of a file are not the file.
             true if is_part => return answer,
             true => Came::Read { path },
+            false if answer.is_err() => return answer,
             false => Came::Write {
                 path,
                 before,

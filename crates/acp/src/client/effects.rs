@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::matching::changed_lines;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::call_kind;
 use cuecard_timeline::model::{PermissionDecision, ToolStatus, ToolUse};
@@ -21,6 +22,8 @@ pub(super) enum FileEffect<'s> {
     Replaces(&'s str, &'s str, bool),
     /// This is put at its end.
     Appends(&'s str),
+    /// So many lines come and go, as far as that is said.
+    Counts(Option<u64>, Option<u64>),
     /// Anything.
     Changes,
 }
@@ -36,6 +39,11 @@ impl FileEffect<'_> {
             (Self::Replaces(_, new, _), None) => after.contains(*new),
             (Self::Appends(content), before) => {
                 after.strip_prefix(before.unwrap_or_default()) == Some(*content)
+            }
+            (Self::Counts(added, removed), before) => {
+                let lines = changed_lines(before.unwrap_or_default(), after);
+                added.is_none_or(|added| added == lines.0)
+                    && removed.is_none_or(|removed| removed == lines.1)
             }
             (Self::Changes, _) => true,
         }
@@ -93,8 +101,13 @@ impl Comparing<'_> {
                         )),
                         Some((idx, wanted)) => {
                             done.insert(idx);
-                            let differs = (!fits(&(idx, wanted))).then(|| {
-                                let message = format!("something else was written to `{path}`");
+                            let is_to_fail = matches!(&wanted.wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
+                            let differs = (is_to_fail || !fits(&(idx, wanted))).then(|| {
+                                let what = match is_to_fail {
+                                    true => "the call should fail, but it wrote",
+                                    false => "something else was written to",
+                                };
+                                let message = format!("{what} `{path}`");
                                 let mut found =
                                     other(codes::ACP_CONTENT, Some(wanted.event_idx), message);
                                 found.notes.push(format!("written: {}", quoted(content)));
@@ -106,7 +119,7 @@ impl Comparing<'_> {
                         }
                     }
                 }
-                Came::Terminal { id, line } => {
+                Came::Terminal { id, line, .. } => {
                     self.command(expected, seen, compared, &mut done, (item, id, line))
                 }
                 _ => None,
@@ -166,9 +179,17 @@ impl Comparing<'_> {
             found.notes.push(format!("it ran: {told}"));
             return Some(found);
         }
+        if let Came::Terminal { cwd: Some(cwd), .. } = &item.came {
+            let wanted = absolute(call.args["cwd"].as_str().unwrap_or_default(), self.folder);
+            if cwd.trim_end_matches('/') != wanted.trim_end_matches("/.").trim_end_matches('/') {
+                let message = format!("the command ran in `{cwd}`, not in `{wanted}`");
+                return Some(other(codes::ACP_CONTENT, event_idx, message));
+            }
+        }
         let wants_failure = call.status == ToolStatus::Error;
-        let exit_code =
-            (self.exit_code)(id).filter(|_| !self.is_cut && call.status != ToolStatus::Open);
+        let is_in_background = call.args["run_in_background"] == Json::Bool(true);
+        let is_waited_for = call.status != ToolStatus::Open && !is_in_background;
+        let exit_code = (self.exit_code)(id).filter(|_| !self.is_cut && is_waited_for);
         if let Some(exit_code) = exit_code
             && (exit_code != 0) != wants_failure
         {
@@ -225,7 +246,7 @@ impl Comparing<'_> {
         match wanted {
             Wanted::Edit(edit) => {
                 let effect = match (edit.old_text, edit.new_text) {
-                    (_, None) => FileEffect::Changes,
+                    (_, None) => FileEffect::Counts(edit.counts.0, edit.counts.1),
                     (Some(old), Some(new)) => FileEffect::Replaces(old, new, false),
                     (None, Some(new)) => FileEffect::Is(new),
                 };
@@ -266,8 +287,20 @@ fn runs(call: &ToolUse, line: &[String]) -> bool {
     let Some(cmd) = call.args["cmd"].as_str().filter(|_| call.tool == "runCmd") else {
         return false;
     };
-    line.last().is_some_and(|last| last == cmd) || line.join(" ") == cmd
+    match line {
+        [only] => only == cmd,
+        // `sh -c LINE`, `bash -lc LINE`.
+        [.., flag, last] if flag.starts_with('-') && flag.ends_with('c') => last == cmd,
+        // What means something to a shell means nothing without one.
+        words => words.join(" ") == cmd && !cmd.contains(FOR_SHELLS),
+    }
 }
+
+/// Characters that a shell makes something of.
+const FOR_SHELLS: &[char] = &[
+    ';', '&', '|', '<', '>', '$', '`', '*', '?', '(', ')', '[', ']', '{', '}', '\'', '"', '\\',
+    '~', '#', '!', '\n',
+];
 
 fn other(code: Code, event_idx: Option<usize>, message: String) -> Difference {
     Difference {

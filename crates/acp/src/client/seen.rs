@@ -29,6 +29,8 @@ pub(super) struct Seen {
 #[derive(Debug)]
 pub(super) struct SeenItem {
     pub(super) at: Duration,
+    /// When the last part of it came.
+    pub(super) until: Duration,
     /// The step at which it came, and that at which it was over.
     pub(super) first: usize,
     pub(super) last: usize,
@@ -73,6 +75,7 @@ pub(super) enum Came {
     Terminal {
         id: String,
         line: Vec<String>,
+        cwd: Option<String>,
     },
     /// A notification of an extension.
     Notified {
@@ -102,6 +105,8 @@ pub(super) struct SeenCall {
     pub(super) diffs: Vec<Json>,
     /// When it ended.
     pub(super) ended: Option<Duration>,
+    /// Whether only a request for permission told of it: it need not have begun.
+    pub(super) is_only_asked: bool,
 }
 
 impl SeenCall {
@@ -238,10 +243,12 @@ impl Seen {
         match self.items.iter_mut().rev().find(is_message) {
             Some(SeenItem {
                 last,
+                until,
                 came: Came::Text(by, pieces),
                 ..
             }) if *by == speaker => {
                 *last = step;
+                *until = at;
                 join(pieces, piece);
                 Ok(())
             }
@@ -279,6 +286,13 @@ impl Seen {
             return Ok(());
         }
         self.call(at, call)?;
+        if let Some(SeenItem {
+            came: Came::Call(call),
+            ..
+        }) = self.items.last_mut()
+        {
+            call.is_only_asked = true;
+        }
         self.asked.insert(id);
         Ok(())
     }
@@ -300,6 +314,7 @@ impl Seen {
         item.last = self.step;
         match &mut item.came {
             Came::Call(call) => {
+                call.is_only_asked = false;
                 let doubt = call.lay_over(update, at)?;
                 self.doubts.extend(doubt);
                 Ok(())
@@ -328,6 +343,7 @@ impl Seen {
         });
         self.items.push(SeenItem {
             at,
+            until: at,
             first: self.step,
             last: self.step,
             after,

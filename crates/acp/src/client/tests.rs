@@ -176,6 +176,23 @@ async fn history_is_expected_where_the_stand_in_tells_it() {
 }
 
 #[tokio::test]
+async fn what_was_refused_need_not_begin() {
+    agree(
+        "\
+name: r
+timeline:
+  - userInputs: [[0, Go]]
+  - agentPermissionRequest:
+      toolCall: {toolCallId: own, title: Remove all, kind: delete}
+      options: [{id: y, label: Yes, kind: allow_once}, {id: n, label: No, kind: reject_once}]
+      granted: false
+  - llmResponse: [{assistant: [[0, Then not.]]}]
+",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn who_thinks_once_is_asked_for_all_thoughts() {
     let timeline = |first: &str| {
         format!(
@@ -680,6 +697,11 @@ async fn what_is_really_done_is_held_against_the_script() {
         "  - agentPermissionRequest: {toolCall: {toolCallId: c}, options: [{id: y, label: Yes, kind: allow_once}], granted: true}\n".to_owned(),
         "  - agentEdits: {path: a.txt, newText: milk}\n".to_owned(),
     ]);
+    let refused = timeline(&["  - agentPermissionRequest: {toolCall: {toolCallId: c}, options: [{id: n, label: No, kind: reject_once}], granted: false}\n".to_owned()]);
+    let refusal = ask
+        .replace("allow_once", "reject_once")
+        .replace("\"y\"", "\"n\"")
+        .replace("Yes", "No");
     let runs = timeline(&["  - runCmd: {cmd: 'exit 3'}\n".to_owned()]);
     let shown = update(
         r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"run","kind":"execute","status":"completed","rawInput":{"cmd":"exit 3"},"content":[{"type":"terminal","terminalId":"terminal-1"}]}"#,
@@ -744,6 +766,19 @@ async fn what_is_really_done_is_held_against_the_script() {
             write(1, "milk") + &ask + &edited,
             "",
             "asked for permission only when it had done it",
+        ),
+        (&refused, refusal.clone() + &edit("milk", "failed"), "", ""),
+        (
+            &refused,
+            refusal.clone() + &edited,
+            "",
+            "the call `Edit` (edit) is not in the script",
+        ),
+        (
+            &refused,
+            refusal + &edit("milk", "failed") + &write(1, "milk"),
+            "",
+            "is not in the script",
         ),
         (
             &runs,

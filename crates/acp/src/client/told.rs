@@ -59,6 +59,7 @@ pub(super) fn events(
                 };
                 events.push((item.at, EventData::Permission(told)));
             }
+            Came::Call(call) if call.is_only_asked => {}
             Came::Call(call) => {
                 let pair = pairs.iter().find(|(_, came)| *came == idx);
                 let scripted = pair.and_then(|(wanted, _)| match &expected.items[*wanted].wanted {
