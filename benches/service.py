@@ -57,7 +57,7 @@ class Bare(threading.Thread):
         began = time.perf_counter()
         for number in range(1, BARE_EVENTS + 1):
             now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            data = json.dumps({"type": "message", "ts": now, "role": "assistant", "content": f"event {number}"})
+            data = json.dumps({"type": "message", "ts": now, "role": "assistant", "content": f"event {number}"}, separators=(",", ":"))
             event = f"id: {number}\nevent: session\ndata: {data}\n\n".encode()
             for send in sends:
                 send(event)
