@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) contents: Vec<(String, String)>,
     /// Whether a turn is being played: what the agent does by itself is not in the script.
     pub(super) is_in_turn: bool,
+    /// Whether the turn goes on after an answer.
+    goes_on: bool,
     /// Whether the turn was cancelled: permissions are no longer given.
     pub(super) is_cancelled: bool,
     /// The agent says nothing more.
@@ -106,14 +108,22 @@ impl Conversation {
         &self,
         decisions: VecDeque<PermissionRequest>,
         contents: Vec<(String, String)>,
+        goes_on: bool,
     ) {
         let mut state = self.state();
         state.seen.begin();
         state.decisions = decisions;
         state.contents = contents;
         state.is_in_turn = true;
+        state.goes_on = goes_on;
         state.is_cancelled = false;
         state.n_bytes = 0;
+    }
+
+    /// An answer ends a turn, unless that goes on.
+    fn answer_came(&self) {
+        let mut state = self.state();
+        state.is_in_turn &= state.goes_on;
     }
 
     /// Something is wrong with what the agent does.
@@ -177,7 +187,7 @@ impl Conversation {
         match rpc::read(line) {
             Ok(Message::Response { id, result }) => {
                 // What follows is no part of the turn.
-                self.state().is_in_turn = false;
+                self.answer_came();
                 if !self.peer.answered(&id, result) {
                     self.unexpected(format!("an answer to request {id}, which was never sent"))
                         .await;

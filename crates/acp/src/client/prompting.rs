@@ -127,16 +127,7 @@ impl Talk {
                 (vec![content::text(text)], text.clone(), &Json::Null)
             }
         };
-        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Permission(request) => Some((*request).clone()),
-            _ => None,
-        });
-        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
-            _ => None,
-        });
-        self.conversation
-            .begin_turn(decisions.collect(), contents.collect());
+        self.begin_turn(expected, false);
         let told = EventData::MessageReceived(MessageReceived {
             role: "user".to_owned(),
             content: text,
@@ -223,6 +214,20 @@ impl Talk {
             }
         }
         Ok(())
+    }
+
+    /// A turn begins, of which this is expected; one that `goes_on` does not end with an answer.
+    pub(super) fn begin_turn(&self, expected: &Expected<'_>, goes_on: bool) {
+        let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Permission(request) => Some((*request).clone()),
+            _ => None,
+        });
+        let contents = expected.items.iter().filter_map(|item| match &item.wanted {
+            Wanted::Read(read) => Some((read.path.clone(), read.expected_content.clone()?)),
+            _ => None,
+        });
+        let (decisions, contents) = (decisions.collect(), contents.collect());
+        self.conversation.begin_turn(decisions, contents, goes_on);
     }
 
     /// What came in the turn, which is over.

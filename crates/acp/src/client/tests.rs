@@ -176,6 +176,28 @@ async fn history_is_expected_where_the_stand_in_tells_it() {
 }
 
 #[tokio::test]
+async fn what_an_agent_does_by_itself_follows_the_history() {
+    let timeline = "\
+name: u
+acp: {capabilities: {loadSession: true}}
+timeline:
+  - userInputs: [[0, Earlier]]
+  - llmResponse: [{assistant: [[0, Yes.]]}]
+  - sessionStart: {sessionId: s-1}
+  - llmResponse: [{assistant: [[0, 'Back again.']]}]
+  - agentPermissionRequest:
+      toolCall: {toolCallId: own, title: Go on, kind: execute}
+      options: [{id: y, label: Yes, kind: allow_once}]
+      granted: true
+  - userInputs: [[0, Now]]
+  - llmResponse: [{assistant: [[0, Then.]]}]
+";
+    agree(timeline).await;
+    let found = finds(&timeline.replace("Back again.", "Hello."), timeline).await;
+    assert!(found.contains("the agent said something else"), "{found}");
+}
+
+#[tokio::test]
 async fn what_was_refused_need_not_begin() {
     agree(
         "\
