@@ -7,7 +7,7 @@ use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
 use cuecard_timeline::model::{ToolExecutionKind, ToolStatus, ToolUse};
 use cuecard_timeline::script::result_difference;
 
-use super::compare::{Comparing, Difference, SHOWN, difference, kind_of, quoted};
+use super::compare::{Comparing, Difference, SHOWN, kind_of, quoted};
 use super::effects::replaced;
 use super::expected::WantedEdit;
 use super::seen::{Came, SeenCall, SeenItem};
@@ -26,9 +26,8 @@ impl Comparing<'_> {
         let title = came.now["title"].as_str().unwrap_or_default();
         let called = format!("`{}` ({})", cut(title, 80), kind_of(came));
         let of_call = |message: String, notes: Vec<String>| Difference {
-            message,
             notes,
-            ..difference("", String::new(), String::new())
+            ..Difference::new(codes::ACP_CONTENT, message)
         };
         if let Some(why) = self.other_call(wanted, came) {
             let message = format!("expected a call of `{}`, got {called}", wanted.tool);
@@ -218,11 +217,7 @@ impl Comparing<'_> {
                 (Json::Bool(false), Json::Null) => true,
                 (Json::String(wanted), Json::Null) if in_diff(name, wanted) => true,
                 (Json::String(wanted), Json::String(found)) => {
-                    let place = |path: &str| {
-                        let path = absolute(path, self.folder);
-                        path.trim_end_matches("/.").trim_end_matches('/').to_owned()
-                    };
-                    wanted == found || place(wanted) == place(found)
+                    wanted == found || self.place(wanted) == self.place(found)
                 }
                 // A command line that a shell is given.
                 (Json::String(wanted), Json::Array(words)) => {
@@ -251,11 +246,8 @@ impl Comparing<'_> {
             wanted.path,
             cut(title, 80)
         );
-        let differs = |note: String| {
-            let mut found = difference(&message, String::new(), String::new());
-            found.notes = vec![note];
-            vec![found]
-        };
+        let differs =
+            |note: String| vec![Difference::new(codes::ACP_CONTENT, &message).noting(note)];
         if kind_of(came) != "edit" && !came.now["kind"].is_null() {
             return differs(format!("expected the kind `edit`, got `{}`", kind_of(came)));
         }
@@ -285,10 +277,8 @@ impl Comparing<'_> {
         };
         let mut found = Vec::new();
         let edit = |code: Code, message: String, notes: Vec<String>| Difference {
-            code,
-            message,
             notes,
-            ..difference("", String::new(), String::new())
+            ..Difference::new(code, message)
         };
         let is_input = |new: &str| {
             let mut texts = input.into_iter().flat_map(|input| input.values());

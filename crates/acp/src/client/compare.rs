@@ -30,6 +30,39 @@ pub(super) struct Difference {
     pub(super) is_doubt: bool,
 }
 
+impl Difference {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            event_idx: None,
+            message: message.into(),
+            notes: Vec::new(),
+            is_missing: false,
+            is_doubt: false,
+        }
+    }
+
+    /// At the event that scripts it.
+    pub(super) fn at(self, event_idx: usize) -> Self {
+        Self {
+            event_idx: Some(event_idx),
+            ..self
+        }
+    }
+
+    pub(super) fn noting(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Something else came than what was expected.
+    fn between(message: impl Into<String>, expected: &str, got: &str) -> Self {
+        Self::new(codes::ACP_CONTENT, message)
+            .noting(format!("expected: {expected}"))
+            .noting(format!("got:      {got}"))
+    }
+}
+
 /// How things are compared.
 pub(super) struct Comparing<'c> {
     /// The folder of the session.
@@ -251,7 +284,7 @@ impl Comparing<'_> {
                     let (wanted, came) = (spaced(wanted), spaced(came));
                     let is_begun = self.is_cut && came.starts_with(&wanted);
                     if wanted != came && !is_begun {
-                        let mut found = difference(what, quoted(&wanted), quoted(&came));
+                        let mut found = Difference::between(what, &quoted(&wanted), &quoted(&came));
                         // It may be said yet.
                         found.is_missing = wanted.starts_with(&came);
                         return Some(found);
@@ -260,14 +293,12 @@ impl Comparing<'_> {
                 (Some(Piece::Other(wanted)), Some(Piece::Other(came))) => {
                     let differs = lacks(&content::block(wanted).unwrap_or_default(), came);
                     if let Some(differs) = differs {
-                        let mut found = difference(what, String::new(), String::new());
-                        found.notes = vec![differs];
-                        return Some(found);
+                        return Some(Difference::new(codes::ACP_CONTENT, what).noting(differs));
                     }
                 }
                 (None, Some(_)) if self.is_cut => return None,
                 (wanted, came) => {
-                    let mut found = difference(what, described(wanted), described(came));
+                    let mut found = Difference::between(what, &described(wanted), &described(came));
                     found.is_missing = came.is_none();
                     return Some(found);
                 }
@@ -312,7 +343,7 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
     match (wanted, came) {
         (Wanted::Plan(wanted), Came::Plan(came)) => Some(
             (!is_same_json(wanted, came))
-                .then(|| difference("the plan differs", shown(wanted), shown(came))),
+                .then(|| Difference::between("the plan differs", &shown(wanted), &shown(came))),
         ),
         (Wanted::Permission(request), Came::Permission { params, .. }) => {
             Some(permission_difference(request, params))
@@ -321,9 +352,8 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
         (Wanted::Notify(notify), Came::Notified { method, params }) if notify.method == *method => {
             Some(lacks(&notify.params, params).map(|lack| {
                 let message = format!("`{method}` differs");
-                let mut found = difference(&message, shown(&notify.params), shown(params));
-                found.notes.push(format!("at {lack}"));
-                found
+                Difference::between(message, &shown(&notify.params), &shown(params))
+                    .noting(format!("at {lack}"))
             }))
         }
         _ => None,
@@ -361,9 +391,7 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
             "{} came at another point of the message",
             told(&seen[*came].came)
         );
-        let mut found = difference(&message, String::new(), String::new());
-        found.event_idx = Some(item.event_idx);
-        found.notes = Vec::new();
+        let found = Difference::new(codes::ACP_CONTENT, message).at(item.event_idx);
         compared.differences.push(found);
     }
     // A call is over before what is said after it.
@@ -376,14 +404,11 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
                 open = open.max(Some(seen[came].last));
             }
             Wanted::Text(..) if open.is_some_and(|last| last > seen[came].first) => {
-                let mut found = difference(
-                    "this was said before a call had ended that it stands after",
-                    String::new(),
-                    String::new(),
-                );
-                found.event_idx = Some(expected[wanted].event_idx);
-                found.notes = Vec::new();
-                compared.differences.push(found);
+                let message = "this was said before a call had ended that it stands after";
+                let found = Difference::new(codes::ACP_CONTENT, message);
+                compared
+                    .differences
+                    .push(found.at(expected[wanted].event_idx));
                 return;
             }
             _ => {}
@@ -406,23 +431,12 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
         if let Some((earlier, its)) = latest
             && seen[its].first > seen[came].last
         {
-            let mut found = difference("this came too late", String::new(), String::new());
-            found.event_idx = Some(expected[earlier].event_idx);
-            found.notes = vec![format!("before it came {}", told(&seen[came].came))];
+            let found = Difference::new(codes::ACP_CONTENT, "this came too late")
+                .at(expected[earlier].event_idx)
+                .noting(format!("before it came {}", told(&seen[came].came)));
             compared.differences.push(found);
             return;
         }
-    }
-}
-
-pub(super) fn difference(message: &str, expected: String, got: String) -> Difference {
-    Difference {
-        code: codes::ACP_CONTENT,
-        event_idx: None,
-        message: message.to_owned(),
-        notes: vec![format!("expected: {expected}"), format!("got:      {got}")],
-        is_missing: false,
-        is_doubt: false,
     }
 }
 
@@ -485,24 +499,15 @@ fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
     };
     let instead = instead.map(|item| format!("instead came {}", told(&item.came)));
     Difference {
-        code: codes::ACP_MISSING,
-        event_idx: Some(item.event_idx),
-        message: what,
         notes: notes.into_iter().chain(instead).collect(),
         is_missing: true,
-        is_doubt: false,
+        ..Difference::new(codes::ACP_MISSING, what).at(item.event_idx)
     }
 }
 
 fn surplus(item: &SeenItem) -> Difference {
-    Difference {
-        code: codes::ACP_UNEXPECTED,
-        event_idx: None,
-        message: format!("{} is not in the script", told(&item.came)),
-        notes: Vec::new(),
-        is_missing: false,
-        is_doubt: false,
-    }
+    let message = format!("{} is not in the script", told(&item.came));
+    Difference::new(codes::ACP_UNEXPECTED, message)
 }
 
 /// Something that came, for people.
@@ -538,13 +543,7 @@ fn told(came: &Came) -> String {
 /// Whether the request is the one that is scripted; its decision was taken when it came.
 fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Difference> {
     let of_request = |note: String| {
-        let mut found = difference(
-            "the request for permission differs",
-            String::new(),
-            String::new(),
-        );
-        found.notes = vec![note];
-        found
+        Difference::new(codes::ACP_CONTENT, "the request for permission differs").noting(note)
     };
     if wanted.tool_call.is_object()
         && let Some(lack) = lacks(&wanted.tool_call, &came["toolCall"])

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::diagnostic::codes;
 use cuecard_source::matching::changed_lines;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::call_kind;
@@ -94,11 +94,10 @@ impl Comparing<'_> {
                     };
                     let mut its = expected.iter().enumerate().filter(open);
                     match its.clone().find(fits).or_else(|| its.next()) {
-                        None => Some(other(
-                            codes::ACP_UNEXPECTED,
-                            None,
-                            format!("the writing of `{path}` is not in the script"),
-                        )),
+                        None => {
+                            let message = format!("the writing of `{path}` is not in the script");
+                            Some(Difference::new(codes::ACP_UNEXPECTED, message))
+                        }
                         Some((idx, wanted)) => {
                             done.insert(idx);
                             let is_to_fail = matches!(&wanted.wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
@@ -107,11 +106,9 @@ impl Comparing<'_> {
                                     true => "the call should fail, but it wrote",
                                     false => "something else was written to",
                                 };
-                                let message = format!("{what} `{path}`");
-                                let mut found =
-                                    other(codes::ACP_CONTENT, Some(wanted.event_idx), message);
-                                found.notes.push(format!("written: {}", quoted(content)));
-                                found
+                                Difference::new(codes::ACP_CONTENT, format!("{what} `{path}`"))
+                                    .at(wanted.event_idx)
+                                    .noting(format!("written: {}", quoted(content)))
                             });
                             differs.or_else(|| {
                                 self.unasked_effect(expected, seen, compared, idx, item)
@@ -160,30 +157,28 @@ impl Comparing<'_> {
                 let Some((idx, _)) = expected.iter().enumerate().find(open) else {
                     let message =
                         format!("the command `{told}` in a terminal is not in the script");
-                    return Some(other(codes::ACP_UNEXPECTED, None, message));
+                    return Some(Difference::new(codes::ACP_UNEXPECTED, message));
                 };
                 idx
             }
         };
-        let event_idx = Some(expected[idx].event_idx);
+        let event_idx = expected[idx].event_idx;
         let Wanted::Call(call, _) = &expected[idx].wanted else {
             return None;
         };
         if !done.insert(idx) {
             let message = format!("the command `{told}` ran once more than the script has it");
-            return Some(other(codes::ACP_UNEXPECTED, event_idx, message));
+            return Some(Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx));
         }
         if !runs(call, line) {
-            let message = "another command ran in the terminal".to_owned();
-            let mut found = other(codes::ACP_CONTENT, event_idx, message);
-            found.notes.push(format!("it ran: {told}"));
-            return Some(found);
+            let found = Difference::new(codes::ACP_CONTENT, "another command ran in the terminal");
+            return Some(found.at(event_idx).noting(format!("it ran: {told}")));
         }
         if let Came::Terminal { cwd: Some(cwd), .. } = &item.came {
-            let wanted = absolute(call.args["cwd"].as_str().unwrap_or_default(), self.folder);
-            if cwd.trim_end_matches('/') != wanted.trim_end_matches("/.").trim_end_matches('/') {
+            let wanted = self.place(call.args["cwd"].as_str().unwrap_or_default());
+            if self.place(cwd) != wanted {
                 let message = format!("the command ran in `{cwd}`, not in `{wanted}`");
-                return Some(other(codes::ACP_CONTENT, event_idx, message));
+                return Some(Difference::new(codes::ACP_CONTENT, message).at(event_idx));
             }
         }
         let wants_failure = call.status == ToolStatus::Error;
@@ -197,7 +192,7 @@ impl Comparing<'_> {
             let message = format!(
                 "expected the command to end with status `{wanted}`: it ended with exit code {exit_code}"
             );
-            return Some(other(codes::TOOL_RESULT_DIFFERS, event_idx, message));
+            return Some(Difference::new(codes::TOOL_RESULT_DIFFERS, message).at(event_idx));
         }
         self.unasked_effect(expected, seen, compared, idx, item)
     }
@@ -222,10 +217,10 @@ impl Comparing<'_> {
             .pairs
             .iter()
             .find(|(wanted, _)| *wanted == asked_idx)?;
-        let event_idx = Some(expected[asked_idx].event_idx);
+        let event_idx = expected[asked_idx].event_idx;
         if seen[asked.1].first > effect.first {
-            let message = "the agent asked for permission only when it had done it".to_owned();
-            return Some(other(codes::ACP_UNEXPECTED, event_idx, message));
+            let message = "the agent asked for permission only when it had done it";
+            return Some(Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx));
         }
         let is_refused = match &request.decision {
             PermissionDecision::Cancelled => true,
@@ -236,9 +231,15 @@ impl Comparing<'_> {
         };
         let is_error = matches!(&expected[idx].wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
         (is_refused && is_error).then(|| {
-            let message = "the agent did what it was not allowed to do".to_owned();
-            other(codes::ACP_UNEXPECTED, event_idx, message)
+            let message = "the agent did what it was not allowed to do";
+            Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx)
         })
+    }
+
+    /// A path of the session: a folder by one name, whatever stands at its end.
+    pub(super) fn place(&self, path: &str) -> String {
+        let path = absolute(path, self.folder);
+        path.trim_end_matches("/.").trim_end_matches('/').to_owned()
     }
 
     /// The file that a scripted event changes, and how.
@@ -301,14 +302,3 @@ const FOR_SHELLS: &[char] = &[
     ';', '&', '|', '<', '>', '$', '`', '*', '?', '(', ')', '[', ']', '{', '}', '\'', '"', '\\',
     '~', '#', '!', '\n',
 ];
-
-fn other(code: Code, event_idx: Option<usize>, message: String) -> Difference {
-    Difference {
-        code,
-        event_idx,
-        message,
-        notes: Vec::new(),
-        is_missing: false,
-        is_doubt: false,
-    }
-}

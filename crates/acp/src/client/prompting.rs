@@ -12,12 +12,12 @@ use serde_json::json;
 use super::compare::{Compared, Comparing, Difference};
 use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
 use super::seen::{Came, SeenItem};
-use super::talk::{Cancelling, Stopped, Talk, with_meta};
+use super::talk::{Cancelling, Stopped, Talk};
 use super::{answer, told};
 use crate::found::differs;
 use crate::peer::Answer;
 use crate::script::content;
-use crate::script::updates::Speaker;
+use crate::script::updates::{Speaker, with_meta};
 use crate::verdict::{Notice, TurnReport};
 
 impl Talk {
@@ -135,8 +135,8 @@ impl Talk {
         self.driver.telling.tell(&self.session, vec![told]).await;
         self.driver.tallies().n_prompts += 1;
         self.cancelled_at = None;
-        let mut params = json!({"sessionId": &*self.session, "prompt": blocks});
-        with_meta(&mut params, meta);
+        let params = json!({"sessionId": &*self.session, "prompt": blocks});
+        let params = with_meta(params, meta);
         let folder = self.folder.clone();
         let is_reached = |items: &[SeenItem]| {
             let comparing = Comparing {

@@ -17,6 +17,7 @@ use super::expected::Expected;
 use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
+use crate::script::updates::with_meta;
 use crate::script::{AwaitedCall, PROTOCOL_VERSION, lacks};
 use crate::session::IndexedScript;
 use cuecard_runtime::fault::FrameHit;
@@ -362,8 +363,8 @@ impl Talk {
                 self.differs(codes::ACP_CAPABILITIES, event_idx, message)
                     .await;
             }
-            let mut params = json!({"methodId": method_id});
-            with_meta(&mut params, &event.meta);
+            let params = json!({"methodId": method_id});
+            let params = with_meta(params, &event.meta);
             let answer = self.call("authenticate", &params, Some(event_idx)).await?;
             match (answer, error.is_null()) {
                 (Err(came), false) => {
@@ -528,7 +529,7 @@ impl Talk {
                     continue;
                 }
             };
-            with_meta(&mut params, &script.event(event_idx).meta);
+            params = with_meta(params, &script.event(event_idx).meta);
             let answer = self.call(method, &params, Some(event_idx)).await?;
             let answer = self.granted(method, Some(event_idx), answer).await?;
             let mut options = answer["configOptions"].as_array().into_iter().flatten();
@@ -585,12 +586,6 @@ enum Setting {
     Plain,
     /// As this option of the session.
     Option(Json),
-}
-
-pub(super) fn with_meta(params: &mut Json, meta: &Json) {
-    if !meta.is_null() {
-        params["_meta"] = meta.clone();
-    }
 }
 
 /// A server as `session/new` has it.

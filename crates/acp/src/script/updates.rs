@@ -173,7 +173,8 @@ pub(crate) fn absolute(path: &str, folder: &str) -> String {
     }
 }
 
-fn with_meta(mut update: Json, meta: &Json) -> Json {
+/// A message with the `_meta` that is scripted for it, if any is.
+pub(crate) fn with_meta(mut update: Json, meta: &Json) -> Json {
     if !meta.is_null() {
         update["_meta"] = meta.clone();
     }
