@@ -49,6 +49,9 @@ pub(super) struct Ready {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
+/// The scripts, what chooses among all that were read, and what was found in the files.
+type Read = (Vec<Arc<AcpScript>>, Selector, Vec<Diagnostic>);
+
 impl AcpPlayer {
     /// A player of the timelines in these files and folders.
     pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
@@ -84,7 +87,7 @@ impl AcpPlayer {
     /// # Errors
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn planned_faults(&self, side: Side) -> Result<Vec<PlannedFault>, StartError> {
-        let (scripts, _) = self.read(side)?;
+        let (scripts, ..) = self.read(side)?;
         let timeline_of = |idx: usize| scripts.get(idx).map(|script| &*script.timeline);
         Ok(faults_of(&scripts, side).planned(timeline_of, |()| 1))
     }
@@ -109,7 +112,7 @@ impl AcpPlayer {
         Ok(ReadyClient::new(ready, &options, faults))
     }
 
-    fn read(&self, side: Side) -> Result<(Vec<Arc<AcpScript>>, Vec<Diagnostic>), StartError> {
+    fn read(&self, side: Side) -> Result<Read, StartError> {
         let play = &self.options.play;
         let mut loaded = load(&self.paths, play, |timeline| {
             let (timeline, mut found) = media::embedded(timeline);
@@ -129,22 +132,22 @@ impl AcpPlayer {
         let mut scripts = loaded.scripts;
         let timelines = scripts.iter().map(|script| &*script.timeline);
         let name = play.scenario_name.as_deref();
-        if let Some(unknown) = Selector::new(timelines, play.max_distance).unknown_name(name) {
+        let selector = Selector::new(timelines, play.max_distance);
+        if let Some(unknown) = selector.unknown_name(name) {
             return Err(StartError::Files(vec![unknown]));
         }
         if let Some(name) = name.filter(|_| side == Side::Client) {
             scripts.retain(|script| script.timeline.name == name);
         }
-        Ok((scripts, loaded.diagnostics))
+        Ok((scripts, selector, loaded.diagnostics))
     }
 
     async fn ready(self, side: Side) -> Result<(Ready, AcpOptions), StartError> {
-        let (scripts, diagnostics) = self.read(side)?;
-        let timelines = || scripts.iter().map(|script| &*script.timeline);
-        let selector = Selector::new(timelines(), self.options.play.max_distance);
+        let (scripts, selector, diagnostics) = self.read(side)?;
         let clock = Clock::start();
         let trace = self.trace.map(|trace| {
-            let header = header(&trace.run_id, timelines());
+            let timelines = scripts.iter().map(|script| &*script.timeline);
+            let header = header(&trace.run_id, timelines);
             (trace, header)
         });
         let (teller, writer) =
