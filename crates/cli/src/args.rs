@@ -1,6 +1,7 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 mod acp;
+mod agent;
 mod browser;
 mod mistakes;
 mod model;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 use crate::exit_code;
 
 pub(crate) use acp::AcpArgs;
+pub(crate) use agent::AgentArgs;
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
@@ -25,7 +27,7 @@ pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi,
+    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
     WhichTimelineArgs,
 };
 
@@ -121,6 +123,9 @@ pub(crate) enum Command {
     /// Mock an ACP agent for editors and other clients, or drive a real agent as its client
     #[command(after_long_help = exit_code::HELP)]
     Acp(AcpArgs),
+    /// Mock a coding agent in a terminal: print its messages, and really run its tools
+    #[command(after_long_help = exit_code::HELP)]
+    Agent(AgentArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised

@@ -7,6 +7,7 @@ mod brief;
 mod data;
 mod event;
 mod event_summary;
+pub mod export;
 mod file;
 pub mod import;
 mod schema;

@@ -1,7 +1,7 @@
 //! The workspace: the only place with side effects on files.
 //!
 //! Everything here is plain and synchronous: absolute paths in, results or a [`WorkspaceError`] out. What a
-//! scenario may touch is decided above; nothing here knows policies, scenarios or where a value came from.
+//! scenario may touch is decided above; nothing here knows where a value came from.
 //! Results derive `Serialize`, and their field names are what scenarios refer to.
 //!
 //! What may be relied on: a file is replaced as a whole or not at all (a temporary file in the same folder,
@@ -22,6 +22,7 @@ pub mod files;
 pub mod git;
 pub mod notebook;
 pub mod probe;
+pub mod running;
 pub mod search;
 pub mod seed;
 

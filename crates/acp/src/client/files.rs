@@ -4,17 +4,14 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::policy::inside;
-use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_runtime::process::ProcessSpec;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::value::Json;
+use cuecard_workspace::running::{CommandEnd, RunningCommand};
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use crate::peer::Answer;
 use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, RpcError};
@@ -27,9 +24,6 @@ const MAX_OUTPUT: usize = 1 << 20;
 
 /// So many terminals may be open.
 const MAX_TERMINALS: usize = 256;
-
-/// How long what a command started may go on printing after it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Reads a file as `fs/read_text_file` has it: from a line on, so many lines.
 pub(super) fn read(root: &Path, params: &Json) -> Answer {
@@ -125,28 +119,12 @@ pub(super) struct Terminals {
 
 #[derive(Debug, Default)]
 struct State {
-    by_id: HashMap<String, Arc<Terminal>>,
+    by_id: HashMap<String, RunningCommand>,
     /// What those printed that are released.
     printed: HashMap<String, String>,
     /// How they ended.
-    ended: HashMap<String, Json>,
+    ended: HashMap<String, CommandEnd>,
     count: usize,
-}
-
-/// A command that runs, or has run.
-#[derive(Debug)]
-struct Terminal {
-    output: Mutex<Output>,
-    limit: usize,
-    status: watch::Receiver<Option<Json>>,
-    kill: CancellationToken,
-}
-
-/// What was printed: the end of it, if it is too long.
-#[derive(Debug, Default)]
-struct Output {
-    bytes: Vec<u8>,
-    is_truncated: bool,
 }
 
 impl Terminals {
@@ -167,19 +145,16 @@ impl Terminals {
     /// What a terminal printed so far.
     pub(super) fn printed(&self, id: &str) -> Option<String> {
         let state = self.state();
-        let open = state.by_id.get(id).map(|terminal| terminal.text());
+        let open = state.by_id.get(id).map(RunningCommand::text);
         open.or_else(|| state.printed.get(id).cloned())
     }
 
     /// The code that a command ended with; that of a signal is 128.
     pub(super) fn exit_code(&self, id: &str) -> Option<i64> {
         let state = self.state();
-        let open = state
-            .by_id
-            .get(id)
-            .and_then(|terminal| terminal.status.borrow().clone());
-        let status = open.or_else(|| state.ended.get(id).cloned())?;
-        Some(status["exitCode"].as_i64().unwrap_or(128))
+        let open = state.by_id.get(id).and_then(RunningCommand::end);
+        let end = open.or_else(|| state.ended.get(id).copied())?;
+        Some(i64::from(end.code.unwrap_or(128)))
     }
 
     /// Whether the agent waits for a command.
@@ -195,7 +170,7 @@ impl Terminals {
     /// Kills what still runs.
     pub(super) fn close(&self) {
         for (_, terminal) in self.state().by_id.drain() {
-            terminal.kill.cancel();
+            terminal.kill();
         }
     }
 
@@ -212,10 +187,10 @@ impl Terminals {
             "terminal/output" => {
                 let mut answer = json!({
                     "output": terminal.text(),
-                    "truncated": terminal.output().is_truncated,
+                    "truncated": terminal.is_truncated(),
                 });
-                if let Some(status) = &*terminal.status.borrow() {
-                    answer["exitStatus"] = status.clone();
+                if let Some(end) = terminal.end() {
+                    answer["exitStatus"] = exit_status(end);
                 }
                 Ok(answer)
             }
@@ -223,20 +198,21 @@ impl Terminals {
                 self.n_waiting.fetch_add(1, Ordering::Relaxed);
                 let ended = terminal.ended().await;
                 self.n_waiting.fetch_sub(1, Ordering::Relaxed);
-                ended
+                Ok(exit_status(ended))
             }
             "terminal/kill" => {
-                terminal.kill.cancel();
-                terminal.ended().await.map(|_| json!({}))
+                terminal.kill();
+                terminal.ended().await;
+                Ok(json!({}))
             }
             _ => {
                 let mut state = self.state();
                 state.by_id.remove(id);
                 state.printed.insert(id.to_owned(), terminal.text());
-                if let Some(status) = &*terminal.status.borrow() {
-                    state.ended.insert(id.to_owned(), status.clone());
+                if let Some(end) = terminal.end() {
+                    state.ended.insert(id.to_owned(), end);
                 }
-                terminal.kill.cancel();
+                terminal.kill();
                 Ok(json!({}))
             }
         }
@@ -280,22 +256,14 @@ impl Terminals {
             let message = format!("there are {MAX_TERMINALS} terminals already");
             return Err(RpcError::new(INTERNAL_ERROR, message));
         }
-        let group = ProcessGroup::spawn(&spec, &[]).map_err(|error| {
+        let limit = params["outputByteLimit"].as_u64();
+        let limit = limit.map_or(MAX_OUTPUT, |limit| {
+            usize::try_from(limit).map_or(MAX_OUTPUT, |limit| limit.min(MAX_OUTPUT))
+        });
+        let terminal = RunningCommand::start(&spec, &[], limit).map_err(|error| {
             let message = format!("`{program}` can't be started: {}", io_reason(&error));
             RpcError::new(INTERNAL_ERROR, message)
         })?;
-        let limit = params["outputByteLimit"].as_u64();
-        let limit = limit.map_or(MAX_OUTPUT, |limit| {
-            usize::try_from(limit).unwrap_or(MAX_OUTPUT)
-        });
-        let (ended, status) = watch::channel(None);
-        let terminal = Arc::new(Terminal {
-            output: Mutex::default(),
-            limit: limit.min(MAX_OUTPUT),
-            status,
-            kill: CancellationToken::new(),
-        });
-        tokio::spawn(run(group, terminal.clone(), ended));
         state.count += 1;
         let id = format!("terminal-{}", state.count);
         state.by_id.insert(id.clone(), terminal);
@@ -303,81 +271,10 @@ impl Terminals {
     }
 }
 
-impl Terminal {
-    fn output(&self) -> MutexGuard<'_, Output> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.output().bytes).into_owned()
-    }
-
-    fn print(&self, bytes: &[u8]) {
-        let mut output = self.output();
-        output.bytes.extend_from_slice(bytes);
-        let mut surplus = output.bytes.len().saturating_sub(self.limit);
-        if surplus > 0 {
-            output.is_truncated = true;
-            // Cut between characters.
-            while output
-                .bytes
-                .get(surplus)
-                .is_some_and(|byte| byte & 0xC0 == 0x80)
-            {
-                surplus += 1;
-            }
-            output.bytes.drain(..surplus);
-        }
-    }
-
-    async fn ended(&self) -> Answer {
-        let mut status = self.status.clone();
-        let ended = status.wait_for(Option::is_some).await;
-        let ended = ended.ok().and_then(|status| status.clone());
-        Ok(ended.unwrap_or_else(|| json!({"exitCode": null, "signal": "SIGKILL"})))
-    }
-}
-
-/// Reads what a command prints until it ends or is killed.
-async fn run(mut group: ProcessGroup, terminal: Arc<Terminal>, ended: watch::Sender<Option<Json>>) {
-    drop(group.stdin.take());
-    let (out, err) = (group.stdout.take(), group.stderr.take());
-    let printing = async {
-        tokio::join!(print(out, &terminal), print(err, &terminal));
-    };
-    tokio::pin!(printing);
-    let mut is_silent = false;
-    let status = loop {
-        tokio::select! {
-            status = group.wait() => break status.ok(),
-            () = terminal.kill.cancelled() => break group.kill().await,
-            () = &mut printing, if !is_silent => is_silent = true,
-        }
-    };
-    if !is_silent {
-        // What it left in the background may hold its streams for long.
-        let _ = tokio::time::timeout(LAST_WORDS, printing).await;
-    }
-    ended.send_replace(Some(match status {
-        Some(status) => {
-            use std::os::unix::process::ExitStatusExt as _;
-            let signal = status.signal().map(|signal| format!("SIG{signal}"));
-            json!({"exitCode": status.code(), "signal": signal})
-        }
-        None => json!({"exitCode": null, "signal": "SIGKILL"}),
-    }));
-    terminal.kill.cancelled().await;
-}
-
-async fn print(stream: Option<impl AsyncRead + Unpin>, terminal: &Terminal) {
-    let Some(mut stream) = stream else { return };
-    let mut buffer = vec![0; 16 << 10];
-    while let Ok(n) = stream.read(&mut buffer).await {
-        if n == 0 {
-            return;
-        }
-        terminal.print(&buffer[..n]);
-    }
+/// How a command ended, as the protocol has it.
+fn exit_status(end: CommandEnd) -> Json {
+    let signal = end.signal.map(|signal| format!("SIG{signal}"));
+    json!({"exitCode": end.code, "signal": signal})
 }
 
 impl Drop for Terminals {

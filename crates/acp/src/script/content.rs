@@ -1,9 +1,7 @@
 //! Blocks of content as the wire has them.
 
 use cuecard_source::value::Json;
-use cuecard_timeline::model::{
-    Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus,
-};
+use cuecard_timeline::model::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority};
 use serde_json::json;
 
 /// A block; `None` if it is no content of the protocol: a diff belongs to a tool call, a plan is an update of its own.
@@ -87,11 +85,7 @@ pub(crate) fn plan(entries: &[PlanEntry]) -> Json {
                 PlanPriority::Medium => "medium",
                 PlanPriority::Low => "low",
             },
-            "status": match entry.status {
-                PlanStatus::Pending => "pending",
-                PlanStatus::InProgress => "in_progress",
-                PlanStatus::Completed => "completed",
-            },
+            "status": entry.status.as_str(),
         })
     };
     entries.iter().map(entry).collect()

@@ -221,9 +221,9 @@ pub(crate) struct WhichTimelineArgs {
     pub skip_bad: bool,
 }
 
-/// How a stand-in plays timelines.
+/// How fast timelines are played.
 #[derive(Debug, Args)]
-pub(crate) struct PlayTimelineArgs {
+pub(crate) struct SpeedArgs {
     /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
     #[arg(
         long,
@@ -243,6 +243,13 @@ pub(crate) struct PlayTimelineArgs {
         help_heading = "How to play"
     )]
     pub min_speed: f64,
+}
+
+/// How a stand-in plays timelines.
+#[derive(Debug, Args)]
+pub(crate) struct PlayTimelineArgs {
+    #[command(flatten)]
+    pub speed: SpeedArgs,
     /// Faults to inject into the timelines: a file with a list of {match, fault}
     #[arg(long, value_name = "FILE", help_heading = "How to play")]
     pub fault: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod acp;
+pub(crate) mod agent;
 pub(crate) mod browser;
 mod browser_files;
 mod browser_stage;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::load::PlayOptions;
+use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::format::{Symbols, read_faults};
@@ -13,7 +14,7 @@ use cuecard_timeline::script::Speed;
 
 use serde_json::json;
 
-use crate::args::{PlayTimelineArgs, WhichTimelineArgs};
+use crate::args::{PlayTimelineArgs, SpeedArgs, WhichTimelineArgs};
 use crate::inputs::{self, read_source, symbols};
 use crate::output_files::{self, unwritable_run};
 
@@ -27,34 +28,45 @@ pub(super) struct TimelineOptions {
 }
 
 impl TimelineOptions {
+    /// Those of a stand-in with sessions and a wire.
     pub(super) fn of(
         which: &WhichTimelineArgs,
         how: &PlayTimelineArgs,
         (is_strict, require_complete): (bool, bool),
         environment: &[(OsString, OsString)],
     ) -> Self {
-        let (mut problems, mut doubts) = (Vec::new(), Vec::new());
+        let mut options = Self::of_player(which, &how.speed, is_strict, environment);
+        options.play.max_sessions = how.sessions_max;
+        options.play.require_complete = require_complete;
+        if let Some(path) = &how.fault {
+            let read = read_source(path).map_err(|problem| vec![problem]);
+            match read.and_then(|source| read_faults(&source)) {
+                Ok((faults, found)) => {
+                    options.doubts.extend(found);
+                    options.play.faults = Some(faults);
+                }
+                Err(found) => options.problems.extend(found),
+            }
+        }
+        options
+    }
+
+    /// Those of any player.
+    pub(super) fn of_player(
+        which: &WhichTimelineArgs,
+        speed: &SpeedArgs,
+        is_strict: bool,
+        environment: &[(OsString, OsString)],
+    ) -> Self {
+        let mut problems = Vec::new();
         let argument = |message: &str| Diagnostic::error(codes::ARGUMENT, message);
-        let speed = Speed::new(how.speed, how.min_speed).unwrap_or_else(|| {
+        let speed = Speed::new(speed.speed, speed.min_speed).unwrap_or_else(|| {
             problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
             Speed::AS_WRITTEN
         });
         if !(0.0..=1.0).contains(&which.max_distance) {
             problems.push(argument("`--max-distance` must be between 0 and 1"));
         }
-        let faults = how.fault.as_deref().and_then(|path| {
-            let read = read_source(path).map_err(|problem| vec![problem]);
-            match read.and_then(|source| read_faults(&source)) {
-                Ok((faults, found)) => {
-                    doubts.extend(found);
-                    Some(faults)
-                }
-                Err(found) => {
-                    problems.extend(found);
-                    None
-                }
-            }
-        });
         let symbols = symbols(&which.symbols, environment).unwrap_or_else(|found| {
             problems.extend(found);
             Symbols::new()
@@ -62,7 +74,6 @@ impl TimelineOptions {
         Self {
             play: PlayOptions {
                 symbols,
-                faults,
                 skip_bad: which.skip_bad,
                 tags: which.tags.clone(),
                 is_strict,
@@ -70,10 +81,9 @@ impl TimelineOptions {
                 max_distance: which.max_distance,
                 any_prompt: which.any_prompt,
                 scenario_name: which.scenario_name.clone(),
-                max_sessions: how.sessions_max,
-                require_complete,
+                ..PlayOptions::default()
             },
-            doubts,
+            doubts: Vec::new(),
             problems,
         }
     }
@@ -85,6 +95,15 @@ pub(super) fn trace(
     command: &str,
     paths: &[PathBuf],
 ) -> Result<TraceOutput, Diagnostic> {
+    run_folder(parent, command, paths).map(|(_, trace)| trace)
+}
+
+/// The folder of a run that plays `paths`, below `parent`, and its trace.
+pub(super) fn run_folder(
+    parent: &Path,
+    command: &str,
+    paths: &[PathBuf],
+) -> Result<(RunDir, TraceOutput), Diagnostic> {
     let working_directory = inputs::working_directory()?;
     let clock = Clock::start();
     let run_dir = output_files::run_dir(parent, &working_directory, &clock)?;
@@ -100,8 +119,9 @@ pub(super) fn trace(
     run_dir
         .describe(&described)
         .map_err(|error| unwritable_run(&error))?;
-    Ok(TraceOutput {
+    let trace = TraceOutput {
         out: Box::new(file),
         run_id: run_dir.id().to_owned(),
-    })
+    };
+    Ok((run_dir, trace))
 }

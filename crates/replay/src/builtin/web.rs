@@ -1,6 +1,5 @@
 //! `claude__web_fetch`.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use cuecard_source::value::{Origin, Text, cut};
@@ -12,39 +11,7 @@ use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
-use cuecard_runtime::policy::{Refusal, UrlGrant};
-use cuecard_workspace::fetch::{
-    FetchError, FetchGate, FetchRequest, fetch as fetch_url, is_private,
-};
-
-/// Asks the policy at every hop, and keeps its words: a refusal is not an error of the network.
-struct Gate {
-    grant: UrlGrant,
-    refusal: std::sync::Mutex<Option<Refusal>>,
-}
-
-impl FetchGate for Gate {
-    fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String> {
-        // Before the name is looked up there are no addresses: then only the name is judged, with one that
-        // belongs to nobody.
-        let nobody = [IpAddr::from([192, 0, 2, 1])];
-        let addresses = if addresses.is_empty() {
-            &nobody
-        } else {
-            addresses
-        };
-        let is_redirect = url != self.grant.url();
-        self.grant
-            .check_addresses(url, addresses, is_redirect, is_private)
-            .map_err(|refusal| {
-                let message = refusal.message.clone();
-                if let Ok(mut kept) = self.refusal.lock() {
-                    *kept = Some(refusal);
-                }
-                message
-            })
-    }
-}
+use cuecard_workspace::fetch::{FetchError, FetchRequest, PolicyGate, fetch as fetch_url};
 
 pub(super) async fn fetch(
     toolbox: &Toolbox,
@@ -59,10 +26,7 @@ pub(super) async fn fetch(
         timeout: limit,
         ..FetchRequest::new(text.to_string())
     };
-    let gate = Gate {
-        grant,
-        refusal: std::sync::Mutex::new(None),
-    };
+    let gate = PolicyGate::new(grant);
     match fetch_url(request, &gate).await {
         Ok(fetched) => {
             let result = to_json(&fetched)?;
@@ -77,8 +41,7 @@ pub(super) async fn fetch(
             Ok(result)
         }
         Err(error) => {
-            let refusal = gate.refusal.into_inner().ok().flatten();
-            if let Some(refusal) = refusal {
+            if let Some(refusal) = gate.refusal() {
                 return Err(refused(refusal));
             }
             if matches!(error, FetchError::TimedOut { .. }) {

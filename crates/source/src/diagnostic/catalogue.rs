@@ -299,6 +299,10 @@ catalogue! {
     TIMELINE_TERMINAL = "T-TERM-01", "invalid terminal config";
     TIMELINE_KEY_TOKEN = "T-TERM-02", "unknown key token";
     TOOL_RESULT_DIFFERS = "T-TERM-05", "a tool's result differs from the scripted one";
+    TERMINAL_EDIT_DIFFERS = "T-TERM-06", "an edit has other line counts than the script";
+    TERMINAL_PATCH = "T-TERM-07", "a patch or a checkpoint command failed";
+    TERMINAL_NO_CONTROL = "T-TERM-09", "no channel between the executor and the agent";
+    TERMINAL_INPUT = "T-TERM-10", "other input than the script expects";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time before the previous event";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a decreasing time in a tool execution";
     TIMELINE_TIME_BASE = "T-TIME-03", "the base moves to a time in the past";
@@ -309,6 +313,7 @@ catalogue! {
     TOOL_ARGUMENT_DROPPED = "T-TOOL-03", "an argument that the agent's tool does not have";
     TOOL_UNMAPPED = "T-TOOL-04", "a call of a tool that the agent does not have";
     TOOL_NOT_IN_PROFILE = "T-TOOL-05", "the profile has no entry for a tool";
+    TOOL_SIMULATED = "T-TOOL-06", "a tool that is not really run";
     ARGUMENT = "X-ARG-01", "invalid argument";
     BROWSER_UNAVAILABLE = "X-BROWSER-01", "no usable browser";
     CONFIG_NOT_FOUND = "X-CFG-01", "config not found";

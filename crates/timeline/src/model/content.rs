@@ -133,3 +133,14 @@ pub enum PlanStatus {
     /// `completed`.
     Completed,
 }
+
+impl PlanStatus {
+    /// The word for it in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+        }
+    }
+}

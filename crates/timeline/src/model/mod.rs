@@ -5,6 +5,7 @@ mod asserts;
 mod content;
 mod event;
 mod fault;
+pub mod keys;
 mod settings;
 mod stop_reason;
 mod terminal;

@@ -27,6 +27,7 @@ mod session;
 mod sessions;
 mod smallest;
 mod speed;
+mod terminal_steps;
 mod text;
 mod turns;
 mod turns_build;
@@ -73,6 +74,7 @@ pub use sessions::{
 };
 pub use smallest::smallest_value;
 pub use speed::Speed;
+pub use terminal_steps::{StepRole, TerminalStep, terminal_steps};
 pub use text::{is_reminder, normalise};
 pub use turns::{
     Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError,

@@ -25,6 +25,18 @@ pub enum TranscriptFormat {
     Codex,
 }
 
+impl TranscriptFormat {
+    /// The word for it in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Atif => "atif",
+            Self::Otlp => "otlp",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+}
+
 /// An entry of `tools.fixtures`: an answer that tool results may refer to.
 #[derive(Debug, Clone)]
 pub struct Fixture {

@@ -3,6 +3,7 @@
 mod address;
 mod body;
 mod error;
+mod gate;
 mod html;
 mod tidy;
 
@@ -16,6 +17,7 @@ use reqwest::{Client, Response, Url};
 
 pub use address::is_private;
 pub use error::{FetchError, Stage};
+pub use gate::PolicyGate;
 
 /// How much of a body is read unless a request says otherwise.
 pub const DEFAULT_MAX_BYTES: usize = 5 * 1024 * 1024;

@@ -1,0 +1,46 @@
+//! The command line of `cuecard agent`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::serve::{SpeedArgs, WhichTimelineArgs};
+use super::{RunsArgs, SafetyArgs};
+
+/// Arguments of `agent`.
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// Timelines, and folders of .yaml or .yml files
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub which: WhichTimelineArgs,
+
+    #[command(flatten)]
+    pub speed: SpeedArgs,
+    /// The workspace: tools run here, and no path leads out of it (default: the working directory)
+    #[arg(long, value_name = "DIR", help_heading = "How to play")]
+    pub workspace: Option<PathBuf>,
+    /// Run this command after each tool call and each edit; it finds them in CUECARD_EVENT, CUECARD_TOOL and
+    /// CUECARD_INDEX
+    #[arg(long, value_name = "COMMAND", help_heading = "How to play")]
+    pub checkpoint_cmd: Option<String>,
+
+    /// Treat warnings as errors
+    #[arg(long, help_heading = "How to judge")]
+    pub strict: bool,
+
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
+
+    /// Write the session as the agent's own transcript: claude-code or codex, with :FILE to name the file (repeatable)
+    #[arg(
+        long = "transcript",
+        value_name = "AGENT[:FILE]",
+        help_heading = "Output"
+    )]
+    pub transcripts: Vec<String>,
+    #[command(flatten)]
+    pub runs: RunsArgs,
+}

@@ -1,0 +1,580 @@
+//! Plays a session, step by step.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use cuecard_runtime::findings::{Findings, logged};
+use cuecard_runtime::tap::{Listener, Recorder};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::cut;
+use cuecard_timeline::model::keys::{KeyModes, read_keys};
+use cuecard_timeline::model::{
+    BlockKind, EventKind, PlanEntry, ResponseElement, TimelineEvent, UserInput,
+};
+use cuecard_timeline::script::{
+    Act, EventPart, PlayerKind, StepRole, TerminalStep, Wanted, block_text, normalise,
+};
+use cuecard_trace::{
+    End, Event, EventData, FinalOutput, Message, MessageReceived, Metrics, Plan, RunStatus, Thought,
+};
+use serde_json::json;
+use std::sync::mpsc;
+
+use super::calls::OpenCall;
+use super::input::Input;
+use super::pace::Pace;
+use super::printing::{Printer, TerminalOutput};
+use super::tools::Tools;
+use super::{AgentOptions, AgentScript, AgentVerdict, MockAgent};
+use crate::control::{ControlFinding, FromAgent};
+
+/// A session that is being played.
+pub(super) struct Player {
+    scripts: Vec<Arc<AgentScript>>,
+    selector: cuecard_timeline::script::Selector,
+    pub(super) options: AgentOptions,
+    /// The scenario, once it is chosen.
+    pub(super) script: Option<Arc<AgentScript>>,
+    pub(super) printer: Printer,
+    pub(super) recorder: Recorder<'static>,
+    /// What was recorded and the executor was not told.
+    untold: mpsc::Receiver<serde_json::Value>,
+    pub(super) findings: Findings,
+    pub(super) pace: Pace,
+    input: Input,
+    /// A prompt that was read to choose the scenario.
+    read_prompt: Option<String>,
+    pub(super) tools: Tools,
+    /// Calls that have begun and not ended, by their events.
+    pub(super) open: BTreeMap<usize, OpenCall>,
+    plan: Vec<PlanEntry>,
+    /// What it is saying or thinking, piece by piece.
+    saying: Option<Saying>,
+    /// What the agent said since the last prompt.
+    said: String,
+    /// Nothing more of the turn is played: the user has cancelled it.
+    is_cancelled: bool,
+}
+
+/// Something that is being said.
+struct Saying {
+    /// The element of the response.
+    piece: (usize, usize),
+    is_thought: bool,
+    text: String,
+}
+
+/// What ends a session early.
+enum Stop {
+    /// The user does.
+    Interrupted,
+    /// There is nobody to type what the script waits for.
+    NoInput,
+}
+
+impl Player {
+    pub(super) async fn start(
+        agent: MockAgent,
+        output: TerminalOutput,
+        mut recorder: Recorder<'static>,
+    ) -> Self {
+        let MockAgent {
+            scripts,
+            selector,
+            options,
+            ..
+        } = agent;
+        let (sender, untold) = mpsc::channel();
+        let clock = recorder.clock();
+        let (pace, problem) =
+            Pace::new((clock, options.play.speed), options.control.as_ref()).await;
+        if pace.is_controlled() {
+            recorder.tell(Box::new(Untold(sender)));
+        }
+        let tools = Tools::new(
+            options.workspace.clone(),
+            options.policy.clone(),
+            options.environment.clone(),
+        );
+        let mut player = Self {
+            findings: Findings::new(options.play.is_strict),
+            input: Input::open(),
+            printer: Printer::new(output),
+            scripts,
+            selector,
+            script: None,
+            recorder,
+            untold,
+            pace,
+            read_prompt: None,
+            tools,
+            open: BTreeMap::new(),
+            plan: Vec::new(),
+            saying: None,
+            said: String::new(),
+            is_cancelled: false,
+            options,
+        };
+        if let Some(reason) = problem {
+            let message =
+                format!("the executor can't be reached: {reason}; the agent keeps its own time");
+            player
+                .find(
+                    Diagnostic::warning(codes::TERMINAL_NO_CONTROL, message),
+                    None,
+                )
+                .await;
+        }
+        if player.input.is_terminal {
+            player.printer.pastes(true);
+        }
+        player
+    }
+
+    /// Plays the whole session; whether the user ended it.
+    pub(super) async fn play(&mut self) -> bool {
+        if let Err(stop) = self.play_all().await {
+            match stop {
+                Stop::Interrupted => return true,
+                Stop::NoInput => {}
+            }
+        }
+        false
+    }
+
+    async fn play_all(&mut self) -> Result<(), Stop> {
+        let script = self.choose().await?;
+        self.script = Some(script.clone());
+        self.tools.connect(&script.timeline.acp.mcp_servers);
+        let name = script.timeline.name.clone();
+        self.pace.tell(&FromAgent::Hello(name)).await;
+        while let Some(idx) = self.pace.next(script.steps.len()).await {
+            let step = script.steps[idx];
+            self.step(step, &script).await?;
+            self.tell_executor().await;
+            self.pace.tell(&FromAgent::Done(idx)).await;
+        }
+        Ok(())
+    }
+
+    /// The scenario: the only one, the one of the name, or that of the first prompt.
+    async fn choose(&mut self) -> Result<Arc<AgentScript>, Stop> {
+        if let Some(name) = &self.options.play.scenario_name {
+            let mut named = self
+                .scripts
+                .iter()
+                .filter(|script| script.timeline.name == *name);
+            if let Some(script) = named.next() {
+                return Ok(script.clone());
+            }
+        }
+        if let [script] = &self.scripts[..] {
+            return Ok(script.clone());
+        }
+        loop {
+            let prompt = self.read_prompt().await?;
+            let wanted = Wanted {
+                name: None,
+                session_id: None,
+                prompts: &[&prompt],
+            };
+            match self.selector.select(wanted) {
+                Ok(selection) => {
+                    self.read_prompt = Some(prompt);
+                    return Ok(self.scripts[selection.scenario_idx].clone());
+                }
+                Err(error) => {
+                    let found = error.diagnostic();
+                    self.printer.error(&found.message);
+                    self.find(found, None).await;
+                }
+            }
+        }
+    }
+
+    async fn step(&mut self, step: TerminalStep, script: &AgentScript) -> Result<(), Stop> {
+        let event_idx = step.scheduled.event_idx;
+        let event = &script.timeline.events[event_idx];
+        let act = PlayerKind::Agent.cell(&event.kind).act;
+        match (step.role, act) {
+            (StepRole::History, _) => {
+                self.history(step, event).await;
+                return Ok(());
+            }
+            (StepRole::Prompt(origin_ms), _) => {
+                self.is_cancelled = false;
+                self.await_prompt(step, script).await?;
+                self.pace.is_now(origin_ms);
+                return Ok(());
+            }
+            (_, Act::Acts | Act::Awaits | Act::ActsAndAwaits) => {}
+            (_, Act::NotEvaluated) => {
+                let message = format!(
+                    "`{}` is nothing to an agent in a terminal",
+                    event.kind.as_str()
+                );
+                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, event.span);
+                self.find(found, Some(event_idx)).await;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+        if self.is_cancelled {
+            return Ok(());
+        }
+        self.pace.wait_for(step.scheduled.at_ms).await;
+        let since = self.recorder.clock().now();
+        match &event.kind {
+            EventKind::UserInputs(inputs) => self.await_keys(step, inputs, script).await?,
+            EventKind::UserCancelSession { .. } => {
+                if self.input.is_terminal {
+                    self.input.interrupted().await;
+                } else {
+                    let message = "nobody can cancel a session whose input is no terminal";
+                    self.differs(codes::TERMINAL_INPUT, event_idx, message.to_owned())
+                        .await;
+                }
+                self.cancel().await;
+            }
+            _ => self.act(step, event).await,
+        }
+        // What takes longer than the script says moves all that follows.
+        let took = self.recorder.clock().now().saturating_sub(since);
+        self.pace.delay(took);
+        Ok(())
+    }
+
+    /// What was said and done before the session.
+    async fn history(&mut self, step: TerminalStep, event: &TimelineEvent) {
+        match (&event.kind, step.scheduled.part) {
+            (EventKind::UserInputs(inputs), EventPart::Input(idx)) => {
+                self.printer.begin_prompt();
+                self.printer
+                    .echo(&inputs[idx].prompt_text().unwrap_or_default());
+                self.printer.end_prompt();
+            }
+            (EventKind::ToolUse(call), EventPart::CallStart) => {
+                self.printer.call(&call.tool, &call.args);
+            }
+            (EventKind::ToolUse(call), EventPart::CallEnd) => {
+                self.printer.answer(&super::calls::scripted_answer(call));
+            }
+            (EventKind::Response(_) | EventKind::AgentPlan(_), _) => self.act(step, event).await,
+            _ => {}
+        }
+    }
+
+    async fn act(&mut self, step: TerminalStep, event: &TimelineEvent) {
+        let event_idx = step.scheduled.event_idx;
+        if !matches!(event.kind, EventKind::Response(_)) {
+            self.has_said();
+        }
+        match (&event.kind, step.scheduled.part) {
+            (EventKind::Response(response), part) => {
+                let (EventPart::Think { element_idx, .. }
+                | EventPart::Assistant { element_idx, .. }
+                | EventPart::Error(element_idx)) = part
+                else {
+                    return;
+                };
+                let piece = (event_idx, element_idx);
+                match (&response.elements[element_idx], part) {
+                    (ResponseElement::Think(entries), EventPart::Think { entry_idx, .. }) => {
+                        let text = &entries[entry_idx].value;
+                        self.saying(piece, true, text);
+                        self.printer.think(piece, text);
+                    }
+                    (
+                        ResponseElement::Assistant(entries),
+                        EventPart::Assistant { entry_idx, .. },
+                    ) => {
+                        let block = &entries[entry_idx].value;
+                        let text = block_text(block);
+                        self.saying(piece, false, &text);
+                        match &block.kind {
+                            BlockKind::Plan(entries) => self.printer.plan(entries),
+                            _ => self.printer.say(piece, &text),
+                        }
+                    }
+                    (ResponseElement::Error(error), _) => self.printer.error(&error.message),
+                    _ => {}
+                }
+            }
+            (EventKind::ToolUse(call), part) => self.call(event_idx, call, part).await,
+            (EventKind::AgentEdits(edit), _) => self.edit(event_idx, edit).await,
+            (EventKind::AgentPlan(plan), _) => {
+                if plan.replaces {
+                    self.plan.clear();
+                }
+                self.plan.extend(plan.entries.iter().cloned());
+                let entries = self.plan.iter().map(
+                    |entry| json!({"content": entry.content, "status": entry.status.as_str()}),
+                );
+                self.recorder.record(EventData::Plan(Plan {
+                    entries: entries.collect(),
+                }));
+                self.printer.plan(&self.plan);
+            }
+            _ => {}
+        }
+    }
+
+    /// A piece of what the agent says or thinks.
+    fn saying(&mut self, piece: (usize, usize), is_thought: bool, text: &str) {
+        match &mut self.saying {
+            Some(saying) if saying.piece == piece => saying.text.push_str(text),
+            _ => {
+                self.has_said();
+                self.saying = Some(Saying {
+                    piece,
+                    is_thought,
+                    text: text.to_owned(),
+                });
+            }
+        }
+    }
+
+    /// What the agent is saying is whole.
+    fn has_said(&mut self) {
+        let Some(Saying {
+            is_thought, text, ..
+        }) = self.saying.take()
+        else {
+            return;
+        };
+        self.recorder.record(match is_thought {
+            true => EventData::Thought(Thought { text }),
+            false => {
+                self.said.push_str(&text);
+                EventData::Message(Message {
+                    role: "assistant".to_owned(),
+                    content: text,
+                })
+            }
+        });
+    }
+
+    /// A prompt of the user's.
+    async fn read_prompt(&mut self) -> Result<String, Stop> {
+        self.printer.begin_prompt();
+        let is_terminal = self.input.is_terminal;
+        let printer = &mut self.printer;
+        let prompt = self.input.prompt(|text| printer.echo(text)).await;
+        if let Some(prompt) = prompt.as_ref().filter(|_| !is_terminal) {
+            self.printer.echo(prompt);
+        }
+        self.printer.end_prompt();
+        match prompt {
+            Some(prompt) => Ok(prompt),
+            None if is_terminal => Err(Stop::Interrupted),
+            None => Err(Stop::NoInput),
+        }
+    }
+
+    async fn await_prompt(&mut self, step: TerminalStep, script: &AgentScript) -> Result<(), Stop> {
+        let event_idx = step.scheduled.event_idx;
+        let (EventKind::UserInputs(inputs), EventPart::Input(idx)) =
+            (&script.timeline.events[event_idx].kind, step.scheduled.part)
+        else {
+            return Ok(());
+        };
+        self.answer_is_over();
+        self.recorder.settle();
+        let wanted = inputs[idx].prompt_text().unwrap_or_default();
+        let came = match self.read_prompt.take() {
+            Some(prompt) => Ok(prompt),
+            None => self.read_prompt().await,
+        };
+        let came = match came {
+            Ok(came) => came,
+            Err(stop) => {
+                let message = format!("the prompt {:?} did not come", cut(&wanted, 200));
+                self.differs(codes::TERMINAL_INPUT, event_idx, message)
+                    .await;
+                return Err(stop);
+            }
+        };
+        self.recorder
+            .record(EventData::MessageReceived(MessageReceived {
+                role: "user".to_owned(),
+                content: came.clone(),
+            }));
+        let is_any = script.timeline.server.any_prompt && event_idx == first_prompt(script);
+        if normalise(&came) != normalise(&wanted) {
+            let message = "the prompt is not the one that the script expects".to_owned();
+            let (code, severity) = match is_any {
+                true => (
+                    codes::SELECT_DOUBT,
+                    cuecard_source::diagnostic::Severity::Warning,
+                ),
+                false => (
+                    codes::TERMINAL_INPUT,
+                    cuecard_source::diagnostic::Severity::Error,
+                ),
+            };
+            let mut found = self
+                .finding(code, event_idx, message)
+                .with_note(format!("expected: {}", cut(&wanted, 300)))
+                .with_note(format!("typed:    {}", cut(&came, 300)));
+            found.severity = severity;
+            self.find(found, Some(event_idx)).await;
+        }
+        Ok(())
+    }
+
+    /// Keys that the script has pressed.
+    async fn await_keys(
+        &mut self,
+        step: TerminalStep,
+        inputs: &[UserInput],
+        script: &AgentScript,
+    ) -> Result<(), Stop> {
+        let EventPart::Input(idx) = step.scheduled.part else {
+            return Ok(());
+        };
+        let text = inputs[idx].prompt_text().unwrap_or_default();
+        let modes = KeyModes {
+            bracketed_paste: self.input.is_terminal,
+            ..KeyModes::default()
+        };
+        let keys = read_keys(&text).unwrap_or_default();
+        let wanted: Vec<u8> = keys.iter().flat_map(|key| key.bytes(modes)).collect();
+        self.recorder.settle();
+        let came = self.input.keys(wanted.len()).await;
+        if came != wanted {
+            let message = "the keys are not those that the script expects";
+            let found = self
+                .finding(
+                    codes::TERMINAL_INPUT,
+                    step.scheduled.event_idx,
+                    message.to_owned(),
+                )
+                .with_note(format!("expected: {:?}", String::from_utf8_lossy(&wanted)))
+                .with_note(format!("typed:    {:?}", String::from_utf8_lossy(&came)));
+            self.find(found, Some(step.scheduled.event_idx)).await;
+        }
+        let _ = script;
+        match came.len() < wanted.len() {
+            true => Err(Stop::NoInput),
+            false => Ok(()),
+        }
+    }
+
+    /// The user has cancelled the turn: nothing more of it is done.
+    async fn cancel(&mut self) {
+        self.is_cancelled = true;
+        for (_, call) in std::mem::take(&mut self.open) {
+            call.kill();
+        }
+        self.printer.error("Interrupted");
+    }
+
+    /// What the agent said is its answer.
+    fn answer_is_over(&mut self) {
+        self.has_said();
+        if !self.said.is_empty() {
+            self.recorder.record(EventData::FinalOutput(FinalOutput {
+                role: "assistant".to_owned(),
+                content: std::mem::take(&mut self.said),
+                format_hint: None,
+            }));
+        }
+    }
+
+    /// A finding about an event.
+    pub(super) fn finding(&self, code: Code, event_idx: usize, message: String) -> Diagnostic {
+        let found = Diagnostic::error(code, message);
+        match &self.script {
+            Some(script) => {
+                let event = &script.timeline.events[event_idx];
+                found
+                    .at(&script.timeline.source, event.span)
+                    .with_pointer(event.path.clone())
+            }
+            None => found,
+        }
+    }
+
+    pub(super) async fn differs(&mut self, code: Code, event_idx: usize, message: String) {
+        let found = self.finding(code, event_idx, message);
+        self.find(found, Some(event_idx)).await;
+    }
+
+    pub(super) async fn find(&mut self, found: Diagnostic, event_idx: Option<usize>) {
+        let found = self.findings.strictly(found);
+        if self.findings.keep(&found) {
+            self.recorder.record(logged(&found));
+        }
+        if self.pace.is_controlled() {
+            let message = FromAgent::Found(ControlFinding::of(&found, event_idx));
+            self.pace.tell(&message).await;
+        }
+    }
+
+    /// Everything recorded so far goes into the trace and to the executor.
+    async fn tell_executor(&mut self) {
+        self.recorder.settle();
+        while let Ok(event) = self.untold.try_recv() {
+            self.pace.tell(&FromAgent::Trace(event)).await;
+        }
+    }
+
+    pub(super) async fn end(mut self, is_interrupted: bool) -> io::Result<AgentVerdict> {
+        self.answer_is_over();
+        self.printer.finish();
+        if self.input.is_terminal {
+            self.printer.pastes(false);
+        }
+        self.tools.close().await;
+        self.tell_executor().await;
+        let n_failures = self.findings.n_failures();
+        let status = match (is_interrupted, n_failures) {
+            (true, _) => RunStatus::Blocked,
+            (false, 0) => RunStatus::Success,
+            (false, _) => RunStatus::Failed,
+        };
+        let elapsed = self.recorder.clock().now();
+        self.recorder.end(&End {
+            final_output: None,
+            status,
+            metrics: Metrics {
+                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                timing_synthesized: false,
+                ..Metrics::default()
+            },
+            artifacts: serde_json::Map::new(),
+        });
+        if let Some(error) = self.recorder.take_error() {
+            return Err(error);
+        }
+        Ok(AgentVerdict {
+            scenario: self.script.map(|script| script.timeline.name.clone()),
+            findings: self.findings.list(),
+            n_failures,
+            is_interrupted,
+        })
+    }
+}
+
+/// The event of the prompt that a scenario begins with.
+fn first_prompt(script: &AgentScript) -> usize {
+    let mut steps = script.steps.iter();
+    let first = steps.find(|step| matches!(step.role, StepRole::Prompt(_)));
+    first.map_or(usize::MAX, |step| step.scheduled.event_idx)
+}
+
+/// Keeps events for the executor.
+struct Untold(mpsc::Sender<serde_json::Value>);
+
+impl Listener for Untold {
+    fn event(&mut self, event: &Event) {
+        let mut line = Vec::new();
+        if event.write_line(&mut line).is_ok()
+            && let Ok(json) = serde_json::from_slice(&line)
+        {
+            let _ = self.0.send(json);
+        }
+    }
+}

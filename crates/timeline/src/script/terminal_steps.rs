@@ -1,0 +1,125 @@
+//! In which order an agent in a terminal and the executor around it go through a timeline.
+
+use super::parts::{EventPart, ScheduledPart, parts};
+use super::schedule::{Lane, Schedule};
+use super::schedule_lanes::is_keys;
+use crate::model::{EventKind, Timeline, UserInput, UserTarget};
+
+/// A part of a timeline that is played in a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalStep {
+    /// What is due, and when.
+    pub scheduled: ScheduledPart,
+    /// What it is to the session.
+    pub role: StepRole,
+}
+
+/// What a step is to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepRole {
+    /// It happened before the session: it is only shown.
+    History,
+    /// A prompt, for which the turn before has ended. The number is the time of the timeline at which it comes.
+    Prompt(u64),
+    /// Anything else.
+    Live,
+}
+
+/// The steps of a timeline in the order of their times, but that a prompt waits for the end of the turn above it, and
+/// nothing below it comes before it.
+pub fn terminal_steps(timeline: &Timeline, schedule: &Schedule) -> Vec<TerminalStep> {
+    let boundary = timeline.boundary().unwrap_or(0);
+    let mut steps: Vec<(u64, TerminalStep)> = Vec::new();
+    let (mut floor_ms, mut agent_ms) = (0, 0);
+    for event_idx in 0..timeline.events.len() {
+        let times = &schedule.events[event_idx];
+        if event_idx == boundary {
+            floor_ms = steps.iter().map(|(key, _)| *key).max().unwrap_or(0);
+        }
+        for scheduled in parts(timeline, schedule, event_idx..event_idx + 1) {
+            let input = input_of(timeline, scheduled);
+            if input.is_some_and(|input| input.target == Some(UserTarget::WebUi)) {
+                continue;
+            }
+            let mut key = scheduled.at_ms.max(floor_ms);
+            let mut role = StepRole::Live;
+            if event_idx < boundary {
+                role = StepRole::History;
+            } else if input.is_some_and(|input| !is_keys(input)) {
+                role = StepRole::Prompt(schedule.origin_of(event_idx + 1));
+                key = key.max(agent_ms);
+                floor_ms = key;
+            } else if times.lane == Lane::Agent {
+                agent_ms = key;
+            }
+            steps.push((key, TerminalStep { scheduled, role }));
+        }
+    }
+    steps.sort_by_key(|(key, _)| *key);
+    steps.into_iter().map(|(_, step)| step).collect()
+}
+
+/// The entry of `userInputs` that a part is.
+fn input_of(timeline: &Timeline, part: ScheduledPart) -> Option<&UserInput> {
+    match (&timeline.events[part.event_idx].kind, part.part) {
+        (EventKind::UserInputs(inputs), EventPart::Input(idx)) => inputs.get(idx),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::testing::read;
+
+    fn told(text: &str) -> Vec<String> {
+        let timeline = read(text);
+        let schedule = Schedule::compile(&timeline, false).schedule;
+        let steps = terminal_steps(&timeline, &schedule);
+        let told = steps.iter().map(|step| {
+            let kind = timeline.events[step.scheduled.event_idx].kind.as_str();
+            let said = input_of(&timeline, step.scheduled).and_then(UserInput::prompt_text);
+            format!(
+                "{} {kind} {} {:?}",
+                step.scheduled.at_ms,
+                said.unwrap_or_default(),
+                step.role
+            )
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn prompts_wait_for_the_turn_before_and_keys_do_not() {
+        let told = told(
+            "
+name: a
+timeline:
+  - userInputs: [[0, old]]
+  - llmResponse: [{assistant: [[10, answer]]}]
+  - sessionStart: {}
+  - userInputs: [[0, one]]
+  - llmResponse: [{assistant: [[500, first], [500, second]]}]
+  - userInputs:
+      - {relativeTime: 700, input: '<Esc>', target: tui}
+      - {relativeTime: 800, input: two}
+      - {relativeTime: 800, input: web, target: webui}
+  - llmResponse: [{assistant: [[10, third]]}]
+",
+        );
+        assert_eq!(
+            told,
+            [
+                "0 userInputs old History",
+                "10 llmResponse  History",
+                "10 sessionStart  Live",
+                "0 userInputs one Prompt(10)",
+                "510 llmResponse  Live",
+                "700 userInputs <Esc> Live",
+                "1010 llmResponse  Live",
+                "800 userInputs two Prompt(1010)",
+                "1020 llmResponse  Live",
+            ]
+        );
+    }
+}
