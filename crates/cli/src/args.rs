@@ -8,6 +8,7 @@ mod model;
 mod parse;
 mod profile;
 mod record;
+mod run;
 mod serve;
 
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
+pub(crate) use run::RunArgs;
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
     WhichTimelineArgs,
@@ -126,6 +128,9 @@ pub(crate) enum Command {
     /// Mock a coding agent in a terminal: print its messages, and really run its tools
     #[command(after_long_help = exit_code::HELP)]
     Agent(AgentArgs),
+    /// Run a timeline end to end: a workspace, a program in a terminal, its user, screenshots and asserts
+    #[command(after_long_help = exit_code::HELP)]
+    Run(RunArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised

@@ -415,8 +415,19 @@ pub(crate) fn policy(
     run_dir: Option<&Path>,
     working_directory: &Path,
 ) -> Result<Policy, Diagnostic> {
+    Policy::new(policy_options(safety, run_dir, working_directory)).map_err(|refusal| {
+        Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help)
+    })
+}
+
+/// The same as options.
+pub(crate) fn policy_options(
+    safety: &SafetyArgs,
+    run_dir: Option<&Path>,
+    working_directory: &Path,
+) -> PolicyOptions {
     let absolute = |path: &PathBuf| working_directory.join(path);
-    Policy::new(PolicyOptions {
+    PolicyOptions {
         root: safety.root_in(working_directory),
         working_directory: working_directory.to_owned(),
         allow_paths: safety.allow_paths.iter().map(absolute).collect(),
@@ -427,6 +438,5 @@ pub(crate) fn policy(
         confine: safety.confine,
         read_only: safety.read_only,
         run_dir: run_dir.map(|run_dir| working_directory.join(run_dir)),
-    })
-    .map_err(|refusal| Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help))
+    }
 }

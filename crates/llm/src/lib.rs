@@ -25,7 +25,6 @@
 
 mod answers;
 mod body_cache;
-mod checks;
 mod disturb;
 mod disturbed;
 mod doubts;

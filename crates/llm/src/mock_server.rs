@@ -6,19 +6,18 @@ use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{EventKind, LocatedCheck};
+use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
 use cuecard_timeline::script::{
     Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
     SessionKey, Sessions, Speed, UnmatchedRequest,
 };
-use cuecard_trace::EventData;
+use cuecard_trace::{Assertion, EventData};
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, ToolMapping};
 use super::body_cache::{CacheKey, CachedBody};
-use super::checks;
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, UnplayedTurn, Verdict};
 use super::faults::{Faults, Hit};
@@ -36,6 +35,7 @@ use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::ids::{IdSeed, ResponseId};
 use cuecard_wire::llm::shows_thinking;
 use cuecard_wire::llm::stop::{self, StopReason};
+use cuecard_workspace::checks;
 
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct MockServer {
@@ -561,29 +561,36 @@ impl MockServer {
     ) -> (Vec<EventData>, Vec<String>) {
         let (mut events, mut failures) = (Vec::new(), Vec::new());
         for check in assert {
-            let judged = checks::judge(
+            let seen = checks::check(
                 &check.check,
                 &self.options.workspace,
                 &self.options.environment,
             )
             .await;
-            events.extend(judged.event(path, &check.key));
-            match judged {
-                checks::Judged::Holds { .. } => {}
-                checks::Judged::Unjudged { why } => {
-                    let message = format!("`{}` is not evaluated here: {why}", check.key);
-                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                        .at(&script.timeline.source, check.span);
-                    self.find(self.findings.strictly_noted(found)).await;
-                }
-                checks::Judged::Fails { evidence } => {
-                    let message = format!("the assert `{}` failed: {evidence}", check.key);
-                    let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
-                        .at(&script.timeline.source, check.span)
-                        .with_pointer(format!("{path}.{}", check.key));
-                    failures.push(explain(&found));
-                    self.find(found).await;
-                }
+            let Some(seen) = seen else {
+                let why = match check.check {
+                    TimelineCheck::ExitCode(_) => "no `userCommand` was run",
+                    TimelineCheck::AcpSession { .. } => "no ACP session available",
+                    _ => "no terminal available",
+                };
+                let message = format!("`{}` is not evaluated here: {why}", check.key);
+                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, check.span);
+                self.find(self.findings.strictly_noted(found)).await;
+                continue;
+            };
+            events.push(EventData::Assertion(Assertion::of_check(
+                (path, &check.key),
+                seen.holds,
+                &seen.evidence,
+            )));
+            if !seen.holds {
+                let message = format!("the assert `{}` failed: {}", check.key, seen.evidence);
+                let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
+                    .at(&script.timeline.source, check.span)
+                    .with_pointer(format!("{path}.{}", check.key));
+                failures.push(explain(&found));
+                self.find(found).await;
             }
         }
         (events, failures)

@@ -18,6 +18,7 @@ pub mod prepare;
 mod selection;
 mod snapshots;
 mod sources;
+pub mod timeline;
 pub mod watch;
 mod workers;
 

@@ -17,11 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+pub use pty_process::{OwnedReadPty, OwnedWritePty, Pty};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 /// The variables a child inherits; everything else must be given by name.
-const INHERITED: &[&str] = &[
+pub const INHERITED: &[&str] = &[
     "HOME",
     "LANG",
     "LC_ALL",
@@ -119,6 +120,39 @@ impl ProcessGroup {
         Self::start(command, true)
     }
 
+    /// Starts `spec` in a terminal of its own, which is the controlling one of its session: what is written to the
+    /// [`Pty`] is typed, what is read from it was printed. `environment` is all that the program finds.
+    ///
+    /// # Errors
+    /// As [`ProcessGroup::spawn`], and when there is no terminal to be had.
+    pub fn spawn_in_terminal(
+        spec: &ProcessSpec,
+        (columns, rows): (u16, u16),
+    ) -> io::Result<(Self, Pty)> {
+        let of_terminal = |error: pty_process::Error| match error {
+            pty_process::Error::Io(error) => error,
+            error => io::Error::other(error),
+        };
+        let (pty, terminal) = pty_process::open().map_err(of_terminal)?;
+        pty.resize(pty_process::Size::new(rows, columns))
+            .map_err(of_terminal)?;
+        let mut command = Command::new(&spec.program);
+        command
+            .args(&spec.args)
+            .env_clear()
+            .envs(spec.env.iter().map(|(name, value)| (name, value)))
+            .kill_on_drop(true);
+        if let Some(cwd) = &spec.cwd {
+            command.current_dir(cwd);
+        }
+        let group = Self::start_with(command, true, |command| {
+            pty_process::Command::from(command)
+                .spawn(terminal)
+                .map_err(of_terminal)
+        })?;
+        Ok((group, pty))
+    }
+
     /// Starts a command of the user's on our own standard streams, with all of `environment` and the variables of
     /// `spec` over it. On a terminal it stays in our group, since no other may read from there; then only the command
     /// itself is ended, and Ctrl-C reaches it as it reaches us.
@@ -153,10 +187,18 @@ impl ProcessGroup {
     }
 
     /// Starts `command`; what leaves its group is to be found if it `is_marked`.
-    fn start(mut command: Command, is_marked: bool) -> io::Result<Self> {
+    fn start(command: Command, is_marked: bool) -> io::Result<Self> {
+        Self::start_with(command, is_marked, |mut command| command.spawn())
+    }
+
+    fn start_with(
+        mut command: Command,
+        is_marked: bool,
+        spawn: impl FnOnce(Command) -> io::Result<Child>,
+    ) -> io::Result<Self> {
         die_with_parent(&mut command);
         let marker = is_marked.then(|| mark(&mut command));
-        let mut child = command.spawn()?;
+        let mut child = spawn(command)?;
         let group = child
             .id()
             .and_then(|id| i32::try_from(id).ok())
@@ -202,6 +244,16 @@ impl ProcessGroup {
             return Some(status);
         }
         self.kill().await
+    }
+
+    /// Tells the group that its terminal is gone (SIGHUP).
+    pub fn hang_up(&self) {
+        signal_group(self.group, Signal::HUP);
+    }
+
+    /// Kills the group; the leader is still to be waited for.
+    pub fn signal_kill(&mut self) {
+        self.end();
     }
 
     /// Kills the whole group at once and reaps the leader.

@@ -1,10 +1,19 @@
-//! Timelines in a terminal: the stand-in for a coding agent that is played there ([`MockAgent`]), and the terminal in
-//! which programs are driven.
+//! Timelines in a terminal: the stand-in for a coding agent that is played there ([`MockAgent`]), and the [`Terminal`]
+//! in which programs are driven and looked at.
 //!
 //! Takes timelines and a workspace; the agent prints what it thinks and says, really runs its tools, and gives a
 //! verdict. Knows no other player: what is done around the agent is up to `runner`.
 
 mod agent;
+mod cast;
 pub mod control;
+mod normalise;
+mod picture;
+mod screen;
+mod terminal;
 
 pub use agent::{AgentOptions, AgentVerdict, MockAgent, TerminalOutput};
+pub use normalise::{Places, normalised};
+pub use picture::{Snapshot, png, svg};
+pub use screen::Screen;
+pub use terminal::{MAX_SETTLE, Terminal};

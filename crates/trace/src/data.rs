@@ -309,6 +309,19 @@ pub struct Assertion {
     pub evidence: Option<String>,
 }
 
+impl Assertion {
+    /// What became of a check of a timeline: the event that it stands in, its key there, and what was seen.
+    pub fn of_check((event, key): (&str, &str), holds: bool, seen: &str) -> Self {
+        Self {
+            id: format!("{event}.{key}"),
+            kind: key.split('[').next().unwrap_or(key).to_owned(),
+            status: if holds { "pass" } else { "fail" }.to_owned(),
+            observed: Json::String(seen.to_owned()),
+            evidence: (!holds).then(|| seen.to_owned()),
+        }
+    }
+}
+
 /// `step_started` (system): a scenario's step began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepStarted {

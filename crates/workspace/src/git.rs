@@ -128,6 +128,28 @@ impl Git<'_> {
         self.output(arguments, answer)
     }
 
+    /// Applies a unified diff to the files of `root`, as a whole or not at all; whether or not it is a repository.
+    ///
+    /// # Errors
+    /// What `git` says: which hunk does not fit.
+    pub async fn apply(&self, patch: &Path) -> Result<(), String> {
+        let patch = patch.to_string_lossy();
+        self.change(&["apply", "--whitespace=nowarn", "--", &patch])
+            .await
+            .map(drop)
+    }
+
+    /// Commits all that has changed.
+    ///
+    /// # Errors
+    /// What `git` says.
+    pub async fn commit_all(&self, message: &str) -> Result<(), String> {
+        self.change(&["add", "--all"]).await?;
+        self.change(&["commit", "--quiet", "--message", message])
+            .await
+            .map(drop)
+    }
+
     fn output(&self, arguments: &[&str], answer: Answer) -> Result<String, String> {
         match answer.code {
             Some(0) => Ok(answer.stdout),
@@ -152,6 +174,12 @@ impl Git<'_> {
                 .iter()
                 .chain(&[("LC_ALL", "C")])
                 .map(|(name, value)| (name.into(), value.into()))
+                // A repository around the folder is not meant.
+                .chain(
+                    self.root
+                        .parent()
+                        .map(|above| ("GIT_CEILING_DIRECTORIES".into(), above.into())),
+                )
                 .collect(),
             cwd: Some(self.root.to_owned()),
         };

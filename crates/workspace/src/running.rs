@@ -104,7 +104,8 @@ impl Drop for Shared {
 }
 
 impl CommandEnd {
-    const KILLED: Self = Self {
+    /// Ended by a kill.
+    pub const KILLED: Self = Self {
         code: None,
         signal: Some(9),
     };

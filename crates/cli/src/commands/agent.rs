@@ -91,7 +91,10 @@ fn play(
         StartError::Files(found) => (found, ExitCode::Invalid),
         error => could_not_run(Diagnostic::error(codes::FILE_WRITE, error.to_string())),
     })?;
-    told(agent.diagnostics());
+    // Who says when steps are due has read the files too.
+    if !is_controlled {
+        told(agent.diagnostics());
+    }
     let terminal = TerminalOutput {
         out: Box::new(std::io::stdout()),
         is_coloured: output.stdout.colour,
@@ -111,7 +114,6 @@ fn play(
         let file = file.unwrap_or_else(|| run_dir.path().join("transcript.jsonl"));
         write_transcript(transcript, &trace_path, &workspace, &file).map_err(could_not_run)?;
     }
-    // Who says when steps are due tells of them too.
     if !is_controlled {
         told(&verdict.findings);
     }

@@ -22,6 +22,7 @@ pub(crate) mod plain;
 pub(crate) mod play;
 pub(crate) mod profile;
 pub(crate) mod record;
+pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod server;

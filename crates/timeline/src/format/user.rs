@@ -8,7 +8,8 @@ use super::entries::{INPUTS, entries};
 use super::fields;
 use super::loader::{Loader, merged};
 use crate::model::{
-    ApplyPatch, BlockKind, EventKind, IncludePurpose, UserCommand, UserInput, UserTarget,
+    ApplyPatch, BlockKind, CommandExpectation, EventKind, IncludePurpose, UserCommand, UserInput,
+    UserTarget,
 };
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
@@ -212,29 +213,31 @@ pub(super) fn command(
 }
 
 /// `expect` of a command, with its keys looked at.
-fn command_expect(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
-    let Some(node) = loader.reader.get(object, "expect") else {
-        return Json::Null;
-    };
+fn command_expect(loader: &mut Loader<'_>, object: Object<'_>) -> Option<CommandExpectation> {
+    let node = loader.reader.get(object, "expect")?;
     let pointer = object.child_pointer("expect");
     let aliases = [super::loader::alias("exit_code", "exitCode")];
     let what = "`expect` of a command";
-    let Some(node) = loader.mapping(node, &pointer, what, fields::COMMAND_EXPECT, &aliases) else {
-        return Json::Null;
-    };
+    let node = loader.mapping(node, &pointer, what, fields::COMMAND_EXPECT, &aliases)?;
     let inner = Object {
         node: &node,
         pointer: &pointer,
     };
-    loader.integer(inner, "exitCode");
-    for key in ["stdoutContains", "stderrContains"] {
+    let exit_code = loader.integer(inner, "exitCode");
+    let [stdout, stderr] = ["stdoutContains", "stderrContains"].map(|key| {
         let items = loader.one_or_more(inner, key);
-        loader.texts_of(items, &format!("`{key}`"));
-    }
-    if let Some(fs) = loader.reader.get(inner, "fs") {
-        super::asserts::fs(loader, fs, &inner.child_pointer("fs"));
-    }
-    node.to_value()
+        loader.texts_of(items, &format!("`{key}`"))
+    });
+    let files = match loader.reader.get(inner, "fs") {
+        Some(fs) => super::asserts::fs(loader, fs, &inner.child_pointer("fs")),
+        None => Vec::new(),
+    };
+    Some(CommandExpectation {
+        exit_code,
+        stdout,
+        stderr,
+        files,
+    })
 }
 
 pub(super) fn cancel(

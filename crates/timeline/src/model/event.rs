@@ -373,10 +373,23 @@ pub struct UserCommand {
     pub env: Vec<(String, String)>,
     /// `cwd`, relative to the workspace.
     pub cwd: Option<PathBuf>,
-    /// `expect`, as written; null if there is none.
-    pub expect: Json,
+    /// `expect`.
+    pub expect: Option<CommandExpectation>,
     /// `at`: from the base.
     pub at_ms: Option<u64>,
+}
+
+/// `expect` of a user's command.
+#[derive(Debug, Clone, Default)]
+pub struct CommandExpectation {
+    /// `exitCode`.
+    pub exit_code: Option<i64>,
+    /// `stdoutContains`.
+    pub stdout: Vec<String>,
+    /// `stderrContains`.
+    pub stderr: Vec<String>,
+    /// `fs`.
+    pub files: Vec<super::asserts::LocatedCheck>,
 }
 
 /// `applyPatch`.

@@ -15,10 +15,10 @@ pub mod vocabulary;
 pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
-    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, FileRead, Initialize,
-    LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest, Response,
-    ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus, TimelineAssert,
-    TimelineEvent, UserCommand, UserInput, UserTarget, When,
+    AgentEdits, AgentPlan, ApplyPatch, Authenticate, CommandExpectation, Entry, EventKind,
+    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest,
+    Response, ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus,
+    TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
 pub use settings::{

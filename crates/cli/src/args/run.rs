@@ -1,0 +1,87 @@
+//! The command line of `cuecard run`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::serve::{SpeedArgs, WhichTimelineArgs};
+use super::{RunsArgs, SafetyArgs};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Timelines, and folders of .yaml or .yml files
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The program under test with its arguments, instead of --program
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub which: WhichTimelineArgs,
+
+    /// The program under test (default: the mock agent, which plays the timeline's agent)
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        conflicts_with = "command",
+        help_heading = "How to play"
+    )]
+    pub program: Option<OsString>,
+    #[command(flatten)]
+    pub speed: SpeedArgs,
+    /// Run this command after each tool call and each edit of the mock agent
+    #[arg(long, value_name = "COMMAND", help_heading = "How to play")]
+    pub checkpoint_cmd: Option<String>,
+    /// How long a run may take, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value_t = 300.0,
+        help_heading = "How to play"
+    )]
+    pub timeout: f64,
+    /// How long the program may take to end once its terminal is gone, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        default_value_t = 5.0,
+        help_heading = "How to play"
+    )]
+    pub grace: f64,
+    /// Number of runs at once
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "How to play"
+    )]
+    pub jobs: NonZeroUsize,
+    /// Keep the workspaces
+    #[arg(long, help_heading = "How to play")]
+    pub keep: bool,
+
+    /// Folder of expected screens (default: __goldens__ beside each scenario)
+    #[arg(long, value_name = "DIR", help_heading = "How to judge")]
+    pub goldens: Option<PathBuf>,
+    /// Write expected screens that are missing or differ
+    #[arg(long, help_heading = "How to judge")]
+    pub update_goldens: bool,
+    /// Treat warnings as errors
+    #[arg(long, help_heading = "How to judge")]
+    pub strict: bool,
+
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
+
+    /// Print the result as JSON to stdout
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
+}

@@ -1,0 +1,292 @@
+//! `cuecard run`: timelines end to end.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cuecard_runner::timeline::{
+    GoldenOptions, Happening, RunOptions, RunOutcome, RunScript, RunStatus, load_runs, run_timeline,
+};
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::start_error::StartError;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use futures::StreamExt as _;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::timeline_options::{TimelineOptions, run_folder};
+use crate::args::{RunArgs, SafetyArgs};
+use crate::asynchronous::until_stopped;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{self, Output, stderr_line};
+
+/// What keeps it from running, and how to exit.
+type Refused = (Vec<Diagnostic>, ExitCode);
+
+pub(crate) fn run(
+    args: &RunArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    match run_all(args, environment, output) {
+        Ok(code) => code,
+        Err((found, code)) => {
+            output.diagnostics(&found, args.json, &Redactor::default());
+            code
+        }
+    }
+}
+
+fn run_all(
+    args: &RunArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<ExitCode, Refused> {
+    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
+    let options = options(args, environment)?;
+    let loaded = load_runs(&args.paths, &options.play).map_err(|error| match error {
+        StartError::Files(found) => (found, ExitCode::Invalid),
+        error => {
+            let found = Diagnostic::error(codes::FILE_READ, error.to_string());
+            (vec![found], ExitCode::CouldNotRun)
+        }
+    })?;
+    told(&loaded.diagnostics);
+    let n_scripts = loaded.scripts.len();
+    let jobs = args.jobs.get();
+    let outcomes = until_stopped(async |stop| {
+        let runs = loaded
+            .scripts
+            .iter()
+            .map(|script| one(script, args, &options, (&stop, output)));
+        let mut runs = futures::stream::iter(runs).buffered(jobs);
+        let mut outcomes = Vec::new();
+        while let Some(outcome) = runs.next().await {
+            let outcome = outcome?;
+            if !args.json {
+                tell(&outcome, output);
+            }
+            told(&outcome.findings);
+            outcomes.push(outcome);
+            if stop.is_cancelled() {
+                break;
+            }
+        }
+        Ok(outcomes)
+    });
+    let outcomes = match outcomes {
+        Ok(outcomes) => outcomes?,
+        Err(code) => return Ok(code),
+    };
+    if args.json {
+        let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
+        output::stdout(&format!("{:#}\n", json!({ "runs": runs })));
+    } else if n_scripts > 1 {
+        let count = |status| {
+            outcomes
+                .iter()
+                .filter(|outcome| outcome.status == status)
+                .count()
+        };
+        let (passed, all) = (count(RunStatus::Passed), outcomes.len());
+        output::stdout(&format!("{passed} of {all} runs passed\n"));
+    }
+    let codes = outcomes.iter().map(exit_code);
+    Ok(output::after_printing(
+        codes.fold(ExitCode::Passed, ExitCode::worst),
+    ))
+}
+
+fn exit_code(outcome: &RunOutcome) -> ExitCode {
+    match outcome.status {
+        RunStatus::Passed => ExitCode::Passed,
+        RunStatus::Failed => ExitCode::Failed,
+        RunStatus::CouldNotRun => ExitCode::CouldNotRun,
+        RunStatus::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOptions, Refused> {
+    let invalid = |found: Diagnostic| (vec![found], ExitCode::Invalid);
+    let TimelineOptions { play, problems, .. } =
+        TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
+    if !problems.is_empty() {
+        return Err((problems, ExitCode::Invalid));
+    }
+    let seconds = |option: &str, value: f64| {
+        let (duration, _) = inputs::seconds(option, Some(value)).map_err(invalid)?;
+        Ok::<_, Refused>(duration.unwrap_or_default())
+    };
+    let is_ci = environment
+        .iter()
+        .any(|(name, value)| name == "CI" && !value.is_empty());
+    if is_ci && args.update_goldens {
+        let message = "`--update-goldens` is refused where CI is set";
+        return Err(invalid(
+            Diagnostic::error(codes::ARGUMENT, message).with_help(
+                "write expected screens on your own machine, look at them and commit them",
+            ),
+        ));
+    }
+    let own_program = std::env::current_exe().map_err(|error| {
+        let message = format!(
+            "our own program can't be found: {}",
+            inputs::io_reason(&error)
+        );
+        (
+            vec![Diagnostic::error(codes::FILE_READ, message)],
+            ExitCode::CouldNotRun,
+        )
+    })?;
+    let working_directory =
+        inputs::working_directory().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
+    let policy = inputs::policy_options(&args.safety, None, &working_directory);
+    let program = match &args.program {
+        Some(program) => vec![program.clone()],
+        None => args.command.clone(),
+    };
+    Ok(RunOptions {
+        play,
+        program,
+        own_program,
+        agent_args: agent_args(args),
+        policy,
+        environment: environment.to_vec(),
+        goldens: GoldenOptions {
+            folder: args.goldens.clone(),
+            updates: args.update_goldens,
+            must_be_there: is_ci || args.strict,
+        },
+        keep: args.keep,
+        timeout: seconds("--timeout", args.timeout)?,
+        grace: seconds("--grace", args.grace)?,
+    })
+}
+
+/// What our own agent is told of the arguments.
+fn agent_args(args: &RunArgs) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    let mut option = |name: &str, value: OsString| words.extend([OsString::from(name), value]);
+    for definition in &args.which.symbols.defines {
+        option("--define", definition.into());
+    }
+    if let Some(command) = &args.checkpoint_cmd {
+        option("--checkpoint-cmd", command.into());
+    }
+    let SafetyArgs {
+        root: _,
+        confine,
+        read_only,
+        allow_paths,
+        allow_hosts,
+        allow_commands,
+        only_hosts,
+        only_commands,
+    } = &args.safety;
+    for path in allow_paths {
+        option("--allow-path", path.into());
+    }
+    for (name, values) in [
+        ("--allow-host", allow_hosts),
+        ("--allow-command", allow_commands),
+        ("--only-hosts", only_hosts),
+        ("--only-commands", only_commands),
+    ] {
+        for value in values {
+            option(name, value.into());
+        }
+    }
+    for (name, is_on) in [
+        ("--confine", *confine),
+        ("--read-only", *read_only),
+        ("--strict", args.strict),
+        ("--any-prompt", args.which.any_prompt),
+    ] {
+        if is_on {
+            words.push(name.into());
+        }
+    }
+    words
+}
+
+/// Runs one timeline.
+async fn one(
+    script: &Arc<RunScript>,
+    args: &RunArgs,
+    options: &RunOptions,
+    (stop, output): (&CancellationToken, &Output),
+) -> Result<RunOutcome, Refused> {
+    let paths = [PathBuf::from(script.file())];
+    let run_dir: RunDir = run_folder(&args.runs.run_dir, "run", &paths)
+        .map(|(run_dir, _)| run_dir)
+        .map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
+    let is_alone = args.jobs.get() == 1 && !args.json;
+    let mut watch = |happening: &Happening| {
+        if is_alone {
+            let style = &output.stderr;
+            let mark = match happening.holds {
+                Some(true) => style.good(style.symbol("✓", "ok")),
+                Some(false) => style.bad(style.symbol("✗", "failed")),
+                None => " ".to_owned(),
+            };
+            stderr_line(&format!(
+                "  {:>7.2} s  {mark} {}",
+                happening.at.as_secs_f64(),
+                printable(&happening.what)
+            ));
+        }
+    };
+    Ok(run_timeline(script, options, &run_dir, stop, &mut watch).await)
+}
+
+/// Tells people how a run went.
+fn tell(outcome: &RunOutcome, output: &Output) {
+    let style = &output.stdout;
+    let is_passed = outcome.status == RunStatus::Passed;
+    let mut facts = Vec::new();
+    let count = |number: usize, one: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {one}s"),
+    };
+    let asserted = outcome
+        .happenings
+        .iter()
+        .filter(|happening| happening.holds.is_some());
+    let held = asserted
+        .clone()
+        .filter(|happening| happening.holds == Some(true))
+        .count();
+    let asserted = asserted.count();
+    if asserted > 0 {
+        facts.push(format!("{held} of {} held", count(asserted, "check")));
+    }
+    if outcome.n_failures > 0 {
+        facts.push(count(
+            usize::try_from(outcome.n_failures).unwrap_or(usize::MAX),
+            "failure",
+        ));
+    }
+    if !outcome.screenshots.is_empty() {
+        facts.push(count(outcome.screenshots.len(), "screenshot"));
+    }
+    facts.push(format!("{:.2} s", outcome.took.as_secs_f64()));
+    let mark = match is_passed {
+        true => style.good(style.symbol("✓", "ok")),
+        false => style.bad(style.symbol("✗", "failed")),
+    };
+    output::stdout(&format!(
+        "{mark} {} {}  {}\n",
+        printable(&outcome.scenario),
+        outcome.status.as_str(),
+        facts.join(" · ")
+    ));
+    for path in &outcome.written {
+        output::stdout(&format!("  wrote {}\n", path.display()));
+    }
+    output::stdout(&format!("  run {}\n", outcome.folder.display()));
+    if let Some(workspace) = &outcome.workspace {
+        output::stdout(&format!("  workspace {}\n", workspace.display()));
+    }
+}

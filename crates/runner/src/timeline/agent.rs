@@ -1,0 +1,159 @@
+//! The agent that plays the timeline together with the executor.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes, find_code};
+use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor};
+use cuecard_trace::Event;
+use tokio::net::UnixListener;
+
+use super::RunPlaces;
+use super::executor::Executor;
+
+/// How long our own agent may take to start.
+const OWN_START: Duration = Duration::from_secs(60);
+/// How long another program may take to start an agent.
+const START: Duration = Duration::from_secs(5);
+/// How long a step of the agent's may take beyond its own time limits.
+const STEP: Duration = Duration::from_secs(150);
+
+/// An agent that waits for us to say when each step is due.
+pub(super) struct Agent {
+    channel: Channel,
+}
+
+impl Agent {
+    /// Where an agent can find us.
+    pub(super) fn listen(places: &RunPlaces) -> Result<(UnixListener, PathBuf), Diagnostic> {
+        // The path of a socket must be short.
+        let path = places.temporary.with_file_name("control");
+        let listener = UnixListener::bind(&path).map_err(|error| {
+            let message = format!(
+                "`{}` can't be listened on: {}",
+                path.display(),
+                io_reason(&error)
+            );
+            Diagnostic::error(codes::TERMINAL_NO_CONTROL, message)
+        })?;
+        Ok((listener, path))
+    }
+
+    /// Has the agent play a step; `false` if it is gone.
+    pub(super) async fn play(&mut self, idx: usize, executor: &mut Executor<'_>) -> bool {
+        if self.channel.send(&FromExecutor::Play(idx)).await.is_err() {
+            return false;
+        }
+        loop {
+            let said = tokio::time::timeout(STEP, self.channel.next()).await;
+            match said {
+                Ok(Some(FromAgent::Done(done))) if done == idx => return true,
+                Ok(Some(FromAgent::Trace(event))) => {
+                    if let Ok(event) = Event::from_json(&event) {
+                        executor.record(event.data);
+                    }
+                }
+                Ok(Some(FromAgent::Found(found))) => {
+                    let found = executor.found_by_agent(found);
+                    executor.find_with_screen(found).await;
+                }
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// The timeline is over.
+    pub(super) async fn end(mut self) {
+        let _ = self.channel.send(&FromExecutor::End).await;
+    }
+}
+
+impl Executor<'_> {
+    /// The command of the stand-in for an agent.
+    pub(super) fn agent_command(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> =
+            vec![self.options.own_program.clone().into(), "agent".into()];
+        let file = std::path::absolute(self.script.file());
+        words.push(file.unwrap_or_else(|_| self.script.file().into()).into());
+        let run_dir = self.places.temporary.join("agent");
+        for (option, value) in [
+            ("--scenario-name", OsString::from(self.script.name())),
+            ("--workspace", self.places.workspace.clone().into()),
+            ("--run-dir", run_dir.into()),
+        ] {
+            words.extend([option.into(), value]);
+        }
+        words.extend(self.options.agent_args.iter().cloned());
+        words
+    }
+
+    /// Waits for the agent; none if the program never starts one, which is found.
+    pub(super) async fn meet(
+        &mut self,
+        listener: UnixListener,
+        is_own: bool,
+    ) -> Result<Option<Agent>, Diagnostic> {
+        let limit = if is_own { OWN_START } else { START };
+        let name = self.script.name().to_owned();
+        let met = async {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else {
+                    return None;
+                };
+                let mut channel = Channel::new(stream);
+                while let Some(said) = channel.next::<FromAgent>().await {
+                    match said {
+                        FromAgent::Hello(played) if played == name => {
+                            return Some(Agent { channel });
+                        }
+                        FromAgent::Hello(_) => break,
+                        _ => {}
+                    }
+                }
+            }
+        };
+        let Some(terminal) = &mut self.terminal else {
+            return Ok(None);
+        };
+        let met = tokio::select! {
+            met = tokio::time::timeout(limit, met) => met.ok().flatten(),
+            _ = terminal.ended() => None,
+        };
+        if met.is_some() {
+            return Ok(met);
+        }
+        let message = "the program under test starts no agent that plays this timeline";
+        if is_own {
+            let found = Diagnostic::error(codes::TERMINAL_START, message);
+            let shown = terminal.screen().text();
+            return Err(found.with_note(format!("the screen:\n{}", shown.trim_end())));
+        }
+        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, message)
+            .with_note(
+                "what the timeline says about the agent is not looked at; its times are kept",
+            )
+            .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
+        self.find(found).await;
+        Ok(None)
+    }
+
+    /// A finding of the agent's, at its place.
+    fn found_by_agent(&self, told: ControlFinding) -> Diagnostic {
+        let code = find_code(&told.code).unwrap_or(codes::TOOL_RESULT_DIFFERS);
+        let mut found = Diagnostic::error(code, told.message);
+        if !told.is_error {
+            found.severity = Severity::Warning;
+        }
+        found.notes = told.notes;
+        found.help = told.help;
+        match told.event_idx {
+            Some(event_idx) if event_idx < self.script.timeline.events.len() => {
+                self.placed(found, event_idx)
+            }
+            _ => found,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Asserts, screenshots, and what is expected in the end.
+
+use std::fs;
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_terminal::{MAX_SETTLE, Places, Snapshot, normalised, png, svg};
+use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
+use cuecard_trace::{Assertion, EventData, Screenshot as ScreenshotEvent};
+use cuecard_workspace::checks;
+use cuecard_workspace::probe::{self, ProbeResult};
+
+use super::executor::Executor;
+use super::file_safe;
+use super::goldens::{self, Golden};
+use super::outcome::Screenshot;
+
+/// A screenshot whose pictures are still to be made.
+pub(super) struct Shot {
+    pub(super) label: String,
+    pub(super) text: String,
+    snapshot: Snapshot,
+}
+
+impl Executor<'_> {
+    fn still(&self) -> Duration {
+        Duration::from_millis(self.script.terminal.settle_ms)
+    }
+
+    pub(super) async fn screenshot(&mut self, event_idx: usize, label: &str) {
+        let Some(terminal) = &self.terminal else {
+            let message = format!("no terminal: the screenshot `{label}` can't be taken");
+            return self
+                .fails(codes::MODEL_ASSERT_UNJUDGED, event_idx, message)
+                .await;
+        };
+        terminal.settled(self.still()).await;
+        let (text, snapshot) = {
+            let screen = terminal.screen();
+            (screen.text(), screen.snapshot())
+        };
+        let text = self.normalised(&text);
+        self.record(EventData::Screenshot(ScreenshotEvent {
+            label: label.to_owned(),
+            files: vec![format!("{}.txt", self.shot_path(label))],
+        }));
+        let what = format!("screenshot {label}");
+        match goldens::compare(&self.options.goldens, &self.script, label, &text) {
+            Golden::Same => self.happened(event_idx, what, Some(true)),
+            Golden::Written(path) => {
+                self.happened(event_idx, format!("{what}: wrote {}", path.display()), None);
+                self.written.push(path);
+            }
+            Golden::Found(found) => {
+                let is_failure = found.severity == cuecard_source::diagnostic::Severity::Error;
+                self.happened(event_idx, what, is_failure.then_some(false));
+                let found = self.placed(found, event_idx);
+                self.find(found).await;
+            }
+        }
+        self.shots.push(Shot {
+            label: label.to_owned(),
+            text,
+            snapshot,
+        });
+    }
+
+    fn shot_path(&self, label: &str) -> String {
+        format!(
+            "{}/{}/screenshots/{}",
+            file_safe(&self.script.timeline.name),
+            file_safe(&self.script.terminal.profile_id()),
+            file_safe(label)
+        )
+    }
+
+    /// A text as it is compared.
+    pub(super) fn normalised(&self, text: &str) -> String {
+        let places = Places {
+            workspace: &self.places.workspace,
+            home: &self.places.home,
+            temporary: &self.places.temporary,
+        };
+        normalised(text, &self.script.terminal, places)
+    }
+
+    /// Writes the files of all screenshots.
+    pub(super) fn pictures(&mut self) -> (Vec<Screenshot>, Vec<Diagnostic>) {
+        let (mut done, mut problems) = (Vec::new(), Vec::new());
+        for shot in std::mem::take(&mut self.shots) {
+            let base = self.run_dir.path().join(self.shot_path(&shot.label));
+            let drawn = svg(&shot.snapshot, self.script.terminal.theme);
+            let mut files = vec![("txt", format!("{}\n", shot.text).into_bytes())];
+            match png(&drawn) {
+                Ok(png) => files.extend([("svg", drawn.into_bytes()), ("png", png)]),
+                Err(why) => problems.push(Diagnostic::warning(
+                    codes::FILE_WRITE,
+                    format!("there is no picture of `{}`: {why}", shot.label),
+                )),
+            }
+            let mut written = Vec::new();
+            for (ending, content) in files {
+                let path = base.with_added_extension(ending);
+                let folder = path.parent().unwrap_or(self.run_dir.path());
+                match fs::create_dir_all(folder).and_then(|()| fs::write(&path, content)) {
+                    Ok(()) => written.push(path),
+                    Err(error) => {
+                        let reason = cuecard_runtime::text_file::io_reason(&error);
+                        let message = format!("`{}` can't be written: {reason}", path.display());
+                        problems.push(Diagnostic::error(codes::FILE_WRITE, message));
+                    }
+                }
+            }
+            done.push(Screenshot {
+                label: shot.label,
+                text: shot.text,
+                files: written,
+            });
+        }
+        (done, problems)
+    }
+
+    pub(super) async fn assert(&mut self, event_idx: usize, checks: &[LocatedCheck]) {
+        for check in checks {
+            let seen = self.check(&check.check).await;
+            match seen {
+                Some(seen) => {
+                    let span = Some(check.span);
+                    self.judged(event_idx, &check.key, seen.holds, &seen.evidence, span)
+                        .await;
+                }
+                None => {
+                    let message = format!("`{}` can't be evaluated in this run", check.key);
+                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                        .at(&self.script.timeline.source, check.span);
+                    let found = self.findings.strictly_noted(found);
+                    self.find(found).await;
+                }
+            }
+        }
+    }
+
+    /// Makes a check; nothing if it is about what is not there.
+    async fn check(&mut self, check: &TimelineCheck) -> Option<ProbeResult> {
+        let environment = self.command_environment();
+        match check {
+            TimelineCheck::ScreenContains(text) => Some(self.on_screen(text, true).await),
+            TimelineCheck::ScreenOmits(text) => Some(self.on_screen(text, false).await),
+            TimelineCheck::ExitCode(wanted) => {
+                let code = self.last_command.as_ref().map(|outcome| outcome.exit_code);
+                Some(match code {
+                    None => seen(false, "no `userCommand` was run before".to_owned()),
+                    Some(None) => seen(false, "the command timed out".to_owned()),
+                    Some(Some(code)) => seen(
+                        i64::from(code) == *wanted,
+                        format!("the exit code is {code}"),
+                    ),
+                })
+            }
+            TimelineCheck::Screenshot { label, contains } => {
+                let shot = self.shots.iter().find(|shot| shot.label == *label);
+                Some(match shot {
+                    None => seen(false, format!("no screenshot `{label}` was taken above")),
+                    Some(shot) => {
+                        let missing = contains.iter().find(|part| !shot.text.contains(*part));
+                        match missing {
+                            None => seen(true, "all of it is there".to_owned()),
+                            Some(part) => {
+                                seen(false, format!("{part:?} is not in it:\n{}", shot.text))
+                            }
+                        }
+                    }
+                })
+            }
+            TimelineCheck::AcpSession { .. } => None,
+            check => checks::check(check, &self.places.workspace, &environment).await,
+        }
+    }
+
+    /// Looks for a text on the screen and above it, until it is there or isn't.
+    async fn on_screen(&mut self, text: &str, wanted: bool) -> ProbeResult {
+        let Some(terminal) = &self.terminal else {
+            return seen(false, "there is no terminal".to_owned());
+        };
+        if !wanted {
+            // What is still being drawn might come.
+            terminal.settled(self.still()).await;
+        }
+        let until = self.clock.now() + MAX_SETTLE;
+        loop {
+            let Some(terminal) = &self.terminal else {
+                return seen(false, "there is no terminal".to_owned());
+            };
+            let whole = terminal.screen().whole_text();
+            let is_there = self.normalised(&whole).contains(text) || whole.contains(text);
+            if is_there == wanted {
+                return seen(true, "looked at the screen".to_owned());
+            }
+            if self.clock.now() >= until {
+                let how = if wanted { "is not" } else { "is" };
+                return seen(false, format!("{text:?} {how} on the screen"));
+            }
+            tokio::select! {
+                () = terminal.changed() => {}
+                () = self.clock.sleep_until(until) => {}
+            }
+        }
+    }
+
+    /// Tells what became of a check.
+    pub(super) async fn judged(
+        &mut self,
+        event_idx: usize,
+        key: &str,
+        holds: bool,
+        told: &str,
+        span: Option<cuecard_source::Span>,
+    ) {
+        let path = self.path_of(event_idx);
+        self.record(EventData::Assertion(Assertion::of_check(
+            (&path, key),
+            holds,
+            told,
+        )));
+        self.happened(event_idx, format!("assert {key}"), Some(holds));
+        if !holds {
+            let message = format!("the assert `{key}` failed: {told}");
+            let mut found = self.finding(codes::MODEL_ASSERT_FAILED, event_idx, message);
+            if let Some(span) = span {
+                found = found.at(&self.script.timeline.source, span);
+            }
+            self.find_with_screen(found).await;
+        }
+    }
+
+    /// Whether an assert looks at the exit code of the command of this event.
+    pub(super) fn is_code_asserted(&self, event_idx: usize) -> bool {
+        let below = self.script.timeline.events.iter().skip(event_idx + 1);
+        let until_next = below.take_while(|event| !matches!(event.kind, EventKind::UserCommand(_)));
+        let mut asserts = until_next.filter_map(|event| match &event.kind {
+            EventKind::Assert(assert) => Some(&assert.checks),
+            _ => None,
+        });
+        asserts.any(|checks| {
+            let is_code = |check: &LocatedCheck| matches!(check.check, TimelineCheck::ExitCode(_));
+            checks.iter().any(is_code)
+        })
+    }
+
+    /// What is expected once the program has ended.
+    pub(super) async fn expect(&mut self) {
+        let expected = self.script.timeline.expectations.clone();
+        let source = self.script.timeline.source.clone();
+        if let Some(wanted) = expected.exit_code {
+            let code = self.end.map(|end| i64::from(end.shell_code()));
+            if code != Some(wanted) {
+                let message = match (code, self.was_closed) {
+                    (_, true) => format!(
+                        "expected exit code {wanted}, but the program did not end by itself"
+                    ),
+                    (Some(code), _) => format!("expected exit code {wanted}, got {code}"),
+                    (None, _) => format!("expected exit code {wanted}, but no program ran"),
+                };
+                let mut found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+                if let Some(span) = expected.span {
+                    found = found.at(&source, span);
+                }
+                self.find_with_screen(found).await;
+            }
+        }
+        for artifact in &expected.artifacts {
+            let probed = probe::exists(&self.places.workspace, &artifact.pattern);
+            if !probed.holds {
+                let message = format!("no file matches `{}`", artifact.pattern);
+                let found = Diagnostic::error(codes::EXPECTATION_FAILED, message)
+                    .at(&source, artifact.span)
+                    .with_note(format!("the workspace has: {}", self.what_exists()));
+                self.find(found).await;
+            }
+        }
+    }
+}
+
+/// So many names of files are told.
+const MAX_NAMES: usize = 20;
+
+impl Executor<'_> {
+    /// The names at the top of the workspace.
+    fn what_exists(&self) -> String {
+        let entries = fs::read_dir(&self.places.workspace).into_iter().flatten();
+        let names = entries
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.filter(|name| name != ".git").collect();
+        names.sort_unstable();
+        let more = names.len().saturating_sub(MAX_NAMES);
+        names.truncate(MAX_NAMES);
+        match (names.is_empty(), more) {
+            (true, _) => "nothing".to_owned(),
+            (false, 0) => names.join(", "),
+            (false, more) => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+}
+
+fn seen(holds: bool, evidence: String) -> ProbeResult {
+    ProbeResult { holds, evidence }
+}

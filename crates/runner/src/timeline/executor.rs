@@ -1,0 +1,482 @@
+//! Goes through a timeline: tells the agent when its steps are due, and does what its user does.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::findings::{Findings, logged};
+use cuecard_runtime::load::header;
+use cuecard_runtime::policy::Policy;
+use cuecard_runtime::process::ProcessSpec;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::tap::Recorder;
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use cuecard_terminal::Terminal;
+use cuecard_timeline::model::EventKind;
+use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
+use cuecard_trace::{End, EventData, Log, Metrics, RunStatus as TraceStatus};
+use cuecard_workspace::commands::CommandOutcome;
+use cuecard_workspace::running::CommandEnd;
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Agent;
+use super::checks::Shot;
+use super::outcome::{Happening, RunOutcome, RunStatus};
+use super::{RunOptions, RunPlaces, RunScript};
+
+/// A run that goes on.
+pub(super) struct Executor<'a> {
+    pub(super) script: Arc<RunScript>,
+    pub(super) options: &'a RunOptions,
+    pub(super) run_dir: &'a RunDir,
+    pub(super) places: RunPlaces,
+    pub(super) policy: Policy,
+    pub(super) clock: Clock,
+    recorder: Recorder<'a>,
+    pub(super) findings: Findings,
+    happenings: Vec<Happening>,
+    /// How many of them were told.
+    n_told: usize,
+    /// The screen that was shown last to explain something.
+    shown: Option<String>,
+    pub(super) terminal: Option<Terminal>,
+    /// The program under test and its arguments, for people.
+    pub(super) program: Vec<String>,
+    /// The agent that plays the timeline with us, if there is one.
+    agent: Option<Agent>,
+    pub(super) shots: Vec<Shot>,
+    pub(super) written: Vec<PathBuf>,
+    pub(super) last_command: Option<CommandOutcome>,
+    pub(super) end: Option<CommandEnd>,
+    /// Whether the program was ended, as it did not end by itself.
+    pub(super) was_closed: bool,
+    is_interrupted: bool,
+    could_not_run: bool,
+    /// When the time `origin_ms` of the timeline was.
+    began: Duration,
+    origin_ms: u64,
+}
+
+impl<'a> Executor<'a> {
+    pub(super) fn new(
+        script: Arc<RunScript>,
+        options: &'a RunOptions,
+        run_dir: &'a RunDir,
+        places: RunPlaces,
+        clock: Clock,
+    ) -> Result<Self, Diagnostic> {
+        let mut policy = options.policy.clone();
+        policy.root.clone_from(&places.workspace);
+        policy.working_directory.clone_from(&places.workspace);
+        let policy = Policy::new(policy).map_err(|refusal| {
+            Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help)
+        })?;
+        let mut recorder = Recorder::new(clock, Redactor::default());
+        let file = run_dir.trace_file().and_then(|file| {
+            let header = header(run_dir.id(), std::iter::once(&*script.timeline));
+            recorder.write_to(Box::new(BufWriter::new(file)), &header)
+        });
+        file.map_err(|error| {
+            let message = format!("the trace can't be written: {}", io_reason(&error));
+            Diagnostic::error(codes::FILE_WRITE, message)
+        })?;
+        Ok(Self {
+            findings: Findings::new(options.play.is_strict),
+            script,
+            options,
+            run_dir,
+            places,
+            policy,
+            began: clock.now(),
+            clock,
+            recorder,
+            happenings: Vec::new(),
+            n_told: 0,
+            shown: None,
+            terminal: None,
+            program: Vec::new(),
+            agent: None,
+            shots: Vec::new(),
+            written: Vec::new(),
+            last_command: None,
+            end: None,
+            was_closed: false,
+            is_interrupted: false,
+            could_not_run: false,
+            origin_ms: 0,
+        })
+    }
+
+    /// Plays the whole timeline.
+    pub(super) async fn run(
+        &mut self,
+        stop: &CancellationToken,
+        watch: &mut dyn FnMut(&Happening),
+    ) {
+        let deadline = self.clock.now() + self.options.timeout;
+        let clock = self.clock;
+        let is_over = {
+            let playing = self.play(watch);
+            tokio::select! {
+                () = playing => None,
+                () = clock.sleep_until(deadline) => Some(false),
+                () = stop.cancelled() => Some(true),
+            }
+        };
+        match is_over {
+            Some(true) => self.is_interrupted = true,
+            Some(false) => {
+                let seconds = self.options.timeout.as_secs_f64();
+                let message = format!("the run took longer than {seconds} s");
+                let found = Diagnostic::error(codes::TERMINAL_TIMEOUT, message)
+                    .with_help("allow more with --timeout");
+                self.find_with_screen(found).await;
+            }
+            None => {}
+        }
+        self.close().await;
+        if !self.is_interrupted && !self.could_not_run {
+            self.expect().await;
+        }
+        self.told(watch);
+    }
+
+    async fn play(&mut self, watch: &mut dyn FnMut(&Happening)) {
+        if let Err(problem) = self.start().await {
+            self.could_not_run = true;
+            return self.find(problem).await;
+        }
+        self.began = self.clock.now();
+        let script = self.script.clone();
+        for (idx, step) in script.steps.iter().enumerate() {
+            let event_idx = step.scheduled.event_idx;
+            let event = &script.timeline.events[event_idx];
+            if step.role != StepRole::History {
+                self.wait_for(step.scheduled.at_ms).await;
+            }
+            let since = self.clock.now();
+            let is_of_run = step.role != StepRole::History
+                && matches!(PlayerKind::Run.cell(&event.kind).act, Act::Acts);
+            if is_of_run {
+                self.act(event_idx, step.scheduled.part).await;
+            }
+            let is_of_agent = step.role == StepRole::History
+                || matches!(
+                    PlayerKind::Agent.cell(&event.kind).act,
+                    Act::Acts | Act::Awaits | Act::ActsAndAwaits
+                );
+            if is_of_agent {
+                self.agent_plays(idx, event_idx).await;
+            }
+            match step.role {
+                StepRole::Prompt(origin_ms) => {
+                    self.began = self.clock.now();
+                    self.origin_ms = origin_ms;
+                }
+                // What takes longer than the script says moves all that follows.
+                _ => self.began += self.clock.now().saturating_sub(since),
+            }
+            self.told(watch);
+        }
+        if let Some(agent) = self.agent.take() {
+            agent.end().await;
+            if let Some(terminal) = &mut self.terminal {
+                let grace = self.options.grace;
+                let _ = tokio::time::timeout(grace, terminal.ended()).await;
+            }
+        }
+    }
+
+    /// Starts the program in its terminal.
+    async fn start(&mut self) -> Result<(), Diagnostic> {
+        let timeline = self.script.timeline.clone();
+        let is_own = self.options.program.is_empty();
+        let mut words = match is_own {
+            true => self.agent_command(),
+            false => self.options.program.clone(),
+        };
+        if !is_own {
+            words.extend(timeline.command.iter().map(OsString::from));
+            words.extend(timeline.flags.iter().map(OsString::from));
+        }
+        let (listening, socket) = Agent::listen(&self.places)?;
+        let mut env = self.program_environment();
+        env.push((
+            cuecard_terminal::control::CONTROL_VARIABLE.into(),
+            socket.into(),
+        ));
+        let spec = ProcessSpec {
+            program: words[0].clone(),
+            args: words[1..].to_vec(),
+            env,
+            cwd: Some(self.places.workspace.clone()),
+        };
+        let shown = words.iter().map(|word| word.to_string_lossy().into_owned());
+        self.program = shown.collect();
+        let cast = self.run_dir.path().join("terminal.cast");
+        let cast = File::create(&cast).map_err(|error| {
+            let message = format!(
+                "`{}` can't be written: {}",
+                cast.display(),
+                io_reason(&error)
+            );
+            Diagnostic::error(codes::FILE_WRITE, message)
+        })?;
+        let terminal = Terminal::start(
+            &spec,
+            &self.script.terminal,
+            self.clock,
+            Box::new(BufWriter::new(cast)),
+        );
+        self.terminal = Some(terminal.map_err(|error| {
+            let message = format!(
+                "`{}` can't be started: {}",
+                self.program[0],
+                io_reason(&error)
+            );
+            Diagnostic::error(codes::TERMINAL_START, message)
+                .with_help("name the program under test with --program")
+        })?);
+        let steps = self.script.steps.iter();
+        let mut acts = steps.filter(|step| {
+            let kind = &timeline.events[step.scheduled.event_idx].kind;
+            matches!(
+                PlayerKind::Agent.cell(kind).act,
+                Act::Acts | Act::ActsAndAwaits
+            )
+        });
+        if is_own || acts.next().is_some() {
+            self.agent = self.meet(listening, is_own).await?;
+        } else if let Some(terminal) = &self.terminal {
+            // A program that has drawn its screen can be typed to.
+            terminal
+                .drawn(Duration::from_millis(self.script.terminal.settle_ms))
+                .await;
+        }
+        Ok(())
+    }
+
+    /// The environment of the program under test: little of ours, and the same everywhere.
+    pub(super) fn program_environment(&self) -> Vec<(OsString, OsString)> {
+        let terminal = &self.script.terminal;
+        let mut env: BTreeMap<OsString, OsString> = BTreeMap::new();
+        let kept = [
+            "PATH",
+            "NODE_EXTRA_CA_CERTS",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            // For our own agent.
+            "CUECARD_DEFINES",
+            "AH_SCENARIO_DEFINES",
+        ];
+        for (name, value) in &self.options.environment {
+            if kept.iter().any(|kept| name == kept) {
+                env.insert(name.clone(), value.clone());
+            }
+        }
+        let (home, temporary) = (&self.places.home, &self.places.temporary);
+        let term = terminal.term.clone();
+        for (name, value) in [
+            ("HOME", home.as_os_str()),
+            ("TMPDIR", temporary.as_os_str()),
+            ("TERM", term.as_deref().unwrap_or("xterm-256color").as_ref()),
+            ("COLORTERM", "truecolor".as_ref()),
+            ("LANG", "C.UTF-8".as_ref()),
+            ("LC_ALL", "C.UTF-8".as_ref()),
+            ("TZ", "UTC".as_ref()),
+            ("SHELL", "/bin/sh".as_ref()),
+            ("USER", "user".as_ref()),
+            ("LOGNAME", "user".as_ref()),
+        ] {
+            env.insert(name.into(), value.to_owned());
+        }
+        for (name, value) in terminal.env.iter().chain(&self.script.timeline.env) {
+            env.insert(name.into(), value.into());
+        }
+        env.into_iter().collect()
+    }
+
+    /// Does what the user does, looks at what is to be looked at.
+    async fn act(&mut self, event_idx: usize, part: EventPart) {
+        let script = self.script.clone();
+        let event = &script.timeline.events[event_idx];
+        match (&event.kind, part) {
+            (EventKind::UserInputs(inputs), EventPart::Input(idx)) => {
+                self.type_input(event_idx, &inputs[idx]).await;
+            }
+            (EventKind::UserEdits { patch, .. }, _) => self.patch(event_idx, patch, None).await,
+            (EventKind::ApplyPatch(patch), _) => {
+                self.patch(event_idx, &patch.path, patch.commit.as_deref())
+                    .await;
+            }
+            (EventKind::UserCommand(command), _) => self.command(event_idx, command).await,
+            (EventKind::UserCancelSession { .. }, _) => self.interrupt(event_idx).await,
+            (EventKind::Assert(assert), _) => self.assert(event_idx, &assert.checks).await,
+            (EventKind::Screenshot(label), _) => self.screenshot(event_idx, label).await,
+            (EventKind::Log(line), _) => {
+                self.record(EventData::Log(Log {
+                    level: line.level.clone(),
+                    message: line.message.clone(),
+                    stream: None,
+                }));
+                self.happened(event_idx, line.message.clone(), None);
+            }
+            (EventKind::Status(status), _) => {
+                self.happened(event_idx, format!("status {}", status.as_str()), None);
+            }
+            _ => {}
+        }
+    }
+
+    /// Has the agent play a step, if it plays with us.
+    async fn agent_plays(&mut self, step_idx: usize, event_idx: usize) {
+        let Some(mut agent) = self.agent.take() else {
+            return;
+        };
+        let played = agent.play(step_idx, self).await;
+        if played {
+            self.agent = Some(agent);
+        } else {
+            let message = "the agent ended before the timeline".to_owned();
+            self.fails(codes::TERMINAL_ENDED, event_idx, message).await;
+        }
+    }
+
+    /// Waits until a time of the timeline.
+    async fn wait_for(&self, at_ms: u64) {
+        let after = self.options.play.speed.after(self.origin_ms, at_ms);
+        let due = self.began + Duration::from_millis(after);
+        self.clock.sleep_until(due).await;
+    }
+
+    pub(super) fn program_has_ended(&mut self) -> bool {
+        let end = self.terminal.as_mut().and_then(Terminal::end);
+        end.is_some()
+    }
+
+    /// Ends what still runs.
+    async fn close(&mut self) {
+        self.agent = None;
+        if let Some(terminal) = &mut self.terminal {
+            self.was_closed = terminal.end().is_none();
+            self.end = Some(terminal.close(self.options.grace).await);
+        }
+    }
+
+    /// Writes what is left to write, and says how it went.
+    pub(super) fn finish(mut self, outcome: &mut RunOutcome) {
+        let (screenshots, problems) = self.pictures();
+        for problem in problems {
+            self.findings.keep(&problem);
+        }
+        outcome.screenshots = screenshots;
+        outcome.n_failures = self.findings.n_failures();
+        outcome.findings = self.findings.list();
+        outcome.happenings = std::mem::take(&mut self.happenings);
+        outcome.end = self.end;
+        outcome.program = std::mem::take(&mut self.program);
+        outcome.written = std::mem::take(&mut self.written);
+        outcome.status = match outcome.n_failures {
+            _ if self.is_interrupted => RunStatus::Interrupted,
+            _ if self.could_not_run => RunStatus::CouldNotRun,
+            0 => RunStatus::Passed,
+            _ => RunStatus::Failed,
+        };
+        let elapsed = self.clock.now();
+        self.recorder.end(&End {
+            final_output: None,
+            status: match outcome.status {
+                RunStatus::Passed => TraceStatus::Success,
+                RunStatus::Failed => TraceStatus::Failed,
+                RunStatus::CouldNotRun | RunStatus::Interrupted => TraceStatus::Blocked,
+            },
+            metrics: Metrics {
+                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                timing_synthesized: false,
+                ..Metrics::default()
+            },
+            artifacts: serde_json::Map::new(),
+        });
+        if let Some(error) = self.recorder.take_error() {
+            let message = format!("the trace is incomplete: {}", io_reason(&error));
+            outcome.could_not_run(Diagnostic::error(codes::FILE_WRITE, message));
+        }
+    }
+
+    pub(super) fn path_of(&self, event_idx: usize) -> String {
+        self.script.timeline.events[event_idx].path.clone()
+    }
+
+    pub(super) fn record(&mut self, data: EventData) {
+        self.recorder.record(data);
+    }
+
+    /// Something happened, and whether it is as it should be if that was looked at.
+    pub(super) fn happened(&mut self, event_idx: usize, what: String, holds: Option<bool>) {
+        self.happenings.push(Happening {
+            at: self.clock.now(),
+            event: self.path_of(event_idx),
+            what,
+            holds,
+        });
+    }
+
+    /// Tells what has happened since it was told last, and writes it.
+    fn told(&mut self, watch: &mut dyn FnMut(&Happening)) {
+        self.recorder.settle();
+        for happening in self.happenings.iter().skip(self.n_told) {
+            watch(happening);
+        }
+        self.n_told = self.happenings.len();
+    }
+
+    /// A finding about an event.
+    pub(super) fn finding(&self, code: Code, event_idx: usize, message: String) -> Diagnostic {
+        self.placed(Diagnostic::error(code, message), event_idx)
+    }
+
+    pub(super) fn placed(&self, found: Diagnostic, event_idx: usize) -> Diagnostic {
+        let event = &self.script.timeline.events[event_idx];
+        found
+            .at(&self.script.timeline.source, event.span)
+            .with_pointer(event.path.clone())
+    }
+
+    pub(super) async fn fails(&mut self, code: Code, event_idx: usize, message: String) {
+        self.happened(event_idx, message.clone(), Some(false));
+        let found = self.finding(code, event_idx, message);
+        self.find_with_screen(found).await;
+    }
+
+    /// A finding with the screen as it is now.
+    pub(super) async fn find_with_screen(&mut self, found: Diagnostic) {
+        let Some(terminal) = &self.terminal else {
+            return self.find(found).await;
+        };
+        let rows = terminal.screen().rows();
+        let last = rows.iter().rposition(|row| !row.is_empty());
+        let shown = rows[..last.map_or(0, |last| last + 1)].join("\n");
+        let note = match &self.shown {
+            _ if shown.is_empty() => "the screen was empty".to_owned(),
+            Some(before) if *before == shown => "the screen was the same as above".to_owned(),
+            _ => format!("the screen at that moment:\n{shown}"),
+        };
+        self.shown = Some(shown);
+        let found = found.with_note(note);
+        self.find(found).await;
+    }
+
+    pub(super) async fn find(&mut self, found: Diagnostic) {
+        let found = self.findings.strictly(found);
+        if self.findings.keep(&found) {
+            self.recorder.record(logged(&found));
+        }
+    }
+}

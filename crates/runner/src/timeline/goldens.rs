@@ -1,0 +1,118 @@
+//! Expected screens: committed beside the scenario, compared, written when asked.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cuecard_runtime::text_file::{folder_of, io_reason};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::matching::different_lines;
+
+use super::{RunScript, file_safe};
+
+/// So many equal lines stand around those that differ.
+const AROUND: usize = 2;
+
+/// Where expected screens are, and what is done about those that differ.
+#[derive(Debug, Clone, Default)]
+pub struct GoldenOptions {
+    /// The folder; `__goldens__` beside each scenario without one.
+    pub folder: Option<PathBuf>,
+    /// Whether they are written.
+    pub updates: bool,
+    /// Whether a missing one fails the run.
+    pub must_be_there: bool,
+}
+
+/// What became of a comparison.
+pub(super) enum Golden {
+    Same,
+    Written(PathBuf),
+    Found(Diagnostic),
+}
+
+/// Where the expected screen of a label is.
+fn path_of(options: &GoldenOptions, script: &RunScript, label: &str) -> PathBuf {
+    let beside = folder_of(Path::new(script.file()));
+    let beside = beside.strip_prefix(".").unwrap_or(beside);
+    let folder = options.folder.clone();
+    let folder = folder.unwrap_or_else(|| beside.join("__goldens__"));
+    folder
+        .join(file_safe(&script.timeline.name))
+        .join(file_safe(&script.terminal.profile_id()))
+        .join(format!("{}.golden", file_safe(label)))
+}
+
+/// Compares a screen with the expected one.
+pub(super) fn compare(
+    options: &GoldenOptions,
+    script: &RunScript,
+    label: &str,
+    text: &str,
+) -> Golden {
+    let path = path_of(options, script, label);
+    let name = path.display();
+    let expected = match fs::read_to_string(&path) {
+        Ok(expected) => Some(expected),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let message = format!("`{name}` can't be read: {}", io_reason(&error));
+            return Golden::Found(Diagnostic::error(codes::TERMINAL_GOLDEN, message));
+        }
+    };
+    let expected = expected.as_deref().map(|text| text.trim_end_matches('\n'));
+    let text = text.trim_end_matches('\n');
+    if expected == Some(text) {
+        return Golden::Same;
+    }
+    if options.updates {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let written =
+            fs::create_dir_all(folder).and_then(|()| fs::write(&path, format!("{text}\n")));
+        return match written {
+            Ok(()) => Golden::Written(path),
+            Err(error) => {
+                let message = format!("`{name}` can't be written: {}", io_reason(&error));
+                Golden::Found(Diagnostic::error(codes::FILE_WRITE, message))
+            }
+        };
+    }
+    let Some(expected) = expected else {
+        return Golden::Found(missing(options, script, label, &path));
+    };
+    let mut found = Diagnostic::error(
+        codes::TERMINAL_GOLDEN,
+        format!("the screen `{label}` is not the expected one"),
+    );
+    for group in different_lines(expected, text, AROUND) {
+        for line in group {
+            found = found.with_note(format!("{} {}", line.sign, line.line));
+        }
+    }
+    Golden::Found(found.with_help(format!(
+        "look at `{name}`; if the new screen is right, run with --update-goldens"
+    )))
+}
+
+/// There is no expected screen.
+fn missing(options: &GoldenOptions, script: &RunScript, label: &str, path: &Path) -> Diagnostic {
+    let message = format!(
+        "there is no expected screen for `{label}`: `{}`",
+        path.display()
+    );
+    let mut found = match options.must_be_there {
+        true => Diagnostic::error(codes::TERMINAL_GOLDEN_MISSING, message),
+        false => Diagnostic::warning(codes::TERMINAL_GOLDEN_MISSING, message),
+    };
+    let elsewhere = Path::new("target/tmp").join(
+        path.strip_prefix(folder_of(Path::new(script.file())))
+            .unwrap_or(path),
+    );
+    if elsewhere.exists() {
+        found = found.with_note(format!(
+            "`{}` is there; expected screens belong beside the scenario now",
+            elsewhere.display()
+        ));
+    }
+    found.with_help("write it with --update-goldens")
+}

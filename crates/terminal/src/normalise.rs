@@ -1,0 +1,166 @@
+//! Texts of screens, without what differs from run to run.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use cuecard_timeline::model::TerminalConfig;
+use regex::{Captures, Regex};
+
+/// Where a run takes place: what stands in texts as `[WORKSPACE]`, `[HOME]` and `[TMP]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// The home of the program under test.
+    pub home: &'a Path,
+    /// The folder for temporary files.
+    pub temporary: &'a Path,
+}
+
+/// What is replaced by what, in this order.
+const REPLACED: &[(&str, &str)] = &[
+    (
+        r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?",
+        "[TIMESTAMP]",
+    ),
+    (
+        r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+        "[UUID]",
+    ),
+    (
+        // No line and column behind the name of a file.
+        r"(^|[^\w:.])\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[AaPp][Mm]\b|\b)",
+        "$1[TIME]",
+    ),
+    (
+        r"((?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])):\d{1,5}\b",
+        "$1:[PORT]",
+    ),
+    (r"(?i)\b(port)([ =:]+)\d{1,5}\b", "$1$2[PORT]"),
+    (r"(?i)\b(pid)([ =:]+)\d+\b", "$1$2[PID]"),
+    (
+        r"\b\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h|min|sec| ns| µs| ms| s| min| sec| seconds?| minutes?| hours?)\b(?: \d+(?:\.\d+)?(?:ms|s|m|min)\b)*",
+        "[DURATION]",
+    ),
+];
+
+static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let compiled = REPLACED.iter();
+    compiled
+        .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, *with)))
+        .collect()
+});
+
+static HASH: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(?:[0-9a-f]{40}|[0-9a-f]{7,12})\b").ok());
+
+/// `text` as it is compared: without trailing white space, and with words for what differs from run to run.
+pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> String {
+    let mut text = text.to_owned();
+    let mut named = [
+        (places.workspace, "[WORKSPACE]"),
+        (places.home, "[HOME]"),
+        (places.temporary, "[TMP]"),
+    ];
+    // What lies in another first.
+    named.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
+    for (path, name) in named {
+        let path = path.to_string_lossy();
+        if path.len() > 1 {
+            text = text.replace(&*path, name);
+        }
+    }
+    for (pattern, with) in &*PATTERNS {
+        text = pattern.replace_all(&text, *with).into_owned();
+    }
+    if let Some(hash) = &*HASH {
+        // A word or a number is no hash.
+        let replaced = |found: &Captures<'_>| match &found[0] {
+            short if short.len() < 40 && !short.contains(|c: char| c.is_ascii_digit()) => {
+                short.to_owned()
+            }
+            short if short.len() < 40 && !short.contains(|c: char| c.is_ascii_alphabetic()) => {
+                short.to_owned()
+            }
+            _ => "[HASH]".to_owned(),
+        };
+        text = hash.replace_all(&text, replaced).into_owned();
+    }
+    text = text.chars().map(still).collect();
+    for replacement in &config.normalize {
+        let with = replacement.with.as_str();
+        text = replacement.pattern.replace_all(&text, with).into_owned();
+    }
+    if !config.normalize_whitespace {
+        return text;
+    }
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// A spinner that stands still.
+fn still(character: char) -> char {
+    match character {
+        '\u{2800}'..='\u{28ff}' | '◐' | '◓' | '◑' | '◒' | '✢' | '✳' | '✶' | '✻' | '✽' => {
+            '*'
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(text: &str) -> String {
+        let places = Places {
+            workspace: Path::new("/tmp/run-x1/work"),
+            home: Path::new("/tmp/run-x1"),
+            temporary: Path::new("/tmp"),
+        };
+        normalised(text, &TerminalConfig::default(), places)
+    }
+
+    #[test]
+    fn what_differs_from_run_to_run_has_a_name() {
+        for (text, wanted) in [
+            (
+                "in /tmp/run-x1/work/a of /tmp/run-x1, /tmp/y",
+                "in [WORKSPACE]/a of [HOME], [TMP]/y",
+            ),
+            (
+                "2026-11-27T18:03:13.5Z | 2026-11-27 18:03:13 +0100",
+                "[TIMESTAMP] | [TIMESTAMP]",
+            ),
+            ("at 18:03:13 or 6:03 pm", "at [TIME] or [TIME]"),
+            (
+                "took 1.25s, 300 ms and 1m 3s",
+                "took [DURATION], [DURATION] and [DURATION]",
+            ),
+            (
+                "http://127.0.0.1:40123/x on port 8080",
+                "http://127.0.0.1:[PORT]/x on port [PORT]",
+            ),
+            ("PID 4711, pid=3", "PID [PID], pid=[PID]"),
+            ("[main 1a2b3c4] Begin", "[main [HASH]] Begin"),
+            ("0ba1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9", "[HASH]"),
+            ("6f1ed002-ab5c-4f2e-9d3b-1c0f3c6b9a11", "[UUID]"),
+            ("⠙ working ✻ thinking", "* working * thinking"),
+            ("  a  \n\nb \n\n", "  a\n\nb"),
+        ] {
+            assert_eq!(normal(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_words_and_numbers_stay() {
+        for text in [
+            "defaced 1234567 decade",
+            "3 files, 12 lines, v1.2.3",
+            "a:1:2 main.py:12: x:17:18",
+            "100 points",
+        ] {
+            assert_eq!(normal(text), text);
+        }
+    }
+}
