@@ -9,10 +9,11 @@ mod parse;
 mod profile;
 mod record;
 mod run;
+mod safety;
 mod serve;
 
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -28,6 +29,7 @@ pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use run::RunArgs;
+pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
     WhichTimelineArgs,
@@ -449,46 +451,6 @@ pub(crate) struct SymbolArgs {
     /// Define a symbol for the rules of timelines: K, or K=V (repeatable; also from CUECARD_DEFINES)
     #[arg(long = "define", alias = "scenario-define", value_name = "K=V")]
     pub defines: Vec<String>,
-}
-
-/// What a scenario may do.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Safety")]
-pub(crate) struct SafetyArgs {
-    /// Directory that paths built from server responses must stay in (default: the working directory)
-    #[arg(long, value_name = "DIR")]
-    pub root: Option<PathBuf>,
-    /// Restrict all paths to the root, and run no commands
-    #[arg(long)]
-    pub confine: bool,
-    /// Change nothing: no writes, no commands
-    #[arg(long)]
-    pub read_only: bool,
-    /// Allow a folder outside the root (repeatable)
-    #[arg(long = "allow-path", value_name = "DIR")]
-    pub allow_paths: Vec<PathBuf>,
-    /// Allow a host that would be refused (repeatable)
-    #[arg(long = "allow-host", value_name = "HOST")]
-    pub allow_hosts: Vec<String>,
-    /// Allow a command that would be refused (repeatable)
-    #[arg(long = "allow-command", value_name = "NAME")]
-    pub allow_commands: Vec<String>,
-    /// Allow these hosts only (repeatable, or comma-separated)
-    #[arg(long = "only-hosts", value_name = "HOST", value_delimiter = ',')]
-    pub only_hosts: Vec<String>,
-    /// Allow these commands only (repeatable, or comma-separated)
-    #[arg(long = "only-commands", value_name = "NAME", value_delimiter = ',')]
-    pub only_commands: Vec<String>,
-}
-
-impl SafetyArgs {
-    /// The root, seen from the working directory.
-    pub(crate) fn root_in(&self, working_directory: &Path) -> PathBuf {
-        match &self.root {
-            Some(root) => working_directory.join(root),
-            None => working_directory.to_owned(),
-        }
-    }
 }
 
 /// `--include-results`.

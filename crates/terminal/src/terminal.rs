@@ -51,7 +51,7 @@ impl Terminal {
         let screen = Arc::new(Mutex::new(Screen::new(config)));
         let (sender, changed) = watch::channel(clock.now());
         let (typed, to_type) = mpsc::unbounded_channel();
-        let reading = Reading {
+        let output_reader = OutputReader {
             reader,
             screen: screen.clone(),
             changed: sender,
@@ -65,7 +65,7 @@ impl Terminal {
             typed,
             screen,
             changed,
-            reading: tokio::spawn(reading.run()),
+            reading: tokio::spawn(output_reader.run()),
             clock,
             end: None,
         })
@@ -99,11 +99,12 @@ impl Terminal {
         let _ = self.typed.send(bytes);
     }
 
-    /// Waits until the screen has been still for `still`, at most [`MAX_SETTLE`]; whether it was.
+    /// Waits until the screen has been still for `still` from now on, at most [`MAX_SETTLE`]; whether it was.
     pub async fn settled(&self, still: Duration) -> bool {
-        let until = self.clock.now() + MAX_SETTLE.max(still);
+        let began = self.clock.now();
+        let until = began + MAX_SETTLE.max(still);
         loop {
-            let calm = *self.changed.borrow() + still;
+            let calm = began.max(*self.changed.borrow()) + still;
             if calm <= self.clock.now() {
                 return true;
             }
@@ -111,6 +112,8 @@ impl Terminal {
                 return false;
             }
             self.clock.sleep_until(calm.min(until)).await;
+            // What was printed meanwhile is drawn first.
+            tokio::task::yield_now().await;
         }
     }
 
@@ -168,7 +171,7 @@ impl Terminal {
 }
 
 /// Draws and records what a program prints.
-struct Reading {
+struct OutputReader {
     reader: OwnedReadPty,
     screen: Arc<Mutex<Screen>>,
     changed: watch::Sender<Duration>,
@@ -178,7 +181,7 @@ struct Reading {
     replies: mpsc::UnboundedSender<Vec<u8>>,
 }
 
-impl Reading {
+impl OutputReader {
     async fn run(mut self) {
         let mut buffer = vec![0; CHUNK];
         // An error is the end too: that nobody has the terminal open any more.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuecard_runner::timeline::{
-    GoldenOptions, Happening, RunOptions, RunOutcome, RunScript, RunStatus, load_runs, run_timeline,
+    GoldenOptions, RunEvent, RunOptions, RunOutcome, RunScript, RunStatus, load_runs, run_timeline,
 };
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
@@ -223,18 +223,18 @@ async fn one(
         .map(|(run_dir, _)| run_dir)
         .map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let is_alone = args.jobs.get() == 1 && !args.json;
-    let mut watch = |happening: &Happening| {
+    let mut watch = |event: &RunEvent| {
         if is_alone {
             let style = &output.stderr;
-            let mark = match happening.holds {
+            let mark = match event.holds {
                 Some(true) => style.good(style.symbol("✓", "ok")),
                 Some(false) => style.bad(style.symbol("✗", "failed")),
                 None => " ".to_owned(),
             };
             stderr_line(&format!(
                 "  {:>7.2} s  {mark} {}",
-                happening.at.as_secs_f64(),
-                printable(&happening.what)
+                event.at.as_secs_f64(),
+                printable(&event.what)
             ));
         }
     };
@@ -250,13 +250,10 @@ fn tell(outcome: &RunOutcome, output: &Output) {
         1 => format!("1 {one}"),
         number => format!("{number} {one}s"),
     };
-    let asserted = outcome
-        .happenings
-        .iter()
-        .filter(|happening| happening.holds.is_some());
+    let asserted = outcome.events.iter().filter(|event| event.holds.is_some());
     let held = asserted
         .clone()
-        .filter(|happening| happening.holds == Some(true))
+        .filter(|event| event.holds == Some(true))
         .count();
     let asserted = asserted.count();
     if asserted > 0 {

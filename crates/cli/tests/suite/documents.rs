@@ -411,6 +411,8 @@ fn options_named_in_the_documents_exist() {
         &["fmt"],
         &["mcp", "demo"],
         &["acp"],
+        &["agent"],
+        &["run"],
         &["serve", "llm"],
         &["serve", "rest"],
         &["profile", "capture"],

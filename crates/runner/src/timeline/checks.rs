@@ -16,7 +16,7 @@ use super::goldens::{self, Golden};
 use super::outcome::Screenshot;
 
 /// A screenshot whose pictures are still to be made.
-pub(super) struct Shot {
+pub(super) struct PendingScreenshot {
     pub(super) label: String,
     pub(super) text: String,
     snapshot: Snapshot,
@@ -46,19 +46,19 @@ impl Executor<'_> {
         }));
         let what = format!("screenshot {label}");
         match goldens::compare(&self.options.goldens, &self.script, label, &text) {
-            Golden::Same => self.happened(event_idx, what, Some(true)),
+            Golden::Same => self.add_event(event_idx, what, Some(true)),
             Golden::Written(path) => {
-                self.happened(event_idx, format!("{what}: wrote {}", path.display()), None);
+                self.add_event(event_idx, format!("{what}: wrote {}", path.display()), None);
                 self.written.push(path);
             }
             Golden::Found(found) => {
                 let is_failure = found.severity == cuecard_source::diagnostic::Severity::Error;
-                self.happened(event_idx, what, is_failure.then_some(false));
+                self.add_event(event_idx, what, is_failure.then_some(false));
                 let found = self.placed(found, event_idx);
                 self.find(found).await;
             }
         }
-        self.shots.push(Shot {
+        self.pending_screenshots.push(PendingScreenshot {
             label: label.to_owned(),
             text,
             snapshot,
@@ -87,7 +87,7 @@ impl Executor<'_> {
     /// Writes the files of all screenshots.
     pub(super) fn pictures(&mut self) -> (Vec<Screenshot>, Vec<Diagnostic>) {
         let (mut done, mut problems) = (Vec::new(), Vec::new());
-        for shot in std::mem::take(&mut self.shots) {
+        for shot in std::mem::take(&mut self.pending_screenshots) {
             let base = self.run_dir.path().join(self.shot_path(&shot.label));
             let drawn = svg(&shot.snapshot, self.script.terminal.theme);
             let mut files = vec![("txt", format!("{}\n", shot.text).into_bytes())];
@@ -158,7 +158,10 @@ impl Executor<'_> {
                 })
             }
             TimelineCheck::Screenshot { label, contains } => {
-                let shot = self.shots.iter().find(|shot| shot.label == *label);
+                let shot = self
+                    .pending_screenshots
+                    .iter()
+                    .find(|shot| shot.label == *label);
                 Some(match shot {
                     None => seen(false, format!("no screenshot `{label}` was taken above")),
                     Some(shot) => {
@@ -222,7 +225,7 @@ impl Executor<'_> {
             holds,
             told,
         )));
-        self.happened(event_idx, format!("assert {key}"), Some(holds));
+        self.add_event(event_idx, format!("assert {key}"), Some(holds));
         if !holds {
             let message = format!("the assert `{key}` failed: {told}");
             let mut found = self.finding(codes::MODEL_ASSERT_FAILED, event_idx, message);

@@ -27,8 +27,8 @@ use cuecard_workspace::running::CommandEnd;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
-use super::checks::Shot;
-use super::outcome::{Happening, RunOutcome, RunStatus};
+use super::checks::PendingScreenshot;
+use super::outcome::{RunEvent, RunOutcome, RunStatus};
 use super::{RunOptions, RunPlaces, RunScript};
 
 /// A run that goes on.
@@ -41,9 +41,9 @@ pub(super) struct Executor<'a> {
     pub(super) clock: Clock,
     recorder: Recorder<'a>,
     pub(super) findings: Findings,
-    happenings: Vec<Happening>,
+    events: Vec<RunEvent>,
     /// How many of them were told.
-    n_told: usize,
+    n_reported: usize,
     /// The screen that was shown last to explain something.
     shown: Option<String>,
     pub(super) terminal: Option<Terminal>,
@@ -51,7 +51,7 @@ pub(super) struct Executor<'a> {
     pub(super) program: Vec<String>,
     /// The agent that plays the timeline with us, if there is one.
     agent: Option<Agent>,
-    pub(super) shots: Vec<Shot>,
+    pub(super) pending_screenshots: Vec<PendingScreenshot>,
     pub(super) written: Vec<PathBuf>,
     pub(super) last_command: Option<CommandOutcome>,
     pub(super) end: Option<CommandEnd>,
@@ -97,13 +97,13 @@ impl<'a> Executor<'a> {
             began: clock.now(),
             clock,
             recorder,
-            happenings: Vec::new(),
-            n_told: 0,
+            events: Vec::new(),
+            n_reported: 0,
             shown: None,
             terminal: None,
             program: Vec::new(),
             agent: None,
-            shots: Vec::new(),
+            pending_screenshots: Vec::new(),
             written: Vec::new(),
             last_command: None,
             end: None,
@@ -115,11 +115,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Plays the whole timeline.
-    pub(super) async fn run(
-        &mut self,
-        stop: &CancellationToken,
-        watch: &mut dyn FnMut(&Happening),
-    ) {
+    pub(super) async fn run(&mut self, stop: &CancellationToken, watch: &mut dyn FnMut(&RunEvent)) {
         let deadline = self.clock.now() + self.options.timeout;
         let clock = self.clock;
         let is_over = {
@@ -145,10 +141,10 @@ impl<'a> Executor<'a> {
         if !self.is_interrupted && !self.could_not_run {
             self.expect().await;
         }
-        self.told(watch);
+        self.report_events(watch);
     }
 
-    async fn play(&mut self, watch: &mut dyn FnMut(&Happening)) {
+    async fn play(&mut self, watch: &mut dyn FnMut(&RunEvent)) {
         if let Err(problem) = self.start().await {
             self.could_not_run = true;
             return self.find(problem).await;
@@ -183,7 +179,7 @@ impl<'a> Executor<'a> {
                 // What takes longer than the script says moves all that follows.
                 _ => self.began += self.clock.now().saturating_sub(since),
             }
-            self.told(watch);
+            self.report_events(watch);
         }
         if let Some(agent) = self.agent.take() {
             agent.end().await;
@@ -191,6 +187,11 @@ impl<'a> Executor<'a> {
                 let grace = self.options.grace;
                 let _ = tokio::time::timeout(grace, terminal.ended()).await;
             }
+        }
+        if script.timeline.expectations.exit_code.is_some()
+            && let Some(terminal) = &mut self.terminal
+        {
+            terminal.ended().await;
         }
     }
 
@@ -326,10 +327,10 @@ impl<'a> Executor<'a> {
                     message: line.message.clone(),
                     stream: None,
                 }));
-                self.happened(event_idx, line.message.clone(), None);
+                self.add_event(event_idx, line.message.clone(), None);
             }
             (EventKind::Status(status), _) => {
-                self.happened(event_idx, format!("status {}", status.as_str()), None);
+                self.add_event(event_idx, format!("status {}", status.as_str()), None);
             }
             _ => {}
         }
@@ -379,7 +380,7 @@ impl<'a> Executor<'a> {
         outcome.screenshots = screenshots;
         outcome.n_failures = self.findings.n_failures();
         outcome.findings = self.findings.list();
-        outcome.happenings = std::mem::take(&mut self.happenings);
+        outcome.events = std::mem::take(&mut self.events);
         outcome.end = self.end;
         outcome.program = std::mem::take(&mut self.program);
         outcome.written = std::mem::take(&mut self.written);
@@ -419,8 +420,8 @@ impl<'a> Executor<'a> {
     }
 
     /// Something happened, and whether it is as it should be if that was looked at.
-    pub(super) fn happened(&mut self, event_idx: usize, what: String, holds: Option<bool>) {
-        self.happenings.push(Happening {
+    pub(super) fn add_event(&mut self, event_idx: usize, what: String, holds: Option<bool>) {
+        self.events.push(RunEvent {
             at: self.clock.now(),
             event: self.path_of(event_idx),
             what,
@@ -429,12 +430,12 @@ impl<'a> Executor<'a> {
     }
 
     /// Tells what has happened since it was told last, and writes it.
-    fn told(&mut self, watch: &mut dyn FnMut(&Happening)) {
+    fn report_events(&mut self, watch: &mut dyn FnMut(&RunEvent)) {
         self.recorder.settle();
-        for happening in self.happenings.iter().skip(self.n_told) {
-            watch(happening);
+        for event in self.events.iter().skip(self.n_reported) {
+            watch(event);
         }
-        self.n_told = self.happenings.len();
+        self.n_reported = self.events.len();
     }
 
     /// A finding about an event.
@@ -450,7 +451,7 @@ impl<'a> Executor<'a> {
     }
 
     pub(super) async fn fails(&mut self, code: Code, event_idx: usize, message: String) {
-        self.happened(event_idx, message.clone(), Some(false));
+        self.add_event(event_idx, message.clone(), Some(false));
         let found = self.finding(code, event_idx, message);
         self.find_with_screen(found).await;
     }

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::executor::Executor;
 pub use self::goldens::GoldenOptions;
-pub use self::outcome::{Happening, RunOutcome, RunStatus, Screenshot};
+pub use self::outcome::{RunEvent, RunOutcome, RunStatus, Screenshot};
 
 /// How timelines are run.
 #[derive(Debug, Clone)]
@@ -192,11 +192,11 @@ pub async fn run_timeline(
     options: &RunOptions,
     run_dir: &RunDir,
     stop: &CancellationToken,
-    watch: &mut dyn FnMut(&Happening),
+    watch: &mut dyn FnMut(&RunEvent),
 ) -> RunOutcome {
     let clock = Clock::start();
     let mut outcome = RunOutcome::new(script, run_dir);
-    let folders = match Folders::create(script, &options.environment).await {
+    let folders = match RunFolders::create(script, &options.environment).await {
         Ok(folders) => folders,
         Err(problem) => {
             outcome.could_not_run(problem);
@@ -219,7 +219,7 @@ pub async fn run_timeline(
 }
 
 /// The folders of a run: a home, and the workspace beside it.
-struct Folders {
+struct RunFolders {
     root: tempfile::TempDir,
     workspace: PathBuf,
     home: PathBuf,
@@ -233,7 +233,7 @@ struct RunPlaces {
     temporary: PathBuf,
 }
 
-impl Folders {
+impl RunFolders {
     /// Makes them, and fills the workspace.
     async fn create(
         script: &RunScript,

@@ -13,7 +13,7 @@ use super::RunScript;
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
-pub struct Happening {
+pub struct RunEvent {
     /// When, from the start of the run.
     pub at: Duration,
     /// The event: `timeline[3]`.
@@ -76,7 +76,7 @@ pub struct RunOutcome {
     /// How many failures there were.
     pub n_failures: u64,
     /// What happened, in order.
-    pub happenings: Vec<Happening>,
+    pub events: Vec<RunEvent>,
     /// The pictures that were taken.
     pub screenshots: Vec<Screenshot>,
     /// How the program under test ended.
@@ -102,7 +102,7 @@ impl RunOutcome {
             status: RunStatus::Passed,
             findings: Vec::new(),
             n_failures: 0,
-            happenings: Vec::new(),
+            events: Vec::new(),
             screenshots: Vec::new(),
             end: None,
             program: Vec::new(),
@@ -121,10 +121,10 @@ impl RunOutcome {
 
     /// The outcome for machines.
     pub fn to_json(&self) -> Json {
-        let happenings = self.happenings.iter().map(|happening| {
+        let events = self.events.iter().map(|event| {
             json!({
-                "at_ms": happening.at.as_millis(), "event": happening.event,
-                "what": happening.what, "holds": happening.holds,
+                "elapsed_ms": event.at.as_millis(), "event": event.event,
+                "what": event.what, "holds": event.holds,
             })
         });
         let screenshots = self.screenshots.iter();
@@ -137,7 +137,7 @@ impl RunOutcome {
             "status": self.status.as_str(),
             "failures": self.n_failures,
             "findings": cuecard_report::diagnostics::list_to_json(&self.findings),
-            "happenings": happenings.collect::<Vec<_>>(),
+            "events": events.collect::<Vec<_>>(),
             "screenshots": screenshots.collect::<Vec<_>>(),
             "program": self.program,
             "exit_code": self.end.map(CommandEnd::shell_code),

@@ -48,7 +48,7 @@ impl Executor<'_> {
                 terminal.press(&keys).await;
             }
         }
-        self.happened(event_idx, what, None);
+        self.add_event(event_idx, what, None);
     }
 
     /// Presses what interrupts the program.
@@ -57,7 +57,7 @@ impl Executor<'_> {
             let keys = read_keys("<C-c>").unwrap_or_default();
             terminal.press(&keys).await;
         }
-        self.happened(event_idx, "pressed <C-c>".to_owned(), None);
+        self.add_event(event_idx, "pressed <C-c>".to_owned(), None);
     }
 
     /// Applies a patch that stands beside the scenario, and commits it if it has a message for that.
@@ -83,7 +83,7 @@ impl Executor<'_> {
         let applied = applied.await;
         let what = format!("applied {}", file.display());
         match applied {
-            Ok(()) => self.happened(event_idx, what, None),
+            Ok(()) => self.add_event(event_idx, what, None),
             Err(why) => {
                 let message = format!("`{}` can't be applied: {why}", file.display());
                 self.fails(codes::TERMINAL_PATCH, event_idx, message).await;
@@ -119,7 +119,7 @@ impl Executor<'_> {
                 COMMAND_TIMEOUT.as_secs()
             ),
         };
-        self.happened(event_idx, how, None);
+        self.add_event(event_idx, how, None);
         if let Some(expected) = &command.expect {
             self.expect_of_command(event_idx, expected, &outcome).await;
         }

@@ -14,7 +14,7 @@ use cuecard_trace::{EventData, FileEdit, ToolCall, ToolResult};
 
 use super::player::Player;
 use super::text_file;
-use super::tools::{Answer, Call, command_answer};
+use super::tools::{Call, ToolOutcome, command_outcome};
 
 /// How often it is looked at what a command has printed.
 const LOOKS_EVERY: Duration = Duration::from_millis(20);
@@ -145,7 +145,7 @@ impl Player {
         let is_simulated = matches!(open.call, Call::Simulated);
         let answer = match open.call {
             Call::Answered(answer) => answer,
-            Call::Simulated => scripted_answer(call),
+            Call::Simulated => scripted_outcome(call),
             Call::Command { command, timeout } => {
                 let clock = self.recorder.clock();
                 let ended = tokio::select! {
@@ -156,7 +156,7 @@ impl Player {
                     command.kill();
                     command.ended().await;
                 }
-                command_answer(&command.text(), ended, timeout)
+                command_outcome(&command.text(), ended, timeout)
             }
         };
         let took = self.recorder.clock().now().saturating_sub(open.began);
@@ -195,9 +195,11 @@ impl Player {
     }
 
     /// Compares what a tool answered with the script.
-    async fn compare(&mut self, event_idx: usize, call: &ToolUse, answer: &Answer) {
+    async fn compare(&mut self, event_idx: usize, call: &ToolUse, answer: &ToolOutcome) {
         let code = codes::TOOL_RESULT_DIFFERS;
         let wants_error = call.status == ToolStatus::Error;
+        let expected = call.result.as_ref();
+        let difference = expected.and_then(|expected| result_difference(expected, &answer.text));
         if answer.is_error != wants_error {
             let word = |is_error| if is_error { "error" } else { "ok" };
             let message = format!(
@@ -207,14 +209,15 @@ impl Player {
                 word(wants_error)
             );
             let mut found = self.finding(code, event_idx, message);
+            if let Some((expected, _)) = difference {
+                found = found.with_note(format!("expected: {expected}"));
+            }
             if !answer.text.is_empty() {
                 found = found.with_note(format!("answered: {}", cut(answer.text.trim(), 400)));
             }
-            self.find(found, Some(event_idx)).await;
+            return self.find(found, Some(event_idx)).await;
         }
-        if let Some(expected) = &call.result
-            && let Some((expected, arrived)) = result_difference(expected, &answer.text)
-        {
+        if let Some((expected, arrived)) = difference {
             let message = format!("`{}` answered something else", call.tool);
             let found = self
                 .finding(code, event_idx, message)
@@ -235,7 +238,7 @@ fn compared(path: &std::path::Path) -> Option<String> {
 }
 
 /// What the script says that a call answers.
-pub(super) fn scripted_answer(call: &ToolUse) -> Answer {
+pub(super) fn scripted_outcome(call: &ToolUse) -> ToolOutcome {
     let text = match &call.result {
         Some(ExpectedResult::Value(Json::String(text)) | ExpectedResult::Contains(text)) => {
             text.clone()
@@ -243,7 +246,7 @@ pub(super) fn scripted_answer(call: &ToolUse) -> Answer {
         Some(ExpectedResult::Value(json) | ExpectedResult::Json(json)) => json.to_string(),
         Some(ExpectedResult::Regex(_)) | None => String::new(),
     };
-    Answer {
+    ToolOutcome {
         text,
         is_error: call.status == ToolStatus::Error,
     }

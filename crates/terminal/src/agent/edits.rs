@@ -96,7 +96,12 @@ impl Player {
             |after: &str| files::write(&path, after).map_err(|error| self.tools.reason(&error));
         match (&scripted.old_text, &scripted.new_text) {
             (Some(old), Some(new)) => {
-                edit::edit(&path, old, new, false).map_err(|error| self.tools.reason(&error))?;
+                let edited = edit::edit(&path, old, new, false);
+                edited.map_err(|error| {
+                    self.tools
+                        .reason(&error)
+                        .replace("`old_string`", "`oldText`")
+                })?;
                 let after = text_file(&path, &scripted.path)?;
                 Ok((before, after))
             }

@@ -39,7 +39,7 @@ pub(super) struct Player {
     pub(super) printer: Printer,
     pub(super) recorder: Recorder<'static>,
     /// What was recorded and the executor was not told.
-    untold: mpsc::Receiver<serde_json::Value>,
+    unsent: mpsc::Receiver<serde_json::Value>,
     pub(super) findings: Findings,
     pub(super) pace: Pace,
     input: Input,
@@ -50,7 +50,7 @@ pub(super) struct Player {
     pub(super) open: BTreeMap<usize, OpenCall>,
     plan: Vec<PlanEntry>,
     /// What it is saying or thinking, piece by piece.
-    saying: Option<Saying>,
+    pending: Option<PendingMessage>,
     /// What the agent said since the last prompt.
     said: String,
     /// Nothing more of the turn is played: the user has cancelled it.
@@ -58,7 +58,7 @@ pub(super) struct Player {
 }
 
 /// Something that is being said.
-struct Saying {
+struct PendingMessage {
     /// The element of the response.
     piece: (usize, usize),
     is_thought: bool,
@@ -85,12 +85,12 @@ impl Player {
             options,
             ..
         } = agent;
-        let (sender, untold) = mpsc::channel();
+        let (sender, unsent) = mpsc::channel();
         let clock = recorder.clock();
         let (pace, problem) =
             Pace::new((clock, options.play.speed), options.control.as_ref()).await;
         if pace.is_controlled() {
-            recorder.tell(Box::new(Untold(sender)));
+            recorder.tell(Box::new(ControlListener(sender)));
         }
         let tools = Tools::new(
             options.workspace.clone(),
@@ -105,13 +105,13 @@ impl Player {
             selector,
             script: None,
             recorder,
-            untold,
+            unsent,
             pace,
             read_prompt: None,
             tools,
             open: BTreeMap::new(),
             plan: Vec::new(),
-            saying: None,
+            pending: None,
             said: String::new(),
             is_cancelled: false,
             options,
@@ -259,7 +259,7 @@ impl Player {
                 self.printer.call(&call.tool, &call.args);
             }
             (EventKind::ToolUse(call), EventPart::CallEnd) => {
-                self.printer.answer(&super::calls::scripted_answer(call));
+                self.printer.answer(&super::calls::scripted_outcome(call));
             }
             (EventKind::Response(_) | EventKind::AgentPlan(_), _) => self.act(step, event).await,
             _ => {}
@@ -269,7 +269,7 @@ impl Player {
     async fn act(&mut self, step: TerminalStep, event: &TimelineEvent) {
         let event_idx = step.scheduled.event_idx;
         if !matches!(event.kind, EventKind::Response(_)) {
-            self.has_said();
+            self.flush_message();
         }
         match (&event.kind, step.scheduled.part) {
             (EventKind::Response(response), part) => {
@@ -283,7 +283,7 @@ impl Player {
                 match (&response.elements[element_idx], part) {
                     (ResponseElement::Think(entries), EventPart::Think { entry_idx, .. }) => {
                         let text = &entries[entry_idx].value;
-                        self.saying(piece, true, text);
+                        self.add_piece(piece, true, text);
                         self.printer.think(piece, text);
                     }
                     (
@@ -292,7 +292,7 @@ impl Player {
                     ) => {
                         let block = &entries[entry_idx].value;
                         let text = block_text(block);
-                        self.saying(piece, false, &text);
+                        self.add_piece(piece, false, &text);
                         match &block.kind {
                             BlockKind::Plan(entries) => self.printer.plan(entries),
                             _ => self.printer.say(piece, &text),
@@ -322,12 +322,12 @@ impl Player {
     }
 
     /// A piece of what the agent says or thinks.
-    fn saying(&mut self, piece: (usize, usize), is_thought: bool, text: &str) {
-        match &mut self.saying {
+    fn add_piece(&mut self, piece: (usize, usize), is_thought: bool, text: &str) {
+        match &mut self.pending {
             Some(saying) if saying.piece == piece => saying.text.push_str(text),
             _ => {
-                self.has_said();
-                self.saying = Some(Saying {
+                self.flush_message();
+                self.pending = Some(PendingMessage {
                     piece,
                     is_thought,
                     text: text.to_owned(),
@@ -337,10 +337,10 @@ impl Player {
     }
 
     /// What the agent is saying is whole.
-    fn has_said(&mut self) {
-        let Some(Saying {
+    fn flush_message(&mut self) {
+        let Some(PendingMessage {
             is_thought, text, ..
-        }) = self.saying.take()
+        }) = self.pending.take()
         else {
             return;
         };
@@ -417,7 +417,10 @@ impl Player {
             let mut found = self
                 .finding(code, event_idx, message)
                 .with_note(format!("expected: {}", cut(&wanted, 300)))
-                .with_note(format!("typed:    {}", cut(&came, 300)));
+                .with_note(format!("typed:    {}", cut(&came, 300)))
+                .with_help(
+                    "correct the prompt or the timeline; `--any-prompt` takes any first prompt",
+                );
             found.severity = severity;
             self.find(found, Some(event_idx)).await;
         }
@@ -473,7 +476,7 @@ impl Player {
 
     /// What the agent said is its answer.
     fn answer_is_over(&mut self) {
-        self.has_said();
+        self.flush_message();
         if !self.said.is_empty() {
             self.recorder.record(EventData::FinalOutput(FinalOutput {
                 role: "assistant".to_owned(),
@@ -516,7 +519,7 @@ impl Player {
     /// Everything recorded so far goes into the trace and to the executor.
     async fn tell_executor(&mut self) {
         self.recorder.settle();
-        while let Ok(event) = self.untold.try_recv() {
+        while let Ok(event) = self.unsent.try_recv() {
             self.pace.tell(&FromAgent::Trace(event)).await;
         }
     }
@@ -566,9 +569,9 @@ fn first_prompt(script: &AgentScript) -> usize {
 }
 
 /// Keeps events for the executor.
-struct Untold(mpsc::Sender<serde_json::Value>);
+struct ControlListener(mpsc::Sender<serde_json::Value>);
 
-impl Listener for Untold {
+impl Listener for ControlListener {
     fn event(&mut self, event: &Event) {
         let mut line = Vec::new();
         if event.write_line(&mut line).is_ok()

@@ -5,7 +5,7 @@ use std::io::Write;
 use cuecard_source::value::{Json, as_text, cut, printable, printable_lines};
 use cuecard_timeline::model::PlanEntry;
 
-use super::tools::Answer;
+use super::tools::ToolOutcome;
 
 /// Where the agent prints.
 pub struct TerminalOutput {
@@ -97,7 +97,7 @@ impl Printer {
     }
 
     /// What came of a call.
-    pub(super) fn answer(&mut self, answer: &Answer) {
+    pub(super) fn answer(&mut self, answer: &ToolOutcome) {
         let text = printable_lines(&answer.text).into_owned();
         let n_lines = text.lines().count();
         let style = if answer.is_error { RED } else { DIM };

@@ -10,7 +10,7 @@ use cuecard_workspace::commands::{DEFAULT_MAX_OUTPUT, find_shell};
 use cuecard_workspace::running::{CommandEnd, RunningCommand};
 use regex::Regex;
 
-use super::{Answer, Arguments, Call, Done, TIMEOUT, Tools};
+use super::{Arguments, Call, Done, TIMEOUT, ToolOutcome, Tools};
 
 impl Tools {
     /// Starts the command of `runCmd` or `sed`.
@@ -107,16 +107,16 @@ fn quoted(word: &str) -> String {
 }
 
 /// What a command that has ended answers; `None` if its time ran out.
-pub(in crate::agent) fn command_answer(
+pub(in crate::agent) fn command_outcome(
     output: &str,
     end: Option<CommandEnd>,
     timeout: Duration,
-) -> Answer {
+) -> ToolOutcome {
     let output = output.trim_end_matches('\n');
     let note = match end {
         None => format!("timed out after {} s", timeout.as_secs_f64()),
         Some(end) if end.shell_code() == 0 => {
-            return Answer {
+            return ToolOutcome {
                 text: output.to_owned(),
                 is_error: false,
             };
@@ -126,7 +126,7 @@ pub(in crate::agent) fn command_answer(
     };
     let parts = [output, &note];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    Answer {
+    ToolOutcome {
         text: parts.join("\n"),
         is_error: true,
     }

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) use commands::command_answer;
+pub(super) use commands::command_outcome;
 
 use cuecard_mcp::Session;
 use cuecard_runtime::policy::{Policy, inside};
@@ -46,7 +46,7 @@ pub(super) struct Tools {
 
 /// What a tool answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ToolOutcome {
     pub(super) text: String,
     pub(super) is_error: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Answer {
 /// A call that has begun.
 pub(super) enum Call {
     /// It is over.
-    Answered(Answer),
+    Answered(ToolOutcome),
     /// A command that runs.
     Command {
         command: RunningCommand,
@@ -67,7 +67,7 @@ pub(super) enum Call {
 /// An answer, or why there is none; both are texts.
 type Done = Result<String, String>;
 
-impl From<Done> for Answer {
+impl From<Done> for ToolOutcome {
     fn from(done: Done) -> Self {
         let is_error = done.is_err();
         let (Ok(text) | Err(text)) = done;

@@ -5,11 +5,11 @@ use cuecard_mcp::{Protocol, ServerSpec, Session, TransportSpec};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{McpServer, McpTransport};
 
-use super::{Answer, TIMEOUT, Tools};
+use super::{TIMEOUT, ToolOutcome, Tools};
 
 impl Tools {
     /// Calls `mcp__server__tool`; nothing if the session has no such server.
-    pub(super) async fn call_server(&mut self, name: &str, args: &Json) -> Option<Answer> {
+    pub(super) async fn call_server(&mut self, name: &str, args: &Json) -> Option<ToolOutcome> {
         let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
         let known = self.servers.iter().find(|known| known.name == server)?;
         if !self.sessions.contains_key(server) {
@@ -22,7 +22,7 @@ impl Tools {
         let session = self.sessions.get(server)?;
         let arguments = args.as_object().cloned().unwrap_or_default();
         Some(match session.call(tool, arguments, TIMEOUT).await {
-            Ok(reply) => Answer {
+            Ok(reply) => ToolOutcome {
                 text: text_of(&reply),
                 is_error: reply.is_error,
             },

@@ -1,0 +1,45 @@
+//! What a scenario may do, as it is said on the command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+/// What a scenario may do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Safety")]
+pub(crate) struct SafetyArgs {
+    /// Directory that paths built from server responses must stay in (default: the working directory)
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Restrict all paths to the root, and run no commands
+    #[arg(long)]
+    pub confine: bool,
+    /// Change nothing: no writes, no commands
+    #[arg(long)]
+    pub read_only: bool,
+    /// Allow a folder outside the root (repeatable)
+    #[arg(long = "allow-path", value_name = "DIR")]
+    pub allow_paths: Vec<PathBuf>,
+    /// Allow a host that would be refused (repeatable)
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    /// Allow a command that would be refused (repeatable)
+    #[arg(long = "allow-command", value_name = "NAME")]
+    pub allow_commands: Vec<String>,
+    /// Allow these hosts only (repeatable, or comma-separated)
+    #[arg(long = "only-hosts", value_name = "HOST", value_delimiter = ',')]
+    pub only_hosts: Vec<String>,
+    /// Allow these commands only (repeatable, or comma-separated)
+    #[arg(long = "only-commands", value_name = "NAME", value_delimiter = ',')]
+    pub only_commands: Vec<String>,
+}
+
+impl SafetyArgs {
+    /// The root, seen from the working directory.
+    pub(crate) fn root_in(&self, working_directory: &Path) -> PathBuf {
+        match &self.root {
+            Some(root) => working_directory.join(root),
+            None => working_directory.to_owned(),
+        }
+    }
+}
