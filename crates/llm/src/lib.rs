@@ -57,4 +57,4 @@ pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
     OnMiss,
 };
-pub use server::{MockLlm, RunningLlm};
+pub use server::{DUMMY_KEY, MockLlm, RunningLlm, client_variables};

@@ -479,3 +479,19 @@ fn unplayed_turns(mock_server: &MockServer, unplayed: &[super::UnplayedTurn]) ->
     }
     found
 }
+
+/// The key that clients get which ask for none: they don't start without one.
+pub const DUMMY_KEY: &str = "cuecard";
+
+/// The variables by which clients find the API at `url`, with the key that they are to send.
+pub fn client_variables(url: &str, key: Option<&str>) -> Vec<(&'static str, String)> {
+    let key = key.unwrap_or(DUMMY_KEY);
+    vec![
+        ("OPENAI_BASE_URL", format!("{url}/v1")),
+        ("OPENAI_API_KEY", key.to_owned()),
+        ("ANTHROPIC_BASE_URL", url.to_owned()),
+        ("ANTHROPIC_API_KEY", key.to_owned()),
+        ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
+        ("GEMINI_API_KEY", key.to_owned()),
+    ]
+}

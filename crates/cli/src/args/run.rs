@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::serve::{SpeedArgs, WhichTimelineArgs};
 use super::{RunsArgs, SafetyArgs};
@@ -22,7 +22,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
-    /// The program under test (default: the mock agent, which plays the timeline's agent)
+    /// What composes the run (default: real-agent if --agent is given or `server.mode` is mock or real, else mock-agent)
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "How to play")]
+    pub mode: Option<Mode>,
+    /// The real agent to run: its name, or a preset of your own as a .toml file
+    #[arg(long, value_name = "NAME", help_heading = "How to play")]
+    pub agent: Option<String>,
+    /// The program under test (default: the agent of --agent, else the mock agent, which plays the timeline's agent)
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -84,4 +90,13 @@ pub(crate) struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+/// What composes a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// The mock agent plays the timeline.
+    MockAgent,
+    /// A real agent does, with a mock of its model.
+    RealAgent,
 }

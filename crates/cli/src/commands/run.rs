@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuecard_runner::timeline::{
-    GoldenOptions, RunEvent, RunOptions, RunOutcome, RunScript, RunStatus, load_runs, run_timeline,
+    AgentPreset, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome, RunScript, RunStatus,
+    load_runs, run_timeline,
 };
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
@@ -16,7 +17,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{RunArgs, SafetyArgs};
+use crate::args::{Mode, RunArgs, SafetyArgs};
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -147,8 +148,14 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
         Some(program) => vec![program.clone()],
         None => args.command.clone(),
     };
+    let preset = args.agent.as_deref().map(AgentPreset::find);
     Ok(RunOptions {
         play,
+        mode: args.mode.map(|mode| match mode {
+            Mode::MockAgent => RunMode::MockAgent,
+            Mode::RealAgent => RunMode::RealAgent,
+        }),
+        preset: preset.transpose().map_err(invalid)?,
         program,
         own_program,
         agent_args: agent_args(args),
@@ -269,6 +276,17 @@ fn tell(outcome: &RunOutcome, output: &Output) {
         facts.push(count(outcome.screenshots.len(), "screenshot"));
     }
     facts.push(format!("{:.2} s", outcome.took.as_secs_f64()));
+    if let Some(version) = &outcome.agent_version {
+        let program = outcome
+            .program
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
+        let program = std::path::Path::new(program)
+            .file_name()
+            .unwrap_or_default();
+        facts.push(format!("{} {version}", program.to_string_lossy()));
+    }
     let mark = match is_passed {
         true => style.good(style.symbol("✓", "ok")),
         false => style.bad(style.symbol("✗", "failed")),

@@ -19,17 +19,19 @@ use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_terminal::Terminal;
+use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
-use cuecard_trace::{End, EventData, Log, Metrics, RunStatus as TraceStatus};
+use cuecard_trace::{End, Event, EventData, Log, Metrics, RunStatus as TraceStatus};
 use cuecard_workspace::commands::CommandOutcome;
 use cuecard_workspace::running::CommandEnd;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
 use super::checks::PendingScreenshot;
+use super::model::Model;
 use super::outcome::{RunEvent, RunOutcome, RunStatus};
-use super::{RunOptions, RunPlaces, RunScript};
+use super::{RunMode, RunOptions, RunPlaces, RunScript};
 
 /// A run that goes on.
 pub(super) struct Executor<'a> {
@@ -51,6 +53,11 @@ pub(super) struct Executor<'a> {
     pub(super) program: Vec<String>,
     /// The agent that plays the timeline with us, if there is one.
     agent: Option<Agent>,
+    /// The model of a real agent.
+    pub(super) model: Option<Model>,
+    pub(super) agent_version: Option<String>,
+    /// Whether it makes no sense to go on.
+    pub(super) is_stuck: bool,
     pub(super) pending_screenshots: Vec<PendingScreenshot>,
     pub(super) written: Vec<PathBuf>,
     pub(super) last_command: Option<CommandOutcome>,
@@ -60,7 +67,7 @@ pub(super) struct Executor<'a> {
     is_interrupted: bool,
     could_not_run: bool,
     /// When the time `origin_ms` of the timeline was.
-    began: Duration,
+    pub(super) began: Duration,
     origin_ms: u64,
 }
 
@@ -103,6 +110,9 @@ impl<'a> Executor<'a> {
             terminal: None,
             program: Vec::new(),
             agent: None,
+            model: None,
+            agent_version: None,
+            is_stuck: false,
             pending_screenshots: Vec::new(),
             written: Vec::new(),
             last_command: None,
@@ -154,7 +164,12 @@ impl<'a> Executor<'a> {
         for (idx, step) in script.steps.iter().enumerate() {
             let event_idx = step.scheduled.event_idx;
             let event = &script.timeline.events[event_idx];
-            if step.role != StepRole::History {
+            if self.mode() == RunMode::RealAgent {
+                self.await_real_agent(step).await;
+                if self.is_stuck {
+                    break;
+                }
+            } else if step.role != StepRole::History {
                 self.wait_for(step.scheduled.at_ms).await;
             }
             let since = self.clock.now();
@@ -181,6 +196,9 @@ impl<'a> Executor<'a> {
             }
             self.report_events(watch);
         }
+        if self.mode() == RunMode::RealAgent && !self.is_stuck {
+            self.end_real_agent().await;
+        }
         if let Some(agent) = self.agent.take() {
             agent.end().await;
             if let Some(terminal) = &mut self.terminal {
@@ -198,21 +216,22 @@ impl<'a> Executor<'a> {
     /// Starts the program in its terminal.
     async fn start(&mut self) -> Result<(), Diagnostic> {
         let timeline = self.script.timeline.clone();
-        let is_own = self.options.program.is_empty();
-        let mut words = match is_own {
-            true => self.agent_command(),
-            false => self.options.program.clone(),
+        let is_real = self.mode() == RunMode::RealAgent;
+        let is_own = !is_real && self.options.program.is_empty();
+        let mut env = self.program_environment();
+        let mut words = match (is_real, is_own) {
+            (true, _) => self.prepare_real_agent(&mut env).await?,
+            (false, true) => self.agent_command(),
+            (false, false) => self.options.program.clone(),
         };
         if !is_own {
             words.extend(timeline.command.iter().map(OsString::from));
             words.extend(timeline.flags.iter().map(OsString::from));
         }
         let (listening, socket) = Agent::listen(&self.places)?;
-        let mut env = self.program_environment();
-        env.push((
-            cuecard_terminal::control::CONTROL_VARIABLE.into(),
-            socket.into(),
-        ));
+        if !is_real {
+            env.push((CONTROL_VARIABLE.into(), socket.into()));
+        }
         let spec = ProcessSpec {
             program: words[0].clone(),
             args: words[1..].to_vec(),
@@ -253,7 +272,7 @@ impl<'a> Executor<'a> {
                 Act::Acts | Act::ActsAndAwaits
             )
         });
-        if is_own || acts.next().is_some() {
+        if is_own || (!is_real && acts.next().is_some()) {
             self.agent = self.meet(listening, is_own).await?;
         } else if let Some(terminal) = &self.terminal {
             // A program that has drawn its screen can be typed to.
@@ -362,12 +381,19 @@ impl<'a> Executor<'a> {
         end.is_some()
     }
 
+    pub(super) fn mode(&self) -> RunMode {
+        self.script.mode(self.options)
+    }
+
     /// Ends what still runs.
     async fn close(&mut self) {
         self.agent = None;
         if let Some(terminal) = &mut self.terminal {
             self.was_closed = terminal.end().is_none();
             self.end = Some(terminal.close(self.options.grace).await);
+        }
+        if let Some(model) = self.model.take() {
+            self.end_model(model).await;
         }
     }
 
@@ -382,6 +408,7 @@ impl<'a> Executor<'a> {
         outcome.findings = self.findings.list();
         outcome.events = std::mem::take(&mut self.events);
         outcome.end = self.end;
+        outcome.agent_version = self.agent_version.take();
         outcome.program = std::mem::take(&mut self.program);
         outcome.written = std::mem::take(&mut self.written);
         outcome.status = match outcome.n_failures {
@@ -431,11 +458,31 @@ impl<'a> Executor<'a> {
 
     /// Tells what has happened since it was told last, and writes it.
     fn report_events(&mut self, watch: &mut dyn FnMut(&RunEvent)) {
+        let of_model = self.model.as_ref().map(Model::events);
+        self.record_of_model(of_model.unwrap_or_default());
         self.recorder.settle();
         for event in self.events.iter().skip(self.n_reported) {
             watch(event);
         }
         self.n_reported = self.events.len();
+    }
+
+    /// What the model told its trace.
+    pub(super) fn record_of_model(&mut self, events: Vec<Event>) {
+        let started = self.clock.timestamp(Duration::ZERO);
+        for event in events {
+            let elapsed = event.ts.duration_since(started);
+            let elapsed = Duration::try_from(elapsed).unwrap_or_default();
+            if let EventData::Assertion(assertion) = &event.data {
+                self.events.push(RunEvent {
+                    at: elapsed,
+                    event: assertion.id.clone(),
+                    what: format!("assert {} (by the model)", assertion.kind),
+                    holds: Some(assertion.status == "pass"),
+                });
+            }
+            self.recorder.record_at(elapsed, event.data);
+        }
     }
 
     /// A finding about an event.

@@ -4,7 +4,10 @@ mod agent;
 mod checks;
 mod executor;
 mod goldens;
+mod model;
 mod outcome;
+mod presets;
+mod real_agent;
 mod user;
 
 use std::ffi::OsString;
@@ -21,20 +24,25 @@ use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::{self, folder_of, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::format::read_terminal;
-use cuecard_timeline::model::{EventKind, TerminalChoice, TerminalConfig, Timeline};
+use cuecard_timeline::model::{EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline};
 use cuecard_timeline::script::{Schedule, TerminalStep, terminal_steps};
 use tokio_util::sync::CancellationToken;
 
 use self::executor::Executor;
 pub use self::goldens::GoldenOptions;
 pub use self::outcome::{RunEvent, RunOutcome, RunStatus, Screenshot};
+pub use self::presets::{AgentPreset, agent_names};
 
 /// How timelines are run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// Which timelines, and how.
     pub play: PlayOptions,
-    /// The program under test and its arguments; without one, the stand-in for an agent is.
+    /// What composes a run; as the timeline has it if that is not said.
+    pub mode: Option<RunMode>,
+    /// How the real agent is started and driven.
+    pub preset: Option<AgentPreset>,
+    /// The program under test and its arguments; without one it is the agent of the preset, or the stand-in for one.
     pub program: Vec<OsString>,
     /// Our own program, and what it needs to play the agent: what is allowed, symbols.
     pub own_program: PathBuf,
@@ -52,6 +60,25 @@ pub struct RunOptions {
     pub timeout: Duration,
     /// How long a program may take to end once it is asked to.
     pub grace: Duration,
+}
+
+/// What composes a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunMode {
+    /// The stand-in for an agent plays the timeline.
+    MockAgent,
+    /// A real agent does, whose model is played; or answers by itself, where `server.mode` is `real`.
+    RealAgent,
+}
+
+impl RunMode {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MockAgent => "mock-agent",
+            Self::RealAgent => "real-agent",
+        }
+    }
 }
 
 /// A timeline that can be run.
@@ -80,6 +107,16 @@ impl RunScript {
     /// Its file, as it was named.
     pub fn file(&self) -> &str {
         self.timeline.source.name()
+    }
+
+    /// What composes its run.
+    pub fn mode(&self, options: &RunOptions) -> RunMode {
+        let of_timeline = || match self.timeline.server.mode {
+            _ if options.preset.is_some() => RunMode::RealAgent,
+            Some(ServerMode::Mock | ServerMode::Real) => RunMode::RealAgent,
+            Some(ServerMode::None) | None => RunMode::MockAgent,
+        };
+        options.mode.unwrap_or_else(of_timeline)
     }
 }
 
@@ -195,7 +232,7 @@ pub async fn run_timeline(
     watch: &mut dyn FnMut(&RunEvent),
 ) -> RunOutcome {
     let clock = Clock::start();
-    let mut outcome = RunOutcome::new(script, run_dir);
+    let mut outcome = RunOutcome::new(script, options, run_dir);
     let folders = match RunFolders::create(script, &options.environment).await {
         Ok(folders) => folders,
         Err(problem) => {

@@ -9,7 +9,7 @@ use cuecard_source::value::Json;
 use cuecard_workspace::running::CommandEnd;
 use serde_json::json;
 
-use super::RunScript;
+use super::{RunMode, RunOptions, RunScript};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -69,6 +69,10 @@ pub struct RunOutcome {
     pub file: String,
     /// The terminal's profile.
     pub terminal: String,
+    /// What composed it.
+    pub mode: RunMode,
+    /// The version of the agent, if that is known.
+    pub agent_version: Option<String>,
     /// How it ended.
     pub status: RunStatus,
     /// What failed and what is doubtful, in order.
@@ -94,11 +98,13 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    pub(super) fn new(script: &RunScript, run_dir: &RunDir) -> Self {
+    pub(super) fn new(script: &RunScript, options: &RunOptions, run_dir: &RunDir) -> Self {
         Self {
             scenario: script.timeline.name.clone(),
             file: script.timeline.source.name().to_owned(),
             terminal: script.terminal.profile_id(),
+            mode: script.mode(options),
+            agent_version: None,
             status: RunStatus::Passed,
             findings: Vec::new(),
             n_failures: 0,
@@ -134,6 +140,8 @@ impl RunOutcome {
             "scenario": self.scenario,
             "file": self.file,
             "terminal": self.terminal,
+            "mode": self.mode.as_str(),
+            "agent_version": self.agent_version,
             "status": self.status.as_str(),
             "failures": self.n_failures,
             "findings": cuecard_report::diagnostics::list_to_json(&self.findings),

@@ -32,7 +32,7 @@ impl Executor<'_> {
             let message = format!("the program has ended: {what} reaches nobody");
             return self.fails(codes::TERMINAL_ENDED, event_idx, message).await;
         }
-        if is_prompt {
+        if is_prompt && self.model.is_none() {
             self.record(EventData::MessageReceived(MessageReceived {
                 role: "user".to_owned(),
                 content: text.clone(),
@@ -41,8 +41,13 @@ impl Executor<'_> {
         if let Some(terminal) = &self.terminal {
             if is_prompt {
                 terminal.type_text(&text);
-                let enter = Keystroke::Key(Key::Byte(b'\r'), Modifiers::default());
-                terminal.press(&[enter]).await;
+                let enter = [Keystroke::Key(Key::Byte(b'\r'), Modifiers::default())];
+                let submit = self
+                    .options
+                    .preset
+                    .as_ref()
+                    .map(|preset| &preset.submit[..]);
+                terminal.press(submit.unwrap_or(&enter)).await;
             } else {
                 let keys = read_keys(&text).unwrap_or_default();
                 terminal.press(&keys).await;
@@ -53,11 +58,12 @@ impl Executor<'_> {
 
     /// Presses what interrupts the program.
     pub(super) async fn interrupt(&mut self, event_idx: usize) {
+        let control_c = read_keys("<C-c>").unwrap_or_default();
+        let keys = self.options.preset.as_ref().map(|preset| &preset.interrupt);
         if let Some(terminal) = &self.terminal {
-            let keys = read_keys("<C-c>").unwrap_or_default();
-            terminal.press(&keys).await;
+            terminal.press(keys.unwrap_or(&control_c)).await;
         }
-        self.add_event(event_idx, "pressed <C-c>".to_owned(), None);
+        self.add_event(event_idx, "interrupted".to_owned(), None);
     }
 
     /// Applies a patch that stands beside the scenario, and commits it if it has a message for that.

@@ -178,6 +178,18 @@ impl AuxiliaryRequests {
         }
         let rounds = Rounds::of(request);
         let said = rounds.last_text();
+        // Whatever the words: an agent whose conversation has tools wants nothing but a title for it.
+        let wants_title = request.response_schema.as_ref().is_some_and(asks_for_title);
+        let works = self.makes_calls || self.prompts.iter().any(|prompt| prompt.makes_calls);
+        if wants_title
+            && works
+            && rounds.answered.is_empty()
+            && (self.is_open || self.concerns(request))
+            && !self.is_prompt(said, expected, true)
+        {
+            let why = "the answer is to be a title as JSON";
+            return Some(reply(request, None, SideText::User, why.into()));
+        }
         let places = [
             ("system text", SideText::System, request.system.as_str()),
             ("user text", SideText::User, said),
@@ -275,6 +287,12 @@ fn reply(request: &Request, scripted: Option<&Json>, by: SideText, why: String) 
     SideReply { text, why, by }
 }
 
+/// Whether a schema has nothing but a title.
+fn asks_for_title(schema: &Json) -> bool {
+    let properties = schema["properties"].as_object();
+    properties.is_some_and(|properties| properties.keys().eq(["title"]))
+}
+
 fn is_title(system: &str) -> bool {
     TITLES.iter().any(|pattern| pattern.is_match(system))
 }
@@ -337,6 +355,30 @@ mod tests {
             ..title
         };
         assert!(lane.reply(&with_tools, None).is_none());
+    }
+
+    #[test]
+    fn a_title_as_json_is_beside_the_conversation_of_an_agent() {
+        let schema = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
+        let mut asked = request(
+            "",
+            "Name the task of this user.\n\nUser prompt:\nFix the test",
+        );
+        asked.response_schema = Some(schema.clone());
+        let lane = lane("Fix the test");
+        assert_eq!(
+            lane.reply(&asked, None).expect("beside").text,
+            "{\"title\":\"\"}"
+        );
+        // What the script waits for, and an application that writes titles.
+        let mut prompt = request("", "Fix the test");
+        prompt.response_schema = Some(schema);
+        assert!(lane.reply(&prompt, None).is_none());
+        let talk =
+            AuxiliaryRequests::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
+        assert!(talk.reply(&asked, None).is_none());
+        asked.history = vec![Message::user("Something else")];
+        assert!(lane.reply(&asked, None).is_none());
     }
 
     #[test]

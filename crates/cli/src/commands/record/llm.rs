@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use cuecard_llm::TraceOutput;
+use cuecard_llm::client_variables;
 use cuecard_llm::record::{RecordLlm, RecordOptions, Recording, Upstream};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::serve::child;
 use super::super::serve::exchange_log::ExchangeLog;
-use super::super::serve::llm::{RunFiles, refuse, variables};
+use super::super::serve::llm::{RunFiles, refuse};
 use super::telling::{self, Watching};
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
@@ -119,7 +120,7 @@ fn own_variables(
             .iter()
             .any(|(known, value)| known == name && !value.is_empty())
     };
-    variables(url, key)
+    client_variables(url, key)
         .into_iter()
         .filter(|(name, _)| key.is_some() || !name.ends_with("_API_KEY") || !is_given(name))
         .collect()

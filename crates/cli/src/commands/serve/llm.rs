@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_llm::{MockLlm, StartError, TraceOutput};
+use cuecard_llm::{MockLlm, StartError, TraceOutput, client_variables};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::listener::ListenerError;
 use cuecard_runtime::run_dir::RunDir;
@@ -25,9 +25,6 @@ use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
 use crate::output::Output;
-
-/// The key that clients get which ask for none: they don't start without one.
-const DUMMY_KEY: &str = "cuecard";
 
 pub(crate) fn run(
     args: &ServeLlmArgs,
@@ -95,7 +92,7 @@ async fn serve(
     };
     output.diagnostics(running.diagnostics(), args.json, &Redactor::default());
     let url = running.base_url();
-    let shown = variables(&url, args.token.as_deref().map(|_| "(the token)"));
+    let shown = client_variables(&url, args.token.as_deref().map(|_| "(the token)"));
     telling::ready(teller, &running, &shown);
     let code = match args.command.is_empty() {
         true => {
@@ -103,7 +100,7 @@ async fn serve(
             ExitCode::Passed
         }
         false => {
-            let variables = variables(&url, args.token.as_deref());
+            let variables = client_variables(&url, args.token.as_deref());
             let command = &args.command;
             child::run(teller, command, &variables, environment, open_files, stop).await
         }
@@ -137,19 +134,6 @@ async fn serve(
         (ExitCode::Passed, false) => ExitCode::Failed,
         (code, _) => code,
     }
-}
-
-/// What clients read to find the API; names beside each other belong together.
-pub(crate) fn variables(url: &str, key: Option<&str>) -> Vec<(&'static str, String)> {
-    let key = key.unwrap_or(DUMMY_KEY);
-    vec![
-        ("OPENAI_BASE_URL", format!("{url}/v1")),
-        ("OPENAI_API_KEY", key.to_owned()),
-        ("ANTHROPIC_BASE_URL", url.to_owned()),
-        ("ANTHROPIC_API_KEY", key.to_owned()),
-        ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
-        ("GEMINI_API_KEY", key.to_owned()),
-    ]
 }
 
 /// Tells why a stand-in doesn't start.

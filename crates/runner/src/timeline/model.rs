@@ -1,0 +1,177 @@
+//! The model of a real agent: its stand-in plays the same timeline, and says which turns the agent has had.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use cuecard_llm::{LlmOptions, MockLlm, Notice, RunningLlm, StartError, TraceOutput, Verdict};
+use cuecard_runtime::clock::Clock;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::Json;
+use cuecard_timeline::profiles::AgentName;
+use cuecard_timeline::script::LlmScript;
+use cuecard_trace::Event;
+use tokio::sync::watch;
+
+use super::{RunOptions, RunScript};
+
+/// When each turn was asked for, and when its answer was whole by the schedule; by the index of the turn.
+type Served = BTreeMap<usize, (Duration, Duration)>;
+
+/// A stand-in for a model that plays a timeline to an agent.
+pub(super) struct Model {
+    running: RunningLlm,
+    pub(super) script: Arc<LlmScript>,
+    served: watch::Receiver<Served>,
+    events: mpsc::Receiver<Event>,
+}
+
+impl Model {
+    /// Starts it for the timeline of `script`, whose files are in `workspace`.
+    pub(super) async fn start(
+        script: &RunScript,
+        options: &RunOptions,
+        workspace: &Path,
+        clock: Clock,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut play = options.play.clone();
+        play.require_complete = true;
+        play.scenario_name = None;
+        play.tags = Vec::new();
+        let agent = options.preset.as_ref().map(|preset| &preset.file.agent);
+        let settings = LlmOptions {
+            play,
+            agent: agent.and_then(|name| AgentName::parse(name)),
+            workspace: workspace.to_owned(),
+            environment: options.environment.clone(),
+            ..LlmOptions::default()
+        };
+        let (sender, events) = mpsc::channel();
+        let trace = TraceOutput {
+            out: Box::new(TraceLines {
+                line: Vec::new(),
+                events: sender,
+            }),
+            run_id: "model".to_owned(),
+        };
+        let (report, served) = watch::channel(Served::new());
+        let running = MockLlm::from_file(script.file())
+            .options(settings)
+            .trace(trace)
+            .watch(Box::new(move |notice| {
+                if let Notice::Exchange(exchange) = notice
+                    && exchange.outcome == "turn"
+                    && let Some(turn) = exchange.turn
+                {
+                    let asked = clock.now();
+                    let whole = asked + Duration::from_millis(exchange.due_ms);
+                    report.send_modify(|served| {
+                        served.entry(turn - 1).or_insert((asked, whole));
+                    });
+                }
+            }))
+            .start()
+            .await
+            .map_err(|error| match error {
+                StartError::Files(found) => found,
+                error => {
+                    let code = cuecard_source::diagnostic::codes::TERMINAL_START;
+                    vec![Diagnostic::error(code, error.to_string())]
+                }
+            })?;
+        let (script, _) = LlmScript::compile(script.timeline.clone(), false);
+        Ok(Self {
+            running,
+            script: Arc::new(script),
+            served,
+            events,
+        })
+    }
+
+    /// Its address.
+    pub(super) fn url(&self) -> String {
+        self.running.base_url()
+    }
+
+    /// The turns that stand above an event of the timeline.
+    pub(super) fn turns_above(&self, event_idx: usize) -> usize {
+        let turns = &self.script.turns.turns;
+        turns.partition_point(|turn| turn.event_idx < event_idx)
+    }
+
+    /// Whether the model looks at an assert between two of its turns.
+    pub(super) fn checks(&self, event_idx: usize) -> bool {
+        let mut turns = self.script.turns.turns.iter();
+        turns.any(|turn| turn.checks.contains(&event_idx))
+    }
+
+    /// Whether a turn of the model follows an event before the next prompt.
+    pub(super) fn goes_on(&self, event_idx: usize) -> bool {
+        let next = self.turns_above(event_idx);
+        self.script
+            .turn(next)
+            .is_some_and(|turn| turn.input.is_none())
+    }
+
+    /// When a turn was asked for, and when its answer was whole; nothing if that has not happened.
+    pub(super) fn served(&self, turn_idx: usize) -> Option<(Duration, Duration)> {
+        self.served.borrow().get(&turn_idx).copied()
+    }
+
+    /// Waits until a turn is asked for.
+    pub(super) async fn asked(&self) {
+        if self.served.clone().changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Whether the agent did something that the script does not have.
+    pub(super) fn has_failed(&self) -> bool {
+        self.running.verdict().n_failures > 0
+    }
+
+    /// What it told its trace since it was asked last.
+    pub(super) fn events(&self) -> Vec<Event> {
+        self.events.try_iter().collect()
+    }
+
+    /// Ends it; what it found.
+    pub(super) async fn stop(self) -> (Verdict, Vec<Event>) {
+        let Self {
+            running, events, ..
+        } = self;
+        let verdict = running.stop().await;
+        (verdict, events.try_iter().collect())
+    }
+}
+
+/// Makes events of the lines of a trace.
+struct TraceLines {
+    line: Vec<u8>,
+    events: mpsc::Sender<Event>,
+}
+
+impl Write for TraceLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for &byte in bytes {
+            if byte != b'\n' {
+                self.line.push(byte);
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            let event = serde_json::from_slice::<Json>(&line);
+            if let Ok(event) = event.and_then(|json| Event::from_json(&json)) {
+                // Nobody listens any more once the run is over.
+                let _ = self.events.send(event);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
