@@ -91,6 +91,18 @@ impl RunDir {
         Ok(path)
     }
 
+    /// Creates a file below the folder, with the folders on the way.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn create_file(&self, relative: &Path) -> io::Result<File> {
+        let path = self.path.join(relative);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        create_private(&path)
+    }
+
     /// Writes `run.json`, replacing it in one step.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -45,8 +45,8 @@ pub enum FromExecutor {
 pub struct ControlFinding {
     /// Its code.
     pub code: String,
-    /// Whether it is a failure; else it is doubtful.
-    pub is_error: bool,
+    /// `error`, `warning` or `note`.
+    pub severity: String,
     /// What it says.
     pub message: String,
     /// The event that it is about.
@@ -62,7 +62,7 @@ impl ControlFinding {
     pub fn of(found: &Diagnostic, event_idx: Option<usize>) -> Self {
         Self {
             code: found.code.name().to_owned(),
-            is_error: found.severity == Severity::Error,
+            severity: found.severity.as_str().to_owned(),
             message: found.message.clone(),
             event_idx,
             notes: found.notes.clone(),

@@ -67,7 +67,7 @@ pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> St
     for (path, name) in named {
         let path = path.to_string_lossy();
         if path.len() > 1 {
-            text = text.replace(&*path, name);
+            text = without_path(&text, &path, name);
         }
     }
     for (pattern, with) in &*PATTERNS {
@@ -96,6 +96,22 @@ pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> St
     }
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n").trim_matches('\n').to_owned()
+}
+
+/// `text` with `name` for a path, also where that goes on in the next row.
+fn without_path(text: &str, path: &str, name: &str) -> String {
+    let characters = path
+        .chars()
+        .map(|character| regex::escape(&character.to_string()));
+    let pattern = characters.collect::<Vec<_>>().join("\n?");
+    let Ok(pattern) = Regex::new(&pattern) else {
+        return text.replace(path, name);
+    };
+    let replaced = |found: &Captures<'_>| match found[0].contains('\n') {
+        true => format!("{name}\n"),
+        false => name.to_owned(),
+    };
+    pattern.replace_all(text, replaced).into_owned()
 }
 
 /// A spinner that stands still.
@@ -141,6 +157,7 @@ mod tests {
                 "http://127.0.0.1:40123/x on port 8080",
                 "http://127.0.0.1:[PORT]/x on port [PORT]",
             ),
+            ("in /tmp/run-\nx1/work/a", "in [WORKSPACE]\n/a"),
             ("PID 4711, pid=3", "PID [PID], pid=[PID]"),
             ("[main 1a2b3c4] Begin", "[main [HASH]] Begin"),
             ("0ba1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9", "[HASH]"),

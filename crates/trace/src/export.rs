@@ -1,5 +1,7 @@
 //! Our trace as the transcript that an agent would have written of the same session.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::import::TranscriptFormat;
@@ -45,10 +47,25 @@ pub fn session(
         TranscriptFormat::Atif | TranscriptFormat::Otlp => return None,
     };
     let mut parent = Json::Null;
+    // Calls whose arguments are a text, which have answers of their own kind.
+    let mut custom: HashSet<&str> = HashSet::new();
     for event in events {
         let ts = event.ts.to_string();
         if format == TranscriptFormat::Codex {
-            let payload = codex(&event.data, &native);
+            let mut payload = codex(&event.data, &native);
+            match (&event.data, &mut payload) {
+                (EventData::ToolCall(call), Some(payload))
+                    if payload["type"] == "custom_tool_call" =>
+                {
+                    custom.insert(&call.call_id);
+                }
+                (EventData::ToolResult(result), Some(payload))
+                    if custom.contains(&*result.call_id) =>
+                {
+                    payload["type"] = json!("custom_tool_call_output");
+                }
+                _ => {}
+            }
             lines.extend(payload.map(
                 |payload| json!({"timestamp": ts, "type": "response_item", "payload": payload}),
             ));

@@ -111,7 +111,11 @@ fn play(
     for transcript in &transcripts {
         let trace_path = run_dir.trace_path();
         let file = transcript.file.clone();
-        let file = file.unwrap_or_else(|| run_dir.path().join("transcript.jsonl"));
+        let file = file.unwrap_or_else(|| {
+            run_dir
+                .path()
+                .join(format!("{}.jsonl", transcript.format.as_str()))
+        });
         write_transcript(transcript, &trace_path, &workspace, &file).map_err(could_not_run)?;
     }
     if !is_controlled {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuecard_runner::timeline::{
     AgentPreset, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome, RunScript, RunStatus,
@@ -91,8 +92,12 @@ fn run_all(
                 .filter(|outcome| outcome.status == status)
                 .count()
         };
-        let (passed, all) = (count(RunStatus::Passed), outcomes.len());
-        output::stdout(&format!("{passed} of {all} runs passed\n"));
+        let passed = count(RunStatus::Passed);
+        let left = match n_scripts - outcomes.len() {
+            0 => String::new(),
+            left => format!(", {left} not run"),
+        };
+        output::stdout(&format!("{passed} of {n_scripts} runs passed{left}\n"));
     }
     let codes = outcomes.iter().map(exit_code);
     Ok(output::after_printing(
@@ -144,10 +149,17 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
     let working_directory =
         inputs::working_directory().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let policy = inputs::policy_options(&args.safety, None, &working_directory);
-    let program = match &args.program {
+    let mut program = match &args.program {
         Some(program) => vec![program.clone()],
         None => args.command.clone(),
     };
+    // A path is seen from here, not from the workspace.
+    if let Some(first) = program
+        .first_mut()
+        .filter(|first| first.as_encoded_bytes().contains(&b'/'))
+    {
+        *first = working_directory.join(&*first).into();
+    }
     let preset = args.agent.as_deref().map(AgentPreset::find);
     Ok(RunOptions {
         play,
@@ -168,7 +180,10 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
         },
         keep: args.keep,
         timeout: seconds("--timeout", args.timeout)?,
-        grace: seconds("--grace", args.grace)?,
+        grace: match args.grace {
+            0.0 => Duration::ZERO,
+            grace => seconds("--grace", grace)?,
+        },
     })
 }
 

@@ -16,9 +16,11 @@ use super::executor::Executor;
 /// How long our own agent may take to start.
 const OWN_START: Duration = Duration::from_secs(60);
 /// How long another program may take to start an agent.
-const START: Duration = Duration::from_secs(5);
+const START: Duration = Duration::from_secs(2);
 /// How long a step of the agent's may take beyond its own time limits.
 const STEP: Duration = Duration::from_secs(150);
+/// How long an agent may go on talking once the timeline is over.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// An agent that waits for us to say when each step is due.
 pub(super) struct Agent {
@@ -50,28 +52,44 @@ impl Agent {
             let said = tokio::time::timeout(STEP, self.channel.next()).await;
             match said {
                 Ok(Some(FromAgent::Done(done))) if done == idx => return true,
-                Ok(Some(FromAgent::Trace(event))) => {
-                    if let Ok(event) = Event::from_json(&event) {
-                        executor.record(event.data);
-                    }
-                }
-                Ok(Some(FromAgent::Found(found))) => {
-                    let found = executor.found_by_agent(found);
-                    executor.find_with_screen(found).await;
-                }
-                Ok(Some(_)) => {}
+                Ok(Some(said)) => executor.hear(said).await,
                 Ok(None) | Err(_) => return false,
             }
         }
     }
 
-    /// The timeline is over.
-    pub(super) async fn end(mut self) {
+    /// The timeline is over: what the agent still has to say is taken over.
+    pub(super) async fn end(mut self, executor: &mut Executor<'_>) {
         let _ = self.channel.send(&FromExecutor::End).await;
+        let last_words = async {
+            while let Some(said) = self.channel.next().await {
+                executor.hear(said).await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, last_words).await;
     }
 }
 
 impl Executor<'_> {
+    /// Takes over what the agent says.
+    async fn hear(&mut self, said: FromAgent) {
+        match said {
+            FromAgent::Trace(event) => {
+                if let Ok(event) = Event::from_json(&event) {
+                    self.record(event.data);
+                }
+            }
+            FromAgent::Found(found) => {
+                let found = self.found_by_agent(found);
+                match found.severity {
+                    Severity::Error => self.find_with_screen(found).await,
+                    _ => self.find(found).await,
+                }
+            }
+            FromAgent::Hello(_) | FromAgent::Done(_) => {}
+        }
+    }
+
     /// The command of the stand-in for an agent.
     pub(super) fn agent_command(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> =
@@ -144,9 +162,11 @@ impl Executor<'_> {
     fn found_by_agent(&self, told: ControlFinding) -> Diagnostic {
         let code = find_code(&told.code).unwrap_or(codes::TOOL_RESULT_DIFFERS);
         let mut found = Diagnostic::error(code, told.message);
-        if !told.is_error {
-            found.severity = Severity::Warning;
-        }
+        found.severity = match told.severity.as_str() {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Note,
+        };
         found.notes = told.notes;
         found.help = told.help;
         match told.event_idx {

@@ -1,6 +1,7 @@
 //! Asserts, screenshots, and what is expected in the end.
 
 use std::fs;
+use std::io::Write as _;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -11,14 +12,16 @@ use cuecard_workspace::checks;
 use cuecard_workspace::probe::{self, ProbeResult};
 
 use super::executor::Executor;
-use super::file_safe;
 use super::goldens::{self, Golden};
 use super::outcome::Screenshot;
+use cuecard_timeline::model::file_safe;
 
 /// A screenshot whose pictures are still to be made.
 pub(super) struct PendingScreenshot {
     pub(super) label: String,
     pub(super) text: String,
+    /// The same as it stood there.
+    raw: String,
     snapshot: Snapshot,
 }
 
@@ -39,7 +42,8 @@ impl Executor<'_> {
             let screen = terminal.screen();
             (screen.text(), screen.snapshot())
         };
-        let text = self.normalised(&text);
+        let raw = text;
+        let text = self.normalised(&raw);
         self.record(EventData::Screenshot(ScreenshotEvent {
             label: label.to_owned(),
             files: vec![format!("{}.txt", self.shot_path(label))],
@@ -61,6 +65,7 @@ impl Executor<'_> {
         self.pending_screenshots.push(PendingScreenshot {
             label: label.to_owned(),
             text,
+            raw,
             snapshot,
         });
     }
@@ -88,7 +93,7 @@ impl Executor<'_> {
     pub(super) fn pictures(&mut self) -> (Vec<Screenshot>, Vec<Diagnostic>) {
         let (mut done, mut problems) = (Vec::new(), Vec::new());
         for shot in std::mem::take(&mut self.pending_screenshots) {
-            let base = self.run_dir.path().join(self.shot_path(&shot.label));
+            let base = self.shot_path(&shot.label);
             let drawn = svg(&shot.snapshot, self.script.terminal.theme);
             let mut files = vec![("txt", format!("{}\n", shot.text).into_bytes())];
             match png(&drawn) {
@@ -100,9 +105,10 @@ impl Executor<'_> {
             }
             let mut written = Vec::new();
             for (ending, content) in files {
-                let path = base.with_added_extension(ending);
-                let folder = path.parent().unwrap_or(self.run_dir.path());
-                match fs::create_dir_all(folder).and_then(|()| fs::write(&path, content)) {
+                let relative = format!("{base}.{ending}");
+                let path = self.run_dir.path().join(&relative);
+                let file = self.run_dir.create_file(relative.as_ref());
+                match file.and_then(|mut file| file.write_all(&content)) {
                     Ok(()) => written.push(path),
                     Err(error) => {
                         let reason = cuecard_runtime::text_file::io_reason(&error);
@@ -172,12 +178,13 @@ impl Executor<'_> {
                 Some(match shot {
                     None => seen(false, format!("no screenshot `{label}` was taken above")),
                     Some(shot) => {
-                        let missing = contains.iter().find(|part| !shot.text.contains(*part));
+                        let lacks = |part: &&String| {
+                            !shot.text.contains(*part) && !shot.raw.contains(*part)
+                        };
+                        let missing = contains.iter().find(lacks);
                         match missing {
                             None => seen(true, "all of it is there".to_owned()),
-                            Some(part) => {
-                                seen(false, format!("{part:?} is not in it:\n{}", shot.text))
-                            }
+                            Some(part) => seen(false, format!("{part:?} is not in it")),
                         }
                     }
                 })

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -200,7 +199,7 @@ impl<'a> Executor<'a> {
             self.end_real_agent().await;
         }
         if let Some(agent) = self.agent.take() {
-            agent.end().await;
+            agent.end(self).await;
             if let Some(terminal) = &mut self.terminal {
                 let grace = self.options.grace;
                 let _ = tokio::time::timeout(grace, terminal.ended()).await;
@@ -240,13 +239,9 @@ impl<'a> Executor<'a> {
         };
         let shown = words.iter().map(|word| word.to_string_lossy().into_owned());
         self.program = shown.collect();
-        let cast = self.run_dir.path().join("terminal.cast");
-        let cast = File::create(&cast).map_err(|error| {
-            let message = format!(
-                "`{}` can't be written: {}",
-                cast.display(),
-                io_reason(&error)
-            );
+        let cast = self.run_dir.create_file("terminal.cast".as_ref());
+        let cast = cast.map_err(|error| {
+            let message = format!("`terminal.cast` can't be written: {}", io_reason(&error));
             Diagnostic::error(codes::FILE_WRITE, message)
         })?;
         let terminal = Terminal::start(
@@ -364,7 +359,11 @@ impl<'a> Executor<'a> {
         if played {
             self.agent = Some(agent);
         } else {
-            let message = "the agent ended before the timeline".to_owned();
+            let how = match self.terminal.as_mut().and_then(Terminal::end) {
+                Some(end) => format!(" with exit code {}", end.shell_code()),
+                None => String::new(),
+            };
+            let message = format!("the agent ended{how} before the timeline");
             self.fails(codes::TERMINAL_ENDED, event_idx, message).await;
         }
     }
@@ -374,6 +373,10 @@ impl<'a> Executor<'a> {
         let after = self.options.play.speed.after(self.origin_ms, at_ms);
         let due = self.began + Duration::from_millis(after);
         self.clock.sleep_until(due).await;
+    }
+
+    pub(super) fn has_agent(&self) -> bool {
+        self.agent.is_some()
     }
 
     pub(super) fn program_has_ended(&mut self) -> bool {

@@ -8,7 +8,8 @@ use cuecard_runtime::text_file::{folder_of, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::different_lines;
 
-use super::{RunScript, file_safe};
+use super::RunScript;
+use cuecard_timeline::model::file_safe;
 
 /// So many equal lines stand around those that differ.
 const AROUND: usize = 2;

@@ -22,10 +22,12 @@ use cuecard_runtime::policy::{PolicyOptions, inside};
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::{self, folder_of, io_reason};
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_timeline::format::read_terminal;
-use cuecard_timeline::model::{EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline};
-use cuecard_timeline::script::{Schedule, TerminalStep, terminal_steps};
+use cuecard_timeline::model::{
+    EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline, UserInput, UserTarget,
+};
+use cuecard_timeline::script::{Act, PlayerKind, Schedule, TerminalStep, terminal_steps};
 use tokio_util::sync::CancellationToken;
 
 use self::executor::Executor;
@@ -125,12 +127,11 @@ impl RunScript {
 /// # Errors
 /// [`StartError::Files`]: bad files, all of their errors at once.
 pub fn load_runs(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, StartError> {
-    let loaded = load(paths, play, |timeline| {
+    let mut loaded = load(paths, play, |timeline| {
         let compiled = Schedule::compile(&timeline, play.is_strict);
         let mut found = compiled.diagnostics;
-        let (terminal, doubts) = terminal_of(&timeline);
-        found.extend(doubts);
-        found.extend(clashes(&timeline));
+        found.extend(not_evaluated(&timeline, play.is_strict));
+        let terminal = terminal_of(&timeline);
         let steps = terminal_steps(&timeline, &compiled.schedule);
         let script = RunScript {
             timeline,
@@ -139,88 +140,80 @@ pub fn load_runs(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, St
         };
         (script, found)
     });
+    // A run chooses no scenario by its prompt, and prompts wait anyway.
+    loaded.diagnostics.retain(|found| {
+        found.code != codes::SELECT_SAME && found.code != codes::TIMELINE_TIME_PROMPT
+    });
     if loaded.is_bad(play.skip_bad) {
         return Err(StartError::Files(loaded.diagnostics));
     }
     let mut scripts = loaded.scripts;
+    let names: Vec<String> = scripts
+        .iter()
+        .map(|script| format!("`{}`", script.name()))
+        .collect();
     if let Some(name) = &play.scenario_name {
         scripts.retain(|script| script.timeline.name == *name);
         if scripts.is_empty() {
             let message = format!("no scenario is called `{name}`");
-            let unknown = Diagnostic::error(codes::SELECT_UNKNOWN, message);
+            let unknown = Diagnostic::error(codes::SELECT_UNKNOWN, message)
+                .with_note(format!("available: {}", names.join(", ")));
             return Err(StartError::Files(vec![unknown]));
         }
     }
-    // A run chooses no scenario by its prompt.
-    let mut diagnostics = loaded.diagnostics;
-    diagnostics.retain(|found| found.code != codes::SELECT_SAME);
     Ok(RunScripts {
         scripts,
-        diagnostics,
+        diagnostics: loaded.diagnostics,
     })
 }
 
-/// The terminal of a timeline; what is wrong with its file.
-fn terminal_of(timeline: &Timeline) -> (TerminalConfig, Vec<Diagnostic>) {
+/// The terminal of a timeline. What is wrong with its file was found when the timeline was read.
+fn terminal_of(timeline: &Timeline) -> TerminalConfig {
     match &timeline.terminal {
-        None => (TerminalConfig::default(), Vec::new()),
-        Some(TerminalChoice::Inline(config)) => ((**config).clone(), Vec::new()),
+        None => TerminalConfig::default(),
+        Some(TerminalChoice::Inline(config)) => (**config).clone(),
         Some(TerminalChoice::File(file)) => {
             let path = folder_of(Path::new(timeline.source.name())).join(file);
-            // That it is there was looked at when the timeline was read.
-            let read = text_file::read(&path, &path.display().to_string());
-            match read
-                .map_err(|found| vec![found])
-                .and_then(|source| read_terminal(&source))
-            {
-                Ok(read) => read,
-                Err(found) => (TerminalConfig::default(), found),
-            }
+            let source = text_file::read(&path, &path.display().to_string());
+            let read = source.ok().and_then(|source| read_terminal(&source).ok());
+            read.map(|(config, _)| config).unwrap_or_default()
         }
     }
 }
 
-/// Screenshots whose files would be the same (T-TERM-04).
-fn clashes(timeline: &Timeline) -> Vec<Diagnostic> {
-    let mut known: Vec<(String, &str)> = Vec::new();
+/// What a run in a terminal does not look at (T-ASRT-03).
+fn not_evaluated(timeline: &Timeline, is_strict: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in &timeline.events {
-        let EventKind::Screenshot(label) = &event.kind else {
-            continue;
+        let what = match &event.kind {
+            EventKind::UserInputs(inputs) => {
+                let is_web = |input: &UserInput| input.target == Some(UserTarget::WebUi);
+                let of_web = inputs.iter().filter(|input| is_web(input)).count();
+                (of_web > 0).then(|| {
+                    format!("{of_web} of the inputs are for a web page: nobody types them")
+                })
+            }
+            kind => {
+                let act = PlayerKind::Agent.cell(kind).act;
+                (act == Act::NotEvaluated).then(|| {
+                    format!(
+                        "`{}` is not evaluated: it needs a client of ACP",
+                        kind.as_str()
+                    )
+                })
+            }
         };
-        let file = file_safe(label);
-        if let Some((_, other)) = known.iter().find(|(known, _)| *known == file) {
-            let message = match other == label {
-                true => format!("two screenshots are called `{label}`"),
-                false => {
-                    format!("the screenshots `{other}` and `{label}` have the same file, `{file}`")
-                }
-            };
-            let clash = Diagnostic::error(codes::TERMINAL_LABEL, message);
-            found.push(
-                clash
-                    .at(&timeline.source, event.span)
-                    .with_pointer(event.path.clone()),
-            );
+        if let Some(what) = what {
+            let mut note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, what)
+                .at(&timeline.source, event.span)
+                .with_pointer(event.path.clone());
+            if is_strict {
+                note.severity = Severity::Error;
+            }
+            found.push(note);
         }
-        known.push((file, label));
     }
     found
-}
-
-/// A name as that of a file.
-fn file_safe(name: &str) -> String {
-    let safe = name.chars().map(|character| match character {
-        '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '_',
-        character if character.is_control() || character.is_whitespace() => '_',
-        character => character,
-    });
-    let safe: String = safe.collect();
-    match safe.trim_matches('.') {
-        "" => "_".to_owned(),
-        _ if safe.starts_with('.') => format!("_{}", &safe[1..]),
-        _ => safe,
-    }
 }
 
 /// Runs a timeline, with its data in `run_dir`, to its end or until `stop` is cancelled. `watch` is told what happens.

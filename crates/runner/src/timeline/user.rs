@@ -32,7 +32,7 @@ impl Executor<'_> {
             let message = format!("the program has ended: {what} reaches nobody");
             return self.fails(codes::TERMINAL_ENDED, event_idx, message).await;
         }
-        if is_prompt && self.model.is_none() {
+        if is_prompt && self.model.is_none() && !self.has_agent() {
             self.record(EventData::MessageReceived(MessageReceived {
                 role: "user".to_owned(),
                 content: text.clone(),
@@ -125,15 +125,16 @@ impl Executor<'_> {
                 COMMAND_TIMEOUT.as_secs()
             ),
         };
-        self.add_event(event_idx, how, None);
-        if let Some(expected) = &command.expect {
-            self.expect_of_command(event_idx, expected, &outcome).await;
-        }
         let is_judged = command
             .expect
             .as_ref()
             .is_some_and(|expect| expect.exit_code.is_some());
-        if code != Some(0) && !is_judged && !self.is_code_asserted(event_idx) {
+        let is_unexpected = code != Some(0) && !is_judged && !self.is_code_asserted(event_idx);
+        self.add_event(event_idx, how, is_unexpected.then_some(false));
+        if let Some(expected) = &command.expect {
+            self.expect_of_command(event_idx, expected, &outcome).await;
+        }
+        if is_unexpected {
             let message = match code {
                 Some(code) => format!(
                     "`{}` ended with exit code {code}, and nothing says that it may",

@@ -58,6 +58,7 @@ impl Player {
         }
         match changed {
             Err(reason) => {
+                let reason = reason.trim_start_matches(&format!("`{}`: ", scripted.path));
                 let message = format!("`{}` can't be edited: {reason}", scripted.path);
                 self.printer.error(&message);
                 self.differs(codes::TERMINAL_EDIT_DIFFERS, event_idx, message)
@@ -117,7 +118,7 @@ impl Player {
                     .and_then(|removed| lines.len().checked_sub(removed))
                     .ok_or_else(|| {
                         format!(
-                            "it has {} lines, of which {removed} can't be removed",
+                            "{removed} lines are to be removed, and it has {}",
                             lines.len()
                         )
                     })?;

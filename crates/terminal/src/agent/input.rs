@@ -1,17 +1,20 @@
 //! What the user types to the agent: lines from a pipe, or keys of a terminal.
 
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// What cancels a turn: Ctrl-C, or Escape by itself.
 const INTERRUPT: u8 = 3;
 const ESCAPE: u8 = 27;
+/// What ends the input: Ctrl-D.
+const END: u8 = 4;
 
 /// The standard input.
 pub(super) struct Input {
@@ -22,6 +25,8 @@ pub(super) struct Input {
     pub(super) is_terminal: bool,
     /// How the terminal was before.
     saved: Option<Termios>,
+    /// Told of each Ctrl-C of a terminal.
+    pub(super) interrupts: Arc<Notify>,
 }
 
 impl Input {
@@ -37,6 +42,8 @@ impl Input {
             keys.special_codes[SpecialCodeIndex::VTIME] = 0;
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &keys);
         }
+        let interrupts = Arc::new(Notify::new());
+        let (told, is_terminal) = (interrupts.clone(), saved.is_some());
         let (sender, bytes) = mpsc::channel(64);
         // A read of the standard input can't be given up, so it has a thread that nobody waits for.
         std::thread::spawn(move || {
@@ -44,6 +51,12 @@ impl Input {
             loop {
                 match io::stdin().lock().read(&mut buffer) {
                     Ok(0) => return,
+                    Ok(n) if is_terminal && buffer[..n].contains(&INTERRUPT) => {
+                        if sender.blocking_send(buffer[..n].to_vec()).is_err() {
+                            return;
+                        }
+                        told.notify_one();
+                    }
                     Ok(n) if sender.blocking_send(buffer[..n].to_vec()).is_err() => return,
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
                     _ => {}
@@ -54,8 +67,9 @@ impl Input {
             bytes,
             rest: Vec::new(),
             is_over: false,
-            is_terminal: saved.is_some(),
+            is_terminal,
             saved,
+            interrupts,
         }
     }
 
@@ -117,6 +131,7 @@ impl Input {
                 match self.rest.remove(0) {
                     b'\r' | b'\n' => is_whole = true,
                     INTERRUPT if self.is_terminal => return None,
+                    END if self.is_terminal && typed.is_empty() => return None,
                     8 | 127 if self.is_terminal => {
                         while typed.pop().is_some_and(|byte| byte & 0xC0 == 0x80) {}
                     }
@@ -139,6 +154,18 @@ impl Input {
                 return None;
             }
         }
+    }
+
+    /// What a pipe gave beyond what was asked for.
+    pub(super) fn unread(&mut self) -> Option<String> {
+        if self.is_terminal {
+            return None;
+        }
+        while let Ok(bytes) = self.bytes.try_recv() {
+            self.rest.extend(bytes);
+        }
+        let text = String::from_utf8_lossy(&self.rest).trim().to_owned();
+        (!text.is_empty()).then_some(text)
     }
 
     /// As many bytes as `wanted` has, or those before the end of the input.

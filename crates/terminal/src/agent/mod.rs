@@ -22,7 +22,7 @@ use cuecard_runtime::policy::Policy;
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::text_file::io_reason;
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::model::Timeline;
 use cuecard_timeline::script::{Schedule, Selector, TerminalStep, terminal_steps};
@@ -86,11 +86,14 @@ impl MockAgent {
     /// [`StartError::Files`]: bad files, all of their errors at once.
     pub fn load(paths: &[PathBuf], options: AgentOptions) -> Result<Self, StartError> {
         let play = &options.play;
-        let loaded = load(paths, play, |timeline| {
+        let mut loaded = load(paths, play, |timeline| {
             let compiled = Schedule::compile(&timeline, play.is_strict);
             let steps = terminal_steps(&timeline, &compiled.schedule);
             (AgentScript { timeline, steps }, compiled.diagnostics)
         });
+        // In a terminal prompts wait anyway.
+        let is_kept = |found: &Diagnostic| found.code != codes::TIMELINE_TIME_PROMPT;
+        loaded.diagnostics.retain(is_kept);
         if loaded.is_bad(play.skip_bad) {
             return Err(StartError::Files(loaded.diagnostics));
         }

@@ -151,9 +151,20 @@ impl Player {
         self.pace.tell(&FromAgent::Hello(name)).await;
         while let Some(idx) = self.pace.next(script.steps.len()).await {
             let step = script.steps[idx];
-            self.step(step, &script).await?;
+            let interrupts = self.input.interrupts.clone();
+            // Where the script has none, a Ctrl-C is the user's own.
+            let is_own = !self.pace.is_controlled() && !is_interrupted_later(&script, idx);
+            tokio::select! {
+                done = self.step(step, &script) => done?,
+                () = interrupts.notified(), if is_own => return Err(Stop::Interrupted),
+            }
             self.tell_executor().await;
             self.pace.tell(&FromAgent::Done(idx)).await;
+        }
+        if let Some(more) = self.input.unread().filter(|_| !self.pace.is_controlled()) {
+            let message = format!("the input goes on after the script: {:?}", cut(&more, 200));
+            self.find(Diagnostic::error(codes::TERMINAL_INPUT, message), None)
+                .await;
         }
         Ok(())
     }
@@ -211,7 +222,7 @@ impl Player {
             (_, Act::Acts | Act::Awaits | Act::ActsAndAwaits) => {}
             (_, Act::NotEvaluated) => {
                 let message = format!(
-                    "`{}` is nothing to an agent in a terminal",
+                    "`{}` is not evaluated: it needs a client of ACP",
                     event.kind.as_str()
                 );
                 let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
@@ -347,6 +358,9 @@ impl Player {
         self.recorder.record(match is_thought {
             true => EventData::Thought(Thought { text }),
             false => {
+                if !self.said.is_empty() {
+                    self.said.push('\n');
+                }
                 self.said.push_str(&text);
                 EventData::Message(Message {
                     role: "assistant".to_owned(),
@@ -559,6 +573,24 @@ impl Player {
             is_interrupted,
         })
     }
+}
+
+/// Whether the script has an interrupt or keys before the next prompt.
+fn is_interrupted_later(script: &AgentScript, idx: usize) -> bool {
+    let rest = script.steps[idx..].iter().enumerate();
+    let of_turn =
+        rest.take_while(|(nth, step)| *nth == 0 || !matches!(step.role, StepRole::Prompt(_)));
+    let mut kinds = of_turn.map(|(_, step)| {
+        (
+            &script.timeline.events[step.scheduled.event_idx].kind,
+            step.role,
+        )
+    });
+    kinds.any(|(kind, role)| match kind {
+        EventKind::UserCancelSession { .. } => true,
+        EventKind::UserInputs(_) => role == StepRole::Live,
+        _ => false,
+    })
 }
 
 /// The event of the prompt that a scenario begins with.

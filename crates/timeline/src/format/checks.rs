@@ -1,7 +1,7 @@
 //! What holds between the parts of a timeline, as far as it shows without a peer.
 
 use super::loader::Loader;
-use crate::model::{Block, BlockKind, EventKind, Timeline, TimelineEvent};
+use crate::model::{Block, BlockKind, EventKind, Timeline, TimelineEvent, file_safe};
 use cuecard_source::diagnostic::{any_error, codes};
 use cuecard_source::reader::first_character;
 use cuecard_source::value::Json;
@@ -17,11 +17,33 @@ pub(super) fn check(loader: &mut Loader<'_>, timeline: &Timeline) {
     models(loader, timeline);
     history(loader, timeline);
     session_ids(loader, timeline);
+    screenshots(loader, timeline);
 }
 
 fn pointer(event: &TimelineEvent) -> String {
     let path = event.path.replace(['[', '.'], "/").replace(']', "");
     format!("/{path}")
+}
+
+/// Each screenshot has a file of its own.
+fn screenshots(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let mut known: Vec<(String, &str)> = Vec::new();
+    for event in &timeline.events {
+        let EventKind::Screenshot(label) = &event.kind else {
+            continue;
+        };
+        let file = file_safe(label);
+        if let Some((_, other)) = known.iter().find(|(known, _)| *known == file) {
+            let message = match other == label {
+                true => format!("two screenshots are called `{label}`"),
+                false => {
+                    format!("the screenshots `{other}` and `{label}` have the same file, `{file}`")
+                }
+            };
+            loader.error(codes::TERMINAL_LABEL, event.span, &pointer(event), message);
+        }
+        known.push((file, label));
+    }
 }
 
 /// `loadSession` and `sessionStart` belong together.

@@ -75,3 +75,18 @@ impl TerminalConfig {
         }
     }
 }
+
+/// A name as that of a file.
+pub fn file_safe(name: &str) -> String {
+    let safe = name.chars().map(|character| match character {
+        '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '_',
+        character if character.is_control() || character.is_whitespace() => '_',
+        character => character,
+    });
+    let safe: String = safe.collect();
+    match safe.trim_matches('.') {
+        "" => "_".to_owned(),
+        _ if safe.starts_with('.') => format!("_{}", &safe[1..]),
+        _ => safe,
+    }
+}

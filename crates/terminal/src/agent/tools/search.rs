@@ -65,7 +65,11 @@ impl Tools {
                             continue;
                         }
                         let sign = if number == found.line_num { ':' } else { '-' };
-                        rows.push(format!("{file}{sign}{number}{sign}{}", line.trim_end()));
+                        let shown = match args.0["-n"] == false {
+                            true => String::new(),
+                            false => format!("{number}{sign}"),
+                        };
+                        rows.push(format!("{file}{sign}{shown}{}", line.trim_end()));
                         told = (file.clone(), number);
                     }
                 }
