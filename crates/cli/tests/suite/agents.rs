@@ -36,7 +36,7 @@ pub(crate) fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// The path of an installed agent; nothing when peers are left out.
-fn installed(relative: &str) -> Option<String> {
+pub(crate) fn installed(relative: &str) -> Option<String> {
     peers::require_program("node")?;
     let path = peers::require(&format!("agents/node_modules/{relative}"))?;
     Some(path.to_string_lossy().into_owned())
@@ -62,8 +62,8 @@ fn codex(model: &str, calls: &'static str) -> Option<Agent> {
     })
 }
 
-/// opencode, with a provider that asks by this API.
-pub(crate) fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agent> {
+/// The program of opencode.
+pub(crate) fn opencode_program() -> Option<String> {
     let machine = match std::env::consts::ARCH {
         "aarch64" => "arm64",
         _ => "x64",
@@ -72,7 +72,12 @@ pub(crate) fn opencode(package: &str, base_url: &str, dialect: &'static str) -> 
         "macos" => "darwin",
         _ => "linux",
     };
-    let program = installed(&format!("opencode-{system}-{machine}/bin/opencode"))?;
+    installed(&format!("opencode-{system}-{machine}/bin/opencode"))
+}
+
+/// opencode, with a provider that asks by this API.
+pub(crate) fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agent> {
+    let program = opencode_program()?;
     let config = serde_json::json!({
         "autoupdate": false, "share": "disabled", "model": "mock/scripted",
         "provider": {"mock": {

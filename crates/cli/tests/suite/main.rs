@@ -28,6 +28,7 @@ mod program;
 mod replay_browser;
 mod report;
 mod requests;
+mod run;
 mod schemas;
 mod seed;
 mod sentences;

@@ -1,0 +1,330 @@
+//! `cuecard run` with real programs in the terminal, with real agents, and transcripts that are read again.
+
+use std::fs;
+
+use cuecard_testing::peers;
+use cuecard_testing::scratch::Scratch;
+use serde_json::{Value, json};
+
+use crate::agents::{installed, opencode_program};
+use crate::program;
+
+/// Creates, edits, tests and commits code; without its own end it fits every agent.
+const TASK: &str = r##"
+name: task
+repo:
+  init: true
+  files: [{path: check.sh, contents: "test \"$(cat greeting.txt)\" = 'Hello from the timeline.'\n"}]
+timeline:
+  - userInputs: [[0, "Write a greeting, and test it"]]
+  - llmResponse: [{assistant: [[20, "I write it."]]}]
+  - writeFile: {path: greeting.txt, content: "Hello from the script.\n"}
+  - llmResponse: [{assistant: [[20, "It should name the timeline."]]}]
+  - editFile: {path: greeting.txt, old_string: "Hello from the script.", new_string: "Hello from the timeline."}
+  - assert: {fs: {contains: [{path: greeting.txt, substring: timeline}]}}
+  - llmResponse: []
+  - runCmd: {cmd: "sh check.sh && echo tested > result.txt"}
+  - llmResponse: [{assistant: [[20, "The greeting is tested."]]}]
+  - assert: {text: {contains: ["greeting is tested"]}, fs: {exists: [result.txt]}}
+  - baseTimeDelta: 500
+  - userInputs: [[0, "Commit it"]]
+  - llmResponse: [{assistant: [[20, "I commit it."]]}]
+  - runCmd: {cmd: "git add -A && git commit -qm 'Add a greeting'"}
+  - llmResponse: [{assistant: [[20, "It is committed."]]}]
+  - screenshot: committed
+  - assert: {git: {headMessageContains: "Add a greeting", commitsAheadOf: "HEAD~1"}, screen: {label: committed, contains: ["It is committed"]}}
+expect: {artifacts: [{pattern: "*.txt"}]}
+"##;
+
+/// What `run --json` says of its one run; the exit code must be `exit`.
+#[track_caller]
+fn run(scratch: &Scratch, args: &[&str], exit: i32) -> Value {
+    let finished = program::run(scratch, &[&["run", "--json"], args].concat());
+    assert_eq!(finished.code(), Some(exit), "{}", program::told(&finished));
+    let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    json["runs"][0].clone()
+}
+
+/// The codes of what was found.
+fn codes(run: &Value) -> Vec<&str> {
+    let findings = run["findings"].as_array().expect("a list");
+    findings
+        .iter()
+        .filter_map(|found| found["code"].as_str())
+        .collect()
+}
+
+/// What a run is about, without what differs each time: what was found, what was looked at, and the trace's calls,
+/// results and edits.
+fn gist(run: &Value) -> Value {
+    let path = format!("{}/trace.jsonl", run["run"].as_str().expect("a folder"));
+    let trace = fs::read_to_string(path).expect("a trace");
+    let events = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let is_kept = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        matches!(
+            kind,
+            "tool_call" | "message_received" | "message" | "final_output"
+        )
+    };
+    let kept: Vec<Value> = events
+        .filter(is_kept)
+        .map(|event| {
+            json!([
+                event["type"],
+                event["data"]["tool"],
+                event["data"]["args"],
+                event["data"]["content"]
+            ])
+        })
+        .collect();
+    let checks: Vec<&Value> = run["events"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|event| &event["what"])
+        .collect();
+    json!([run["status"], codes(run), checks, kept])
+}
+
+/// Runs the task with an agent; three times it is the same.
+#[track_caller]
+fn assert_does_the_task(agent: &str, program: &str, times: usize) {
+    let mut scratch = program::scratch();
+    scratch.limit(std::time::Duration::from_secs(600));
+    scratch.write("task.yaml", TASK).expect("writable");
+    let mut before: Option<Value> = None;
+    for _ in 0..times {
+        let run = run(
+            &scratch,
+            &["task.yaml", "--agent", agent, "--program", program],
+            0,
+        );
+        assert_eq!(run["status"], "passed", "{run:#}");
+        assert_eq!(run["mode"], "real-agent");
+        assert!(run["agent_version"].is_string(), "{run:#}");
+        let found: Vec<&str> = codes(&run);
+        assert!(found.iter().all(|code| *code == "T-TERM-08"), "{found:?}");
+        let gist = gist(&run);
+        if let Some(before) = &before {
+            assert_eq!(*before, gist);
+        }
+        before = Some(gist);
+    }
+}
+
+#[test]
+fn codex_does_the_task_three_times_the_same() {
+    if let Some(program) = installed(".bin/codex") {
+        assert_does_the_task("codex", &program, 3);
+    }
+}
+
+#[test]
+fn opencode_does_the_task() {
+    if let Some(program) = opencode_program() {
+        assert_does_the_task("opencode", &program, 1);
+    }
+}
+
+#[test]
+fn gemini_cli_does_the_task() {
+    if let Some(program) = installed(".bin/gemini") {
+        assert_does_the_task("gemini-cli", &program, 1);
+    }
+}
+
+#[test]
+fn a_real_agent_that_does_something_else_fails_the_run() {
+    let Some(program) = installed(".bin/codex") else {
+        return;
+    };
+    let mut scratch = program::scratch();
+    scratch.limit(std::time::Duration::from_secs(600));
+    // It is checked by the model before the last turn, at the end by the run, and on the screen.
+    let wrong = TASK
+        .replace("substring: timeline", "substring: nothing")
+        .replace("\"greeting is tested\"", "\"never said\"");
+    scratch.write("wrong.yaml", &wrong).expect("writable");
+    let run = run(
+        &scratch,
+        &["wrong.yaml", "--agent", "codex", "--program", &program],
+        1,
+    );
+    assert_eq!(run["status"], "failed");
+    let codes = codes(&run);
+    assert!(codes.contains(&"T-ASRT-10"), "{codes:?}");
+    // The model answers no more, so the agent is stuck.
+    assert!(codes.contains(&"T-TERM-15"), "{codes:?}");
+    let notes = run["findings"].to_string();
+    assert!(notes.contains("the screen at that moment"), "{notes}");
+}
+
+#[test]
+fn the_mock_agent_does_the_same_task() {
+    let scratch = program::scratch();
+    scratch.write("task.yaml", TASK).expect("writable");
+    let first = run(&scratch, &["task.yaml", "--speed", "0"], 0);
+    let second = run(&scratch, &["task.yaml"], 0);
+    assert_eq!(gist(&first), gist(&second));
+}
+
+/// An editor draws on the alternate screen, in colours, with wide characters.
+#[test]
+fn an_editor_is_driven_by_keys() {
+    if peers::folder().is_none() || peers::require_program("vi").is_none() {
+        return;
+    }
+    let scratch = program::scratch();
+    let timeline = "
+name: editor
+terminalRef: {width: 40, height: 10}
+compat: {allowInlineTerminal: true}
+repo: {files: [{path: a.txt, contents: \"eins\\nzwei 日本語\\n\"}]}
+timeline:
+  - userInputs: [{relativeTime: 0, input: 'Godrei é <<b>><Esc>', target: tui}]
+  - screenshot: edited
+  - assert: {text: {contains: ['zwei 日本語', 'drei é <b>>']}, screen: {label: edited, contains: [eins]}}
+  - userInputs: [{relativeTime: 50, input: ':2d<Enter>:wq<Enter>', target: tui}]
+expect: {exitCode: 0}
+";
+    scratch.write("editor.yaml", timeline).expect("writable");
+    let run = run(
+        &scratch,
+        &[
+            "editor.yaml",
+            "--keep",
+            "--",
+            "vi",
+            "-u",
+            "NONE",
+            "-N",
+            "a.txt",
+        ],
+        0,
+    );
+    let workspace = run["workspace"].as_str().expect("it was kept");
+    let text = fs::read_to_string(format!("{workspace}/a.txt")).expect("a file");
+    let _ = fs::remove_dir_all(workspace.trim_end_matches("/work"));
+    assert_eq!(text, "eins\ndrei é <b>>\n");
+    let files = run["screenshots"][0]["files"].as_array().expect("files");
+    assert_eq!(files.len(), 3, "{files:?}");
+    for file in files {
+        let content = fs::read(file.as_str().expect("a path")).expect("a file");
+        assert!(!content.is_empty());
+    }
+    let cast = fs::read_to_string(format!(
+        "{}/terminal.cast",
+        run["run"].as_str().expect("a folder")
+    ));
+    let cast = cast.expect("a recording");
+    assert!(cast.lines().count() > 2 && cast.contains("1049h"), "{cast}");
+}
+
+/// Programs that hang, flood, die or leave something behind are ended, with all that they started.
+#[test]
+fn programs_that_misbehave_are_ended() {
+    for (script, exit, code) in [
+        ("trap '' HUP TERM; echo waits; sleep 1000", 1, "T-TERM-13"),
+        ("yes a flood that never ends", 1, "T-TERM-13"),
+        ("echo dies; kill -9 $$", 0, ""),
+        (
+            "setsid sh -c 'echo daemon; sleep 1000' & sleep 0.2; kill -9 $$",
+            0,
+            "",
+        ),
+    ] {
+        let scratch = program::scratch();
+        let timeline = "name: ends\ntimeline:\n  - log: looking\nexpect: {exitCode: 137}\n";
+        scratch.write("ends.yaml", timeline).expect("writable");
+        let args = [
+            "ends.yaml",
+            "--timeout",
+            "2",
+            "--grace",
+            "0.2",
+            "--",
+            "sh",
+            "-c",
+            script,
+        ];
+        // That nothing is left is looked at by `run`.
+        let run = run(&scratch, &args, exit);
+        assert!(
+            code.is_empty() || codes(&run).contains(&code),
+            "{script}: {run:#}"
+        );
+    }
+}
+
+#[test]
+fn a_workspace_that_can_t_be_written_is_said() {
+    let mut scratch = program::scratch();
+    scratch
+        .write("fine.yaml", "name: fine\ntimeline:\n  - log: here\n")
+        .expect("writable");
+    scratch.set("TMPDIR", "/proc/none");
+    let finished = program::run(&scratch, &["run", "fine.yaml", "--", "true"]);
+    assert_eq!(finished.code(), Some(2), "{}", program::told(&finished));
+    assert!(
+        finished.stdout.contains("could not run"),
+        "{}",
+        program::told(&finished)
+    );
+    assert!(
+        finished.stderr.contains("TMPDIR"),
+        "{}",
+        program::told(&finished)
+    );
+}
+
+/// What an agent wrote as its transcript is what happened, also to who reads it again.
+#[test]
+fn transcripts_are_judged_as_the_session_was() {
+    let scratch = program::scratch();
+    let timeline = "
+name: session
+timeline:
+  - userInputs: [[0, Count the lines]]
+  - llmResponse: [{think: [[0, \"A command.\"]]}, {assistant: [[0, \"I count.\"]]}]
+  - runCmd: {cmd: \"printf 'a\\\\nb\\\\n' | wc -l\"}
+    result: \"2\"
+  - readFile: {path: missing.txt}
+    status: error
+  - llmResponse: [{assistant: [[0, \"There are 2 lines.\"]]}]
+";
+    scratch.write("session.yaml", timeline).expect("writable");
+    for (format, tool) in [("claude-code", "Bash"), ("codex", "exec_command")] {
+        let transcript = format!("{format}:{format}.jsonl");
+        let args = ["agent", "session.yaml", "--transcript", &transcript];
+        let finished = scratch
+            .run_with_input(&args, b"count the lines\n")
+            .expect("the program starts");
+        assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+        let case = format!(
+            "schema_version: \"0.1\"
+id: {format}
+title: The transcript of a session
+adapter: cuecard
+adapter_input: {{transcript: ./{format}.jsonl, format: {format}}}
+assertions:
+  - {{id: called, type: must_call_tool, params: {{tool: {tool}}}}}
+  - {{id: said, type: output_contains, params: {{all_of: [There are 2 lines]}}}}
+"
+        );
+        scratch
+            .write(format!("{format}.test.yaml"), &case)
+            .expect("writable");
+        let finished = program::run(&scratch, &["test", &format!("{format}.test.yaml")]);
+        assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+        // What it did not say is missed.
+        let case = case.replace("There are 2", "There are 3");
+        scratch
+            .write(format!("{format}.test.yaml"), &case)
+            .expect("writable");
+        let finished = program::run(&scratch, &["test", &format!("{format}.test.yaml")]);
+        assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));
+    }
+}
