@@ -409,6 +409,14 @@ pub(crate) fn seconds(
     Ok((Some(duration), warning))
 }
 
+/// Where this program is.
+pub(crate) fn own_program() -> Result<PathBuf, Diagnostic> {
+    std::env::current_exe().map_err(|error| {
+        let message = format!("our own program can't be found: {}", io_reason(&error));
+        Diagnostic::error(codes::FILE_READ, message)
+    })
+}
+
 /// What a run may do. `run_dir` may be written whatever else is forbidden.
 pub(crate) fn policy(
     safety: &SafetyArgs,

@@ -7,7 +7,7 @@ use cuecard_judge::mutate::mutate;
 use cuecard_judge::test_case;
 use cuecard_judge::{Outcome, OutcomeStatus, Run, TestResult, misspelt_redactions};
 use cuecard_source::SourceFile;
-use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::detect::{FileKind, detect, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::json::{self, Limits};
 use cuecard_tool_call::script::Summary;
@@ -25,7 +25,7 @@ use cuecard_runtime::text_file::{self, folder_of};
 pub enum CaseFile {
     /// A test case, and what is doubtful about it.
     Case(Box<TestCase>, Vec<Diagnostic>),
-    /// A tool-call scenario or browser steps that somebody named: a case of its own checks.
+    /// A scenario that somebody named: a case of its own checks.
     Scenario(SourceFile),
     /// Neither, or one with errors.
     Invalid(Vec<Diagnostic>),
@@ -47,7 +47,7 @@ pub fn read_case(file: &TestFile) -> CaseFile {
     }
 }
 
-/// Whether the text is a tool-call scenario or browser steps, or would be if it had no errors.
+/// Whether the text is a scenario, or would be if it had no errors.
 fn is_scenario(source: &SourceFile) -> bool {
     if !source
         .text()
@@ -55,7 +55,7 @@ fn is_scenario(source: &SourceFile) -> bool {
         .trim_start()
         .starts_with('{')
     {
-        return false;
+        return kind_of(source) == Some(FileKind::Timeline);
     }
     let root = json::parse(source.text(), &Limits::default()).root;
     matches!(

@@ -43,7 +43,7 @@ pub use sources::errors_of;
 pub use workers::{WORKER, run};
 
 use cuecard_mcp::config::Config;
-use cuecard_runtime::policy::Policy;
+use cuecard_runtime::policy::{Policy, PolicyOptions};
 
 /// What all cases of a run share.
 #[derive(Debug)]
@@ -74,6 +74,10 @@ pub struct Setup {
     pub unknown: Mutex<BTreeSet<String>>,
     /// What scenarios and commands may do.
     pub policy: Policy,
+    /// The same as it was said, for runs in workspaces of their own.
+    pub safety: PolicyOptions,
+    /// Our own program, which plays agents.
+    pub own_program: PathBuf,
     /// What scripted delays are multiplied by.
     pub speed: f64,
     /// Whether stored traces are replaced by what the run made.

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls, redacted};
 use super::sources::Recorded;
+use super::timeline::tested;
 use super::{Setup, Stop, browser};
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, Played, prepare};
@@ -39,8 +40,12 @@ pub(super) fn play(
     setup: &Setup,
     stop: &CancellationToken,
 ) -> Result<Recorded, Stop> {
-    if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        return browser::play(source, variables, case, setup, stop);
+    match kind_of(&source) {
+        Some(FileKind::BrowserSteps) => {
+            return browser::play(source, variables, case, setup, stop);
+        }
+        Some(FileKind::Timeline) => return tested::play(&source, case, setup, stop),
+        _ => {}
     }
     let mut ready = ready(&source, variables, setup)?;
     let warnings = mem::take(&mut ready.warnings);
@@ -378,7 +383,7 @@ pub(super) fn case_of(source: &SourceFile) -> TestCase {
 /// A step that ended, as an outcome of its scenario's own checks.
 pub(super) fn step_outcome(event: &Event) -> Option<Outcome> {
     let EventData::StepFinished(step) = &event.data else {
-        return None;
+        return tested::check_outcome(event);
     };
     let status = match step.status {
         StepStatus::Passed => OutcomeStatus::Pass,

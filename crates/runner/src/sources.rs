@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Setup, Stop, live, played};
 use cuecard_runtime::text_file::{self, io_reason};
+use cuecard_runtime::timelines::read_timeline;
+use cuecard_timeline::format::Symbols;
 
 /// A longer trace is read without being held in memory, if its test case allows that, in bytes: 8 MiB. Of a shorter
 /// one reports show everything.
@@ -78,6 +80,10 @@ pub(super) fn record(
 pub fn errors_of(source: &SourceFile) -> Vec<Diagnostic> {
     let found = match kind_of(source) {
         Some(FileKind::BrowserSteps) => read_steps(source).diagnostics,
+        Some(FileKind::Timeline) => {
+            let folder = text_file::folder_of(Path::new(source.name()));
+            read_timeline(source, folder, &Symbols::new()).diagnostics
+        }
         _ => tool_call::read(source).diagnostics,
     };
     let is_error = |found: &Diagnostic| found.severity == Severity::Error;

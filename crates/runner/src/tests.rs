@@ -35,6 +35,8 @@ pub(super) fn setup(folder: &Path) -> Setup {
             ..PolicyOptions::default()
         })
         .expect("a policy"),
+        safety: PolicyOptions::default(),
+        own_program: PathBuf::from("cuecard"),
         speed: 1.0,
         update: false,
         mutate: false,

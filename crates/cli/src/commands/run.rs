@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{Mode, RunArgs, SafetyArgs};
+use crate::args::{Mode, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -136,16 +136,8 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
             ),
         ));
     }
-    let own_program = std::env::current_exe().map_err(|error| {
-        let message = format!(
-            "our own program can't be found: {}",
-            inputs::io_reason(&error)
-        );
-        (
-            vec![Diagnostic::error(codes::FILE_READ, message)],
-            ExitCode::CouldNotRun,
-        )
-    })?;
+    let own_program =
+        inputs::own_program().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let working_directory =
         inputs::working_directory().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let policy = inputs::policy_options(&args.safety, None, &working_directory);
@@ -170,7 +162,7 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
         preset: preset.transpose().map_err(invalid)?,
         program,
         own_program,
-        agent_args: agent_args(args),
+        checkpoint: args.checkpoint_cmd.clone(),
         policy,
         environment: environment.to_vec(),
         goldens: GoldenOptions {
@@ -185,52 +177,6 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
             grace => seconds("--grace", grace)?,
         },
     })
-}
-
-/// What our own agent is told of the arguments.
-fn agent_args(args: &RunArgs) -> Vec<OsString> {
-    let mut words: Vec<OsString> = Vec::new();
-    let mut option = |name: &str, value: OsString| words.extend([OsString::from(name), value]);
-    for definition in &args.which.symbols.defines {
-        option("--define", definition.into());
-    }
-    if let Some(command) = &args.checkpoint_cmd {
-        option("--checkpoint-cmd", command.into());
-    }
-    let SafetyArgs {
-        root: _,
-        confine,
-        read_only,
-        allow_paths,
-        allow_hosts,
-        allow_commands,
-        only_hosts,
-        only_commands,
-    } = &args.safety;
-    for path in allow_paths {
-        option("--allow-path", path.into());
-    }
-    for (name, values) in [
-        ("--allow-host", allow_hosts),
-        ("--allow-command", allow_commands),
-        ("--only-hosts", only_hosts),
-        ("--only-commands", only_commands),
-    ] {
-        for value in values {
-            option(name, value.into());
-        }
-    }
-    for (name, is_on) in [
-        ("--confine", *confine),
-        ("--read-only", *read_only),
-        ("--strict", args.strict),
-        ("--any-prompt", args.which.any_prompt),
-    ] {
-        if is_on {
-            words.push(name.into());
-        }
-    }
-    words
 }
 
 /// Runs one timeline.

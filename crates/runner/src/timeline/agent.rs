@@ -10,8 +10,8 @@ use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor
 use cuecard_trace::Event;
 use tokio::net::UnixListener;
 
-use super::RunPlaces;
 use super::executor::Executor;
+use super::{RunOptions, RunPlaces};
 
 /// How long our own agent may take to start.
 const OWN_START: Duration = Duration::from_secs(60);
@@ -104,7 +104,49 @@ impl Executor<'_> {
         ] {
             words.extend([option.into(), value]);
         }
-        words.extend(self.options.agent_args.iter().cloned());
+        words.extend(self.agent_options());
+        words
+    }
+
+    /// What our own agent is told of the options.
+    fn agent_options(&self) -> Vec<OsString> {
+        let RunOptions {
+            play,
+            checkpoint,
+            policy,
+            ..
+        } = self.options;
+        let mut words: Vec<OsString> = Vec::new();
+        let mut option = |name: &str, value: OsString| words.extend([OsString::from(name), value]);
+        for (name, value) in play.symbols.iter() {
+            option("--define", format!("{name}={value}").into());
+        }
+        if let Some(command) = checkpoint {
+            option("--checkpoint-cmd", command.into());
+        }
+        for path in &policy.allow_paths {
+            option("--allow-path", path.into());
+        }
+        for (name, values) in [
+            ("--allow-host", &policy.allow_hosts),
+            ("--allow-command", &policy.allow_commands),
+            ("--only-hosts", &policy.only_hosts),
+            ("--only-commands", &policy.only_commands),
+        ] {
+            for value in values {
+                option(name, value.into());
+            }
+        }
+        for (name, is_on) in [
+            ("--confine", policy.confine),
+            ("--read-only", policy.read_only),
+            ("--strict", play.is_strict),
+            ("--any-prompt", play.any_prompt),
+        ] {
+            if is_on {
+                words.push(name.into());
+            }
+        }
         words
     }
 

@@ -50,13 +50,19 @@ impl Executor<'_> {
         }));
         let what = format!("screenshot {label}");
         match goldens::compare(&self.options.goldens, &self.script, label, &text) {
-            Golden::Same => self.add_event(event_idx, what, Some(true)),
+            Golden::Same => {
+                self.record_check(event_idx, "screenshot", true, label);
+                self.add_event(event_idx, what, Some(true));
+            }
             Golden::Written(path) => {
                 self.add_event(event_idx, format!("{what}: wrote {}", path.display()), None);
                 self.written.push(path);
             }
             Golden::Found(found) => {
                 let is_failure = found.severity == cuecard_source::diagnostic::Severity::Error;
+                if is_failure {
+                    self.record_check(event_idx, "screenshot", false, &found.message);
+                }
                 self.add_event(event_idx, what, is_failure.then_some(false));
                 let found = self.placed(found, event_idx);
                 self.find(found).await;
@@ -224,6 +230,13 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes what became of a check in the trace.
+    fn record_check(&mut self, event_idx: usize, key: &str, holds: bool, seen: &str) {
+        let path = self.path_of(event_idx);
+        let check = Assertion::of_check((&path, key), holds, seen);
+        self.record(EventData::Assertion(check));
+    }
+
     /// Tells what became of a check.
     pub(super) async fn judged(
         &mut self,
@@ -233,12 +246,7 @@ impl Executor<'_> {
         told: &str,
         span: Option<cuecard_source::Span>,
     ) {
-        let path = self.path_of(event_idx);
-        self.record(EventData::Assertion(Assertion::of_check(
-            (&path, key),
-            holds,
-            told,
-        )));
+        self.record_check(event_idx, key, holds, told);
         self.add_event(event_idx, format!("assert {key}"), Some(holds));
         if !holds {
             let message = format!("the assert `{key}` failed: {told}");

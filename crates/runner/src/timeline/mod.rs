@@ -8,6 +8,7 @@ mod model;
 mod outcome;
 mod presets;
 mod real_agent;
+pub(crate) mod tested;
 mod user;
 
 use std::ffi::OsString;
@@ -48,8 +49,8 @@ pub struct RunOptions {
     pub program: Vec<OsString>,
     /// Our own program, and what it needs to play the agent: what is allowed, symbols.
     pub own_program: PathBuf,
-    /// Arguments for it.
-    pub agent_args: Vec<OsString>,
+    /// A command that the mock agent runs after each call and each edit.
+    pub checkpoint: Option<String>,
     /// What commands of the user's may do. Root and working directory become the workspace.
     pub policy: PolicyOptions,
     /// What children may inherit from.

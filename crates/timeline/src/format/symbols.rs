@@ -127,6 +127,12 @@ impl Symbols {
         self.symbols.get(name)
     }
 
+    /// All symbols, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &SymbolValue)> {
+        let symbols = self.symbols.iter();
+        symbols.map(|(name, symbol)| (name.as_str(), &symbol.value))
+    }
+
     /// The names of all symbols, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.symbols.keys().map(String::as_str)

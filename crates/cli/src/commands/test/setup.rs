@@ -111,6 +111,8 @@ pub(super) fn plan(
             return Err(Stop(found, ExitCode::Invalid));
         }
     };
+    let safety = inputs::policy_options(&args.safety, None, &working_directory);
+    let own_program = inputs::own_program().map_err(Stop::could_not_run)?;
     // What the surroundings hold is a default; what was typed is meant.
     let (defaults, mut given): (Vec<Given>, Vec<Given>) = variables
         .given
@@ -142,6 +144,8 @@ pub(super) fn plan(
         secrets: secrets.clone(),
         unknown: Mutex::new(unknown),
         policy,
+        safety,
+        own_program,
         speed: args.speed,
         update: args.update,
         mutate: args.mutate,
