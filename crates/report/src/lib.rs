@@ -13,6 +13,7 @@ pub mod play_html;
 pub mod play_json;
 pub mod play_terminal;
 mod play_totals;
+pub mod run_html;
 #[cfg(test)]
 mod sample;
 pub mod stand_in_junit;

@@ -278,7 +278,7 @@ fn shown(value: &Json) -> String {
 }
 
 /// Text in which nothing is markup.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

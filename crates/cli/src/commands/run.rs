@@ -1,10 +1,12 @@
 //! `cuecard run`: timelines end to end.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
     AgentPreset, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome, RunScript, RunStatus,
     load_runs, run_timeline,
@@ -23,6 +25,7 @@ use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output, stderr_line};
+use crate::output_files;
 
 /// What keeps it from running, and how to exit.
 type Refused = (Vec<Diagnostic>, ExitCode);
@@ -67,10 +70,12 @@ fn run_all(
         let mut outcomes = Vec::new();
         while let Some(outcome) = runs.next().await {
             let outcome = outcome?;
+            let report = report(&outcome);
             if !args.json {
-                tell(&outcome, output);
+                tell(&outcome, report.as_deref().ok(), output);
             }
             told(&outcome.findings);
+            told(report.err().as_slice());
             outcomes.push(outcome);
             if stop.is_cancelled() {
                 break;
@@ -210,28 +215,48 @@ async fn one(
 }
 
 /// Tells people how a run went.
-fn tell(outcome: &RunOutcome, output: &Output) {
+fn tell(outcome: &RunOutcome, report: Option<&Path>, output: &Output) {
     let style = &output.stdout;
-    let is_passed = outcome.status == RunStatus::Passed;
+    let mark = match outcome.status == RunStatus::Passed {
+        true => style.good(style.symbol("✓", "ok")),
+        false => style.bad(style.symbol("✗", "failed")),
+    };
+    output::stdout(&format!(
+        "{mark} {} {}  {}\n",
+        printable(&outcome.scenario),
+        outcome.status.as_str(),
+        facts(outcome)
+    ));
+    for path in &outcome.written {
+        output::stdout(&format!("  wrote {}\n", path.display()));
+    }
+    match report {
+        Some(report) => output::stdout(&format!("  report {}\n", report.display())),
+        None => output::stdout(&format!("  run {}\n", outcome.folder.display())),
+    }
+    if let Some(workspace) = &outcome.workspace {
+        output::stdout(&format!("  workspace {}\n", workspace.display()));
+    }
+}
+
+/// A run in numbers.
+fn facts(outcome: &RunOutcome) -> String {
     let mut facts = Vec::new();
     let count = |number: usize, one: &str| match number {
         1 => format!("1 {one}"),
         number => format!("{number} {one}s"),
     };
-    let asserted = outcome.events.iter().filter(|event| event.holds.is_some());
-    let held = asserted
-        .clone()
-        .filter(|event| event.holds == Some(true))
-        .count();
-    let asserted = asserted.count();
-    if asserted > 0 {
-        facts.push(format!("{held} of {} held", count(asserted, "check")));
+    let judged = outcome.events.iter().filter_map(|event| event.holds);
+    let (held, judged) = (
+        judged.clone().filter(|holds| *holds).count(),
+        judged.count(),
+    );
+    if judged > 0 {
+        facts.push(format!("{held} of {} held", count(judged, "check")));
     }
     if outcome.n_failures > 0 {
-        facts.push(count(
-            usize::try_from(outcome.n_failures).unwrap_or(usize::MAX),
-            "failure",
-        ));
+        let failures = usize::try_from(outcome.n_failures).unwrap_or(usize::MAX);
+        facts.push(count(failures, "failure"));
     }
     if !outcome.screenshots.is_empty() {
         facts.push(count(outcome.screenshots.len(), "screenshot"));
@@ -243,26 +268,48 @@ fn tell(outcome: &RunOutcome, output: &Output) {
             .first()
             .map(String::as_str)
             .unwrap_or_default();
-        let program = std::path::Path::new(program)
-            .file_name()
-            .unwrap_or_default();
+        let program = Path::new(program).file_name().unwrap_or_default();
         facts.push(format!("{} {version}", program.to_string_lossy()));
     }
-    let mark = match is_passed {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "failed")),
+    facts.join(" · ")
+}
+
+/// Writes the report of a run into its folder; where it is.
+fn report(outcome: &RunOutcome) -> Result<PathBuf, Diagnostic> {
+    let screens = outcome.screenshots.iter().filter_map(|shot| {
+        let svg = shot
+            .files
+            .iter()
+            .find(|file| file.extension().is_some_and(|it| it == "svg"))?;
+        Some((shot.label.as_str(), std::fs::read_to_string(svg).ok()?))
+    });
+    let events = outcome.events.iter().map(|event| RunReportEvent {
+        at: event.at,
+        place: &event.event,
+        what: &event.what,
+        holds: event.holds,
+    });
+    let facts = facts(outcome);
+    let report = RunReport {
+        name: &outcome.scenario,
+        file: &outcome.file,
+        status: (outcome.status.as_str(), outcome.status == RunStatus::Passed),
+        facts: &facts,
+        events: events.collect(),
+        findings: &outcome.findings,
+        screens: screens.collect(),
+        folder: outcome.folder.display().to_string(),
     };
-    output::stdout(&format!(
-        "{mark} {} {}  {}\n",
-        printable(&outcome.scenario),
-        outcome.status.as_str(),
-        facts.join(" · ")
-    ));
-    for path in &outcome.written {
-        output::stdout(&format!("  wrote {}\n", path.display()));
-    }
-    output::stdout(&format!("  run {}\n", outcome.folder.display()));
-    if let Some(workspace) = &outcome.workspace {
-        output::stdout(&format!("  workspace {}\n", workspace.display()));
-    }
+    let path = outcome.folder.join("report.html");
+    let mut page = Vec::new();
+    let written = run_html::write(&report, &mut page).and_then(|()| {
+        let mut file =
+            output_files::create(&path).map_err(|found| std::io::Error::other(found.message))?;
+        file.write_all(&page)
+    });
+    written.map(|()| path.clone()).map_err(|error| {
+        let reason = inputs::io_reason(&error);
+        let message = format!("`{}` can't be written: {reason}", path.display());
+        Diagnostic::error(codes::FILE_WRITE, message)
+    })
 }

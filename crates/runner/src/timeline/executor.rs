@@ -16,7 +16,7 @@ use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Redactor, as_text, cut};
 use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::EventKind;
@@ -476,16 +476,44 @@ impl<'a> Executor<'a> {
         for event in events {
             let elapsed = event.ts.duration_since(started);
             let elapsed = Duration::try_from(elapsed).unwrap_or_default();
-            if let EventData::Assertion(assertion) = &event.data {
-                self.events.push(RunEvent {
-                    at: elapsed,
-                    event: assertion.id.clone(),
-                    what: format!("assert {} (by the model)", assertion.kind),
-                    holds: Some(assertion.status == "pass"),
-                });
-            }
+            self.add_agent_event(elapsed, &event.data);
             self.recorder.record_at(elapsed, event.data);
         }
+    }
+
+    /// What the agent did, or what its model saw, as an event of the run.
+    pub(super) fn add_agent_event(&mut self, at: Duration, data: &EventData) {
+        let (event, what, holds) = match data {
+            EventData::ToolCall(call) => {
+                let args = call.args.as_object().into_iter().flatten();
+                let first = args
+                    .map(|(_, value)| as_text(value))
+                    .next()
+                    .unwrap_or_default();
+                let first = first.lines().next().unwrap_or_default().to_owned();
+                (
+                    String::new(),
+                    format!("agent: {} {}", call.tool, cut(&first, 60)),
+                    None,
+                )
+            }
+            EventData::Message(message) if message.role == "assistant" => {
+                let first = message.content.lines().next().unwrap_or_default();
+                (String::new(), format!("agent: {:?}", cut(first, 60)), None)
+            }
+            EventData::Assertion(assertion) => (
+                assertion.id.clone(),
+                format!("assert {} (by the model)", assertion.kind),
+                Some(assertion.status == "pass"),
+            ),
+            _ => return,
+        };
+        self.events.push(RunEvent {
+            at,
+            event,
+            what,
+            holds,
+        });
     }
 
     /// A finding about an event.
