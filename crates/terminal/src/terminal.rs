@@ -126,11 +126,11 @@ impl Terminal {
         }
     }
 
-    /// Waits until the screen changes; for ever if it can't any more.
-    pub async fn changed(&self) {
-        if self.changed.clone().changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+    /// Tells of each change of the screen from now on: look at the screen after this.
+    pub fn changes(&self) -> watch::Receiver<Duration> {
+        let mut changes = self.changed.clone();
+        changes.mark_unchanged();
+        changes
     }
 
     /// How the program ended, if it has.

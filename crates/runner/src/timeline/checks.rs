@@ -214,6 +214,7 @@ impl Executor<'_> {
             let Some(terminal) = &self.terminal else {
                 return seen(false, "there is no terminal".to_owned());
             };
+            let mut changes = terminal.changes();
             let whole = terminal.screen().whole_text();
             let is_there = self.normalised(&whole).contains(text) || whole.contains(text);
             if is_there == wanted {
@@ -224,7 +225,8 @@ impl Executor<'_> {
                 return seen(false, format!("{text:?} {how} on the screen"));
             }
             tokio::select! {
-                () = terminal.changed() => {}
+                // Once it can't change any more, that is all.
+                Ok(()) = changes.changed() => {}
                 () = self.clock.sleep_until(until) => {}
             }
         }

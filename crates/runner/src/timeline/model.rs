@@ -123,7 +123,9 @@ impl Model {
 
     /// Waits until a turn is asked for.
     pub(super) async fn asked(&self) {
-        if self.served.clone().changed().await.is_err() {
+        let mut served = self.served.clone();
+        served.mark_unchanged();
+        if served.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
     }

@@ -114,6 +114,10 @@ pub(crate) fn check_outcome(event: &Event) -> Option<Outcome> {
     let EventData::Assertion(assertion) = &event.data else {
         return None;
     };
+    // The expectations of a tool call belong to its step.
+    if !assertion.id.starts_with("timeline[") {
+        return None;
+    }
     let status = match assertion.status.as_str() {
         "pass" => OutcomeStatus::Pass,
         _ => OutcomeStatus::Fail,
