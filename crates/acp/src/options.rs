@@ -14,6 +14,8 @@ pub struct AcpOptions {
     pub play: PlayOptions,
     /// How long the other side may take to answer, and to make a call that is scripted.
     pub patience: Duration,
+    /// Whether a client offers files and terminals.
+    pub offers_tools: bool,
     /// A program that commands are run by: `CMD -c LINE` is what the client is asked to start. Not for a client.
     pub exec_wrapper: Option<String>,
 }
@@ -23,6 +25,7 @@ impl Default for AcpOptions {
         Self {
             play: PlayOptions::default(),
             patience: DEFAULT_PATIENCE,
+            offers_tools: true,
             exec_wrapper: None,
         }
     }

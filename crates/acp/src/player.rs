@@ -109,7 +109,7 @@ impl AcpPlayer {
     pub async fn client(self) -> Result<ReadyClient, StartError> {
         let (ready, options) = self.ready(Side::Client).await?;
         let faults = faults_of(&ready.scripts, Side::Client);
-        Ok(ReadyClient::new(ready, &options, faults))
+        Ok(ReadyClient::new(ready, options, faults))
     }
 
     fn read(&self, side: Side) -> Result<Read, StartError> {

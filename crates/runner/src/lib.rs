@@ -13,6 +13,7 @@ mod case;
 pub mod check;
 mod collect;
 mod live;
+pub mod parity;
 mod played;
 pub mod prepare;
 mod selection;

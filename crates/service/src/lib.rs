@@ -46,6 +46,7 @@ pub use cuecard_runtime::scripted_faults::PlannedFault;
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;
 pub use options::ServiceOptions;
+pub use player::traced;
 pub use routes::openapi;
 
 use script::{ServiceScript, Step};

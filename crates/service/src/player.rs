@@ -157,7 +157,7 @@ impl Player<'_> {
 }
 
 /// An event of a session as a trace has it.
-pub(crate) fn traced(event: &Json) -> Option<EventData> {
+pub fn traced(event: &Json) -> Option<EventData> {
     let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
     let id = || Arc::<str>::from(text("tool_execution_id"));
     Some(match event["type"].as_str()? {

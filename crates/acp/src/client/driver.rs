@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::AcpOptions;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::McpServer;
-use cuecard_timeline::script::Speed;
 use tokio_util::sync::CancellationToken;
 
 use super::Connection;
@@ -35,8 +35,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Driver {
     pub(super) telling: Arc<Telling>,
     pub(super) faults: ScriptedFaults<()>,
-    pub(super) speed: Speed,
-    pub(super) patience: Duration,
+    pub(super) options: AcpOptions,
     /// The servers of all sessions, in place of those of the timelines.
     pub(super) mcp_servers: Option<Vec<McpServer>>,
     tallies: Mutex<Tallies>,
@@ -56,14 +55,13 @@ impl Driver {
     pub(super) fn new(
         telling: Telling,
         faults: ScriptedFaults<()>,
-        (speed, patience): (Speed, Duration),
+        options: AcpOptions,
         mcp_servers: Option<Vec<McpServer>>,
     ) -> Self {
         Self {
             telling: Arc::new(telling),
             faults,
-            speed,
-            patience,
+            options,
             mcp_servers,
             tallies: Mutex::default(),
         }

@@ -28,7 +28,6 @@ use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::McpServer;
-use cuecard_timeline::script::Speed;
 use cuecard_workspace::seed::seed;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -80,20 +79,18 @@ pub(super) struct Connection {
 pub struct ReadyClient {
     scripts: Vec<Arc<AcpScript>>,
     faults: ScriptedFaults<()>,
-    patience: Duration,
-    speed: Speed,
+    options: AcpOptions,
     telling: Telling,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl ReadyClient {
-    pub(super) fn new(ready: Ready, options: &AcpOptions, faults: ScriptedFaults<()>) -> Self {
+    pub(super) fn new(ready: Ready, options: AcpOptions, faults: ScriptedFaults<()>) -> Self {
         Self {
-            patience: options.patience,
+            options,
             scripts: ready.scripts,
             faults,
-            speed: options.play.speed,
             telling: ready.telling,
             writer: ready.writer,
             diagnostics: ready.diagnostics,
@@ -137,7 +134,7 @@ impl ReadyClient {
         let driver = Arc::new(Driver::new(
             self.telling,
             self.faults,
-            (self.speed, self.patience),
+            self.options,
             workspace.mcp_servers.clone(),
         ));
         for (scenario_idx, script) in self.scripts.iter().enumerate() {

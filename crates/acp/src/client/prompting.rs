@@ -30,7 +30,7 @@ impl Talk {
         let is_unopened = input.is_none() && script.loads_sessions();
         let event_idx = segment.input.map(|input| input.event_idx);
         let clock = self.driver.telling.clock;
-        let due = Duration::from_millis(self.driver.speed.after(0, segment.origin_ms));
+        let due = Duration::from_millis(self.driver.options.play.speed.after(0, segment.origin_ms));
         clock.sleep_until(self.began + due).await;
         if let Some(input) = input {
             let event_idx = event_idx.unwrap_or_default();
@@ -153,7 +153,12 @@ impl Talk {
         };
         let cancel = match expected.end {
             TurnEnd::Cancel { event_idx, at_ms } => {
-                let after = self.driver.speed.after(segment.origin_ms, at_ms);
+                let after = self
+                    .driver
+                    .options
+                    .play
+                    .speed
+                    .after(segment.origin_ms, at_ms);
                 let due = self.driver.telling.clock.now() + Duration::from_millis(after);
                 Some(Cancelling {
                     event_idx,
@@ -183,13 +188,13 @@ impl Talk {
                 }
                 !compared.differences.iter().any(|found| found.is_missing)
             };
-            if is_reached || clock.now() >= heard + self.driver.patience {
+            if is_reached || clock.now() >= heard + self.driver.options.patience {
                 // What is missing is told when it is compared.
                 return Ok(Ok(json!({})));
             }
             tokio::select! {
                 () = changed => heard = clock.now(),
-                () = clock.sleep_until(heard + self.driver.patience) => {}
+                () = clock.sleep_until(heard + self.driver.options.patience) => {}
             }
         }
     }

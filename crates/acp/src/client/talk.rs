@@ -191,7 +191,7 @@ impl Talk {
                 return Err(Stopped::Gone);
             }
             let now = clock.now();
-            let mut wake = heard + self.driver.patience;
+            let mut wake = heard + self.driver.options.patience;
             if let Some(cancelling) = &mut cancel
                 && !cancelling.is_sent
             {
@@ -235,8 +235,8 @@ impl Talk {
                     if conversation.terminals.is_waited_for() {
                         // It is our command that takes its time.
                         heard = clock.now();
-                    } else if clock.now() >= heard + self.driver.patience {
-                        let seconds = self.driver.patience.as_secs();
+                    } else if clock.now() >= heard + self.driver.options.patience {
+                        let seconds = self.driver.options.patience.as_secs();
                         let message = format!("the agent did not answer `{method}`, and sent nothing for {seconds} s");
                         let mut found = match event_idx {
                             Some(idx) => differs(codes::ACP_MISSING, &self.script.1.timeline, idx, message),
@@ -302,7 +302,9 @@ impl Talk {
             Some((_, Json::Object(request), _)) => request.clone(),
             _ => Map::new(),
         };
-        let able = json!({"fs": {"readTextFile": true, "writeTextFile": true}, "terminal": true});
+        let offers = self.driver.options.offers_tools;
+        let able =
+            json!({"fs": {"readTextFile": offers, "writeTextFile": offers}, "terminal": offers});
         let info =
             json!({"name": "cuecard", "title": "Cuecard", "version": env!("CARGO_PKG_VERSION")});
         let defaults = [

@@ -22,6 +22,9 @@ pub(crate) struct AgentArgs {
     /// The workspace: tools run here, and no path leads out of it (default: the working directory)
     #[arg(long, value_name = "DIR", help_heading = "How to play")]
     pub workspace: Option<PathBuf>,
+    /// Answer tool calls with the scripted results: run nothing, change nothing
+    #[arg(long, conflicts_with = "checkpoint_cmd", help_heading = "How to play")]
+    pub simulate: bool,
     /// Run this command after each tool call and each edit; it finds them in CUECARD_EVENT, CUECARD_TOOL and
     /// CUECARD_INDEX
     #[arg(long, value_name = "COMMAND", help_heading = "How to play")]

@@ -100,3 +100,18 @@ pub(crate) enum Mode {
     /// A real agent does, with a mock of its model.
     RealAgent,
 }
+
+/// Arguments of `parity`.
+#[derive(Debug, Args)]
+pub(crate) struct ParityArgs {
+    /// Timelines, and folders of .yaml or .yml files
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub which: WhichTimelineArgs,
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
+    /// Print the result as JSON to stdout
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}

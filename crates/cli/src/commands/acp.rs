@@ -201,6 +201,7 @@ fn options(
         play,
         patience: patience.unwrap_or(DEFAULT_PATIENCE),
         exec_wrapper: args.exec_wrapper.clone(),
+        ..AcpOptions::default()
     };
     Ok((options, doubts))
 }

@@ -80,6 +80,7 @@ fn play(
         workspace: workspace.clone(),
         policy: policy.map_err(invalid)?,
         environment: environment.to_vec(),
+        simulates: args.simulate,
         checkpoint: args.checkpoint_cmd.clone(),
         control: environment
             .iter()

@@ -17,6 +17,7 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod list;
 pub(crate) mod mcp;
+pub(crate) mod parity;
 pub(crate) mod parse;
 pub(crate) mod plain;
 pub(crate) mod play;

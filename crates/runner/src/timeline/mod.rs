@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::executor::Executor;
 pub use self::goldens::GoldenOptions;
+pub(crate) use self::model::TraceLines;
 pub use self::outcome::{RunEvent, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
 
@@ -105,6 +106,10 @@ impl RunScript {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.timeline.name
+    }
+
+    pub(crate) fn timeline(&self) -> &Arc<Timeline> {
+        &self.timeline
     }
 
     /// Its file, as it was named.

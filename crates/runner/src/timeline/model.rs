@@ -51,10 +51,7 @@ impl Model {
         };
         let (sender, events) = mpsc::channel();
         let trace = TraceOutput {
-            out: Box::new(TraceLines {
-                line: Vec::new(),
-                events: sender,
-            }),
+            out: Box::new(TraceLines::new(sender)),
             run_id: "model".to_owned(),
         };
         let (report, served) = watch::channel(Served::new());
@@ -151,9 +148,18 @@ impl Model {
 }
 
 /// Makes events of the lines of a trace.
-struct TraceLines {
+pub(crate) struct TraceLines {
     line: Vec<u8>,
     events: mpsc::Sender<Event>,
+}
+
+impl TraceLines {
+    pub(crate) fn new(events: mpsc::Sender<Event>) -> Self {
+        Self {
+            line: Vec::new(),
+            events,
+        }
+    }
 }
 
 impl Write for TraceLines {

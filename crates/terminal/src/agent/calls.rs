@@ -68,10 +68,15 @@ impl Player {
         // A call that the trace doesn't show must not have an effect.
         self.recorder.settle();
         self.printer.call(&call.tool, &call.args);
-        let changes = self.changes(call);
         let began = self.recorder.clock().now();
-        let begun = self.tools.begin(call).await;
-        if matches!(begun, Call::Simulated) {
+        let (begun, changes) = match self.options.simulates {
+            true => (Call::Simulated, None),
+            false => {
+                let changes = self.changes(call);
+                (self.tools.begin(call).await, changes)
+            }
+        };
+        if matches!(begun, Call::Simulated) && !self.options.simulates {
             let message = format!(
                 "`{}` is not run: it answers what the script says",
                 call.tool

@@ -74,6 +74,7 @@ impl Player {
                     ("linesRemoved", scripted.lines_removed, removed),
                 ];
                 for (key, wanted, count) in wanted {
+                    let wanted = wanted.filter(|_| !self.options.simulates);
                     if wanted.is_some_and(|wanted| wanted != count) {
                         let wanted = wanted.unwrap_or_default();
                         let message = format!("`{key}` is {wanted}, but the edit has {count}");
@@ -88,6 +89,10 @@ impl Player {
 
     /// Makes an edit; what was in the file before and is after it.
     fn changed(&self, scripted: &AgentEdits) -> Result<(String, String), String> {
+        if self.options.simulates {
+            let old = scripted.old_text.clone().unwrap_or_default();
+            return Ok((old, scripted.new_text.clone().unwrap_or_default()));
+        }
         let path = self.tools.writable(&scripted.path)?;
         let before = match path.exists() {
             true => text_file(&path, &scripted.path)?,
@@ -140,7 +145,8 @@ impl Player {
 
     /// Runs the user's command after a call or an edit.
     pub(super) async fn checkpoint(&mut self, event_idx: usize, event: &str, tool: &str) {
-        let Some(command) = self.options.checkpoint.clone() else {
+        let command = self.options.checkpoint.clone();
+        let Some(command) = command.filter(|_| !self.options.simulates) else {
             return;
         };
         let bound = self.options.policy.command(&Text::from(command.as_str()));

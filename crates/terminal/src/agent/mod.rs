@@ -45,6 +45,8 @@ pub struct AgentOptions {
     pub policy: Policy,
     /// What its commands may inherit from.
     pub environment: Vec<(OsString, OsString)>,
+    /// Whether tools only answer what the script says, and nothing is run or changed.
+    pub simulates: bool,
     /// A command that runs after each call and each edit.
     pub checkpoint: Option<String>,
     /// The socket of the executor that says when each step is due.

@@ -1,0 +1,152 @@
+//! `cuecard parity`: one timeline through every mock.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use cuecard_runner::parity::{Parity, compare_faces};
+use cuecard_runner::timeline::{GoldenOptions, RunOptions, load_runs};
+use cuecard_runtime::start_error::StartError;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use serde_json::{Value as Json, json};
+
+use super::timeline_options::TimelineOptions;
+use crate::args::{ParityArgs, SpeedArgs};
+use crate::asynchronous::until_stopped;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{self, Output};
+
+/// How long an agent in a terminal may take.
+const TIMEOUT: Duration = Duration::from_secs(300);
+const GRACE: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(
+    args: &ParityArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
+    let options = match options(args, environment) {
+        Ok(options) => options,
+        Err(found) => {
+            told(&found);
+            return ExitCode::Invalid;
+        }
+    };
+    let loaded = match load_runs(&args.paths, &options.play) {
+        Ok(loaded) => loaded,
+        Err(StartError::Files(found)) => {
+            told(&found);
+            return ExitCode::Invalid;
+        }
+        Err(error) => {
+            told(&[Diagnostic::error(codes::FILE_READ, error.to_string())]);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    told(&loaded.diagnostics);
+    let compared = until_stopped(async |stop| {
+        let mut compared = Vec::new();
+        for script in &loaded.scripts {
+            let parity = compare_faces(script, &options, &stop).await;
+            if stop.is_cancelled() {
+                return Err(ExitCode::Interrupted);
+            }
+            if !args.json {
+                tell(&parity, output);
+            }
+            compared.push(parity);
+        }
+        Ok(compared)
+    });
+    let compared = match compared {
+        Ok(Ok(compared)) => compared,
+        Ok(Err(code)) | Err(code) => return code,
+    };
+    if args.json {
+        let all: Vec<Json> = compared.iter().map(to_json).collect();
+        output::stdout(&format!("{:#}\n", json!({ "scenarios": all })));
+    }
+    output::after_printing(match compared.iter().all(Parity::holds) {
+        true => ExitCode::Passed,
+        false => ExitCode::Failed,
+    })
+}
+
+fn options(
+    args: &ParityArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<RunOptions, Vec<Diagnostic>> {
+    let speed = SpeedArgs {
+        speed: 0.0,
+        min_speed: 0.0,
+    };
+    let TimelineOptions { play, problems, .. } =
+        TimelineOptions::of_player(&args.which, &speed, false, environment);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let working_directory = inputs::working_directory().map_err(|found| vec![found])?;
+    Ok(RunOptions {
+        play,
+        mode: None,
+        preset: None,
+        program: Vec::new(),
+        own_program: inputs::own_program().map_err(|found| vec![found])?,
+        checkpoint: None,
+        policy: inputs::policy_options(&args.safety, None, &working_directory),
+        environment: environment.to_vec(),
+        // Screens are not what is compared.
+        goldens: GoldenOptions::default(),
+        keep: false,
+        timeout: TIMEOUT,
+        grace: GRACE,
+    })
+}
+
+/// Tells people how a comparison came out.
+fn tell(parity: &Parity, output: &Output) {
+    let style = &output.stdout;
+    let mark = |is_good: bool| match is_good {
+        true => style.good(style.symbol("✓", "ok")),
+        false => style.bad(style.symbol("✗", "differs")),
+    };
+    let (name, file) = (printable(&parity.scenario), printable(&parity.file));
+    output::stdout(&format!("{} {name}  {file}\n", mark(parity.holds())));
+    for face in &parity.faces {
+        let what = match (&face.left_out, &face.difference) {
+            (Some(why), _) => format!("  – {:<10} not compared: {why}", face.face.as_str()),
+            (None, Some(difference)) => format!(
+                "  {} {:<10} {}",
+                mark(false),
+                face.face.as_str(),
+                printable(difference)
+            ),
+            (None, None) => format!(
+                "  {} {:<10} {} the same",
+                mark(true),
+                face.face.as_str(),
+                face.n_seen
+            ),
+        };
+        output::stdout(&format!("{what}\n"));
+    }
+    if !parity.not_compared.is_empty() {
+        let keys = parity.not_compared.join(", ");
+        output::stdout(&format!("  not in every mock, so not compared: {keys}\n"));
+    }
+}
+
+fn to_json(parity: &Parity) -> Json {
+    let faces = parity.faces.iter().map(|face| {
+        json!({
+            "face": face.face.as_str(), "compared": face.n_seen,
+            "left_out": face.left_out, "difference": face.difference,
+        })
+    });
+    json!({
+        "scenario": parity.scenario, "file": parity.file, "same": parity.holds(),
+        "faces": faces.collect::<Vec<_>>(), "not_compared": parity.not_compared,
+    })
+}

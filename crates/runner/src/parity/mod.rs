@@ -1,0 +1,469 @@
+//! One timeline through every stand-in: what each of their clients gets to see is compared.
+
+mod model;
+mod players;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::matching::is_same_json;
+use cuecard_source::value::{Json, as_text, cut};
+use cuecard_timeline::model::vocabulary::AbstractTool;
+use cuecard_timeline::model::{EventKind, ExpectedResult, ResponseElement, Timeline, ToolStatus};
+use cuecard_timeline::script::{Act, PlayerKind};
+use cuecard_trace::EventData;
+use tokio_util::sync::CancellationToken;
+
+use crate::timeline::{RunOptions, RunScript};
+
+/// What a timeline is played through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// Chat Completions.
+    Chat,
+    /// Responses.
+    Responses,
+    /// The Messages API of Anthropic.
+    Messages,
+    /// The API of Gemini.
+    Gemini,
+    /// An agent behind ACP.
+    Acp,
+    /// An agent service.
+    Rest,
+    /// An agent in a terminal.
+    Agent,
+}
+
+impl Face {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Chat,
+        Self::Responses,
+        Self::Messages,
+        Self::Gemini,
+        Self::Acp,
+        Self::Rest,
+        Self::Agent,
+    ];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+            Self::Gemini => "gemini",
+            Self::Acp => "acp",
+            Self::Rest => "rest",
+            Self::Agent => "agent",
+        }
+    }
+
+    fn player(self) -> PlayerKind {
+        match self {
+            Self::Chat | Self::Responses | Self::Messages | Self::Gemini => PlayerKind::Llm,
+            Self::Acp => PlayerKind::Acp,
+            Self::Rest => PlayerKind::Rest,
+            Self::Agent => PlayerKind::Agent,
+        }
+    }
+
+    fn carries_thoughts(self) -> bool {
+        self != Self::Chat
+    }
+}
+
+/// Something that the client of a stand-in sees.
+#[derive(Debug, Clone, PartialEq)]
+enum Seen {
+    Prompt(String),
+    Thought(String),
+    Message(String),
+    /// A call by its id.
+    Call {
+        id: String,
+        tool: String,
+        args: Json,
+    },
+    /// An edit that is none of a tool in every face, by its id.
+    Edit {
+        id: String,
+        path: String,
+    },
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prompt(text) => write!(formatter, "prompt {:?}", cut(text, 200)),
+            Self::Thought(text) => write!(formatter, "thought {:?}", cut(text, 200)),
+            Self::Message(text) => write!(formatter, "message {:?}", cut(text, 200)),
+            Self::Call { id, tool, args } => {
+                write!(
+                    formatter,
+                    "call {id} of {tool} with {}",
+                    cut(&args.to_string(), 200)
+                )
+            }
+            Self::Edit { id, path } => write!(formatter, "edit {id} of {path}"),
+        }
+    }
+}
+
+/// What the client of one stand-in saw.
+#[derive(Debug, Default)]
+struct View {
+    seen: Vec<Seen>,
+    /// Results by the ids of their calls: whether it went well, and the text.
+    results: BTreeMap<String, (bool, String)>,
+}
+
+/// How a face did.
+#[derive(Debug)]
+pub struct FaceResult {
+    /// The face.
+    pub face: Face,
+    /// How many things its client saw.
+    pub n_seen: usize,
+    /// Why it was not played, if it wasn't.
+    pub left_out: Option<String>,
+    /// The first difference from what the timeline says, if there is one.
+    pub difference: Option<String>,
+}
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Parity {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its file.
+    pub file: String,
+    /// The faces.
+    pub faces: Vec<FaceResult>,
+    /// Events that not every face carries, by their keys: they are not compared.
+    pub not_compared: Vec<String>,
+    /// What could not be played at all.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Parity {
+    /// Whether all faces that were played show the same.
+    pub fn holds(&self) -> bool {
+        let is_same = |face: &FaceResult| face.difference.is_none();
+        self.problems.is_empty() && self.faces.iter().all(is_same)
+    }
+}
+
+/// Plays a timeline through every face.
+pub async fn compare_faces(
+    script: &Arc<RunScript>,
+    options: &RunOptions,
+    stop: &CancellationToken,
+) -> Parity {
+    cuecard_runtime::tls::install();
+    let timeline = script.timeline();
+    let expected = expected(timeline);
+    let mut parity = Parity {
+        scenario: timeline.name.clone(),
+        file: timeline.source.name().to_owned(),
+        faces: Vec::new(),
+        not_compared: not_compared(timeline),
+        problems: Vec::new(),
+    };
+    for face in Face::ALL {
+        if stop.is_cancelled() {
+            break;
+        }
+        let mut result = FaceResult {
+            face,
+            n_seen: 0,
+            left_out: left_out(timeline, face),
+            difference: None,
+        };
+        if result.left_out.is_none() {
+            let view = match face.player() {
+                PlayerKind::Llm => model::play(script, options, face).await,
+                PlayerKind::Acp => players::acp(script, options, stop).await,
+                PlayerKind::Rest => players::rest(script, options).await,
+                PlayerKind::Agent | PlayerKind::Run => players::agent(script, options).await,
+            };
+            match view {
+                Ok(view) => {
+                    let view = normalised(view, face, timeline);
+                    result.n_seen = view.seen.len();
+                    let expected = normalised(expected.clone(), face, timeline);
+                    result.difference = difference(&expected, &view, timeline, face);
+                }
+                Err(why) => result.difference = Some(why),
+            }
+        }
+        parity.faces.push(result);
+    }
+    parity
+}
+
+impl Clone for View {
+    fn clone(&self) -> Self {
+        Self {
+            seen: self.seen.clone(),
+            results: self.results.clone(),
+        }
+    }
+}
+
+/// Why a face can't show what the others do.
+fn left_out(timeline: &Timeline, face: Face) -> Option<String> {
+    let has =
+        |is_it: &dyn Fn(&EventKind) -> bool| timeline.events.iter().any(|event| is_it(&event.kind));
+    let errs = has(&|kind| match kind {
+        EventKind::Response(response) => {
+            let mut elements = response.elements.iter();
+            elements.any(|element| matches!(element, ResponseElement::Error(_)))
+        }
+        _ => false,
+    });
+    let cancels = has(&|kind| matches!(kind, EventKind::UserCancelSession { .. }));
+    let has_history = timeline.boundary().is_some_and(|boundary| boundary > 0);
+    match face {
+        Face::Acp if errs => Some("an error of the model ends its prompt".to_owned()),
+        _ if cancels => Some("the user cancels, at a time of each face's own".to_owned()),
+        _ if has_history => Some("the history is told in a way of each face's own".to_owned()),
+        _ => None,
+    }
+}
+
+/// The keys of the events that some face does not carry.
+fn not_compared(timeline: &Timeline) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for event in &timeline.events {
+        let is_carried = Face::ALL.iter().all(|face| {
+            let act = face.player().cell(&event.kind).act;
+            !matches!(act, Act::Skips | Act::NotEvaluated)
+        });
+        let key = event.kind.as_str();
+        if !is_carried && !keys.iter().any(|known| known == key) {
+            keys.push(key.to_owned());
+        }
+    }
+    keys
+}
+
+/// What the timeline says that every client should see.
+fn expected(timeline: &Timeline) -> View {
+    let mut view = View::default();
+    for event in &timeline.events {
+        match &event.kind {
+            EventKind::UserInputs(inputs) => {
+                let prompts = inputs.iter().filter(|input| input.target.is_none());
+                let texts = prompts.filter_map(cuecard_timeline::model::UserInput::prompt_text);
+                view.seen.extend(texts.map(Seen::Prompt));
+            }
+            EventKind::Response(response) => {
+                for element in &response.elements {
+                    match element {
+                        ResponseElement::Think(entries) => {
+                            let texts = entries.iter().map(|entry| entry.value.clone());
+                            view.seen.push(Seen::Thought(texts.collect()));
+                        }
+                        ResponseElement::Assistant(entries) => {
+                            let texts = entries
+                                .iter()
+                                .map(|entry| cuecard_timeline::script::block_text(&entry.value));
+                            view.seen.push(Seen::Message(texts.collect()));
+                        }
+                        ResponseElement::Error(_) => {}
+                    }
+                }
+            }
+            EventKind::ToolUse(call) => {
+                view.seen.push(Seen::Call {
+                    id: call.call_id.clone(),
+                    tool: call.tool.clone(),
+                    args: (*call.args).clone(),
+                });
+                if call.status != ToolStatus::Open {
+                    let text = scripted_text(call.result.as_ref()).unwrap_or_default();
+                    let is_ok = call.status == ToolStatus::Ok;
+                    view.results.insert(call.call_id.clone(), (is_ok, text));
+                }
+            }
+            EventKind::AgentEdits(edit) if edit.has_text() => view.seen.push(Seen::Edit {
+                id: edit.call_id.clone(),
+                path: edit.path.clone(),
+            }),
+            _ => {}
+        }
+    }
+    view
+}
+
+/// The text that a call is scripted to give, if it is one text.
+fn scripted_text(result: Option<&ExpectedResult>) -> Option<String> {
+    match result? {
+        ExpectedResult::Value(json) | ExpectedResult::Json(json) => {
+            Some(as_text(json).into_owned())
+        }
+        ExpectedResult::Contains(_) | ExpectedResult::Regex(_) => None,
+    }
+}
+
+/// What events of a trace are to a client.
+fn view_of(events: impl IntoIterator<Item = EventData>) -> View {
+    let mut view = View::default();
+    for event in events {
+        match event {
+            EventData::MessageReceived(message) => view.seen.push(Seen::Prompt(message.content)),
+            EventData::Message(message) if message.role == "user" => {
+                view.seen.push(Seen::Prompt(message.content));
+            }
+            EventData::Message(message) => view.seen.push(Seen::Message(message.content)),
+            EventData::Thought(thought) => view.seen.push(Seen::Thought(thought.text)),
+            EventData::ToolCall(call) => view.seen.push(Seen::Call {
+                id: call.call_id.to_string(),
+                tool: call.tool.into_owned(),
+                args: (*call.args).clone(),
+            }),
+            EventData::ToolResult(result) => {
+                let text = as_text(&result.result).into_owned();
+                view.results
+                    .insert(result.call_id.to_string(), (result.success, text));
+            }
+            _ => {}
+        }
+    }
+    view
+}
+
+/// A view without what differs between faces: pieces of a text are one, white space does not count, tools have their
+/// canonical names, and thoughts are left out where the face has none.
+fn normalised(view: View, face: Face, timeline: &Timeline) -> View {
+    let edits: BTreeMap<&str, &str> = timeline
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::AgentEdits(edit) => Some((edit.call_id.as_str(), edit.path.as_str())),
+            _ => None,
+        })
+        .collect();
+    let counted: Vec<&str> = timeline
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::AgentEdits(edit) if !edit.has_text() => Some(edit.call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let mut seen: Vec<Seen> = Vec::new();
+    for one in view.seen {
+        let one = match one {
+            Seen::Thought(_) if !face.carries_thoughts() => continue,
+            Seen::Prompt(text) => Seen::Prompt(squeezed(&text).to_lowercase()),
+            Seen::Thought(text) => Seen::Thought(squeezed(&text)),
+            Seen::Message(text) => Seen::Message(squeezed(&text)),
+            Seen::Call { id, .. } | Seen::Edit { id, .. } if counted.contains(&id.as_str()) => {
+                continue;
+            }
+            Seen::Call { id, tool, args } => match edits.get(id.as_str()) {
+                Some(path) => Seen::Edit {
+                    id,
+                    path: (*path).to_owned(),
+                },
+                None => {
+                    let known = AbstractTool::meant_by(&tool).map(|tool| tool.name.to_owned());
+                    Seen::Call {
+                        tool: known.unwrap_or(tool),
+                        id,
+                        args,
+                    }
+                }
+            },
+            edit => edit,
+        };
+        match (seen.last_mut(), one) {
+            (_, Seen::Message(text) | Seen::Thought(text)) if text.is_empty() => {}
+            (Some(Seen::Message(before)), Seen::Message(text))
+            | (Some(Seen::Thought(before)), Seen::Thought(text)) => before.push_str(&text),
+            (_, one) => seen.push(one),
+        }
+    }
+    View {
+        seen,
+        results: view.results,
+    }
+}
+
+/// The first difference between what was expected and what was seen, in words.
+fn difference(expected: &View, view: &View, timeline: &Timeline, face: Face) -> Option<String> {
+    let count = expected.seen.len().max(view.seen.len());
+    for nth in 0..count {
+        let (wanted, found) = (expected.seen.get(nth), view.seen.get(nth));
+        let is_same = match (wanted, found) {
+            (
+                Some(Seen::Call { id, tool, args }),
+                Some(Seen::Call {
+                    id: other_id,
+                    tool: other_tool,
+                    args: other_args,
+                }),
+            ) => {
+                let written = written_args(timeline, id);
+                let is_args = is_same_json(args, other_args)
+                    || written.is_some_and(|written| is_same_json(&written, other_args));
+                (id == other_id || face.player() == PlayerKind::Llm)
+                    && tool == other_tool
+                    && is_args
+            }
+            (wanted, found) => wanted == found,
+        };
+        if !is_same {
+            let words =
+                |seen: Option<&Seen>| seen.map_or("nothing".to_owned(), ToString::to_string);
+            return Some(format!(
+                "at {}: expected {}, got {}",
+                nth + 1,
+                words(wanted),
+                words(found)
+            ));
+        }
+    }
+    // The results that a model gets are those that its client was told to give.
+    if face.player() == PlayerKind::Llm {
+        return None;
+    }
+    for (id, (is_ok, text)) in &expected.results {
+        let Some((found_ok, found)) = view.results.get(id) else {
+            return Some(format!("the call {id} has no result"));
+        };
+        if is_ok != found_ok {
+            let word = |is_ok: bool| if is_ok { "ok" } else { "error" };
+            return Some(format!(
+                "the call {id} ended with {}, expected {}",
+                word(*found_ok),
+                word(*is_ok)
+            ));
+        }
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        if !text.is_empty() && squeezed(text) != squeezed(found) {
+            return Some(format!(
+                "the result of the call {id} is {:?}, expected {:?}",
+                cut(found, 200),
+                cut(text, 200)
+            ));
+        }
+    }
+    None
+}
+
+/// The arguments of a call as their author wrote them.
+fn written_args(timeline: &Timeline, id: &str) -> Option<Json> {
+    timeline.events.iter().find_map(|event| match &event.kind {
+        EventKind::ToolUse(call) if call.call_id == id => {
+            call.written_args.as_ref().map(|args| (**args).clone())
+        }
+        _ => None,
+    })
+}
