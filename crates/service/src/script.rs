@@ -10,7 +10,7 @@ use cuecard_timeline::model::{
     SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
-    Act, EventPart, PlayerKind, PromptSegments, Schedule, block_text, parts,
+    Act, EventPart, PlayerKind, Points, PromptSegments, Schedule, block_text, parts,
 };
 use serde_json::json;
 
@@ -106,33 +106,46 @@ impl ServiceScript {
         };
         let mut steps: Vec<Step> = steps_of(0..boundary).collect();
         let n_history = steps.len();
-        let mut origin_ms = schedule.origin_of(boundary);
-        let mut end_ms = schedule.end_ms;
-        if waits {
-            let (segments, _) = PromptSegments::compile(&timeline, &schedule);
-            (origin_ms, end_ms) = (0, 0);
-            for (segment_idx, segment) in segments.live.iter().enumerate() {
-                if let Some(input) = segments.input(&timeline, segment_idx) {
-                    let text = input.prompt_text().unwrap_or_default();
-                    steps.push(Step {
-                        at_ms: end_ms,
-                        place: StepPlace {
-                            event_idx: segment.events.start.saturating_sub(1),
-                            into_ms: 0,
-                        },
-                        act: StepAct::Prompt(text),
-                    });
-                }
-                let begins_ms = end_ms;
-                for step in steps_of(segment.events.clone()) {
-                    let at_ms = begins_ms + step.at_ms.saturating_sub(segment.origin_ms);
-                    end_ms = end_ms.max(at_ms);
-                    steps.push(Step { at_ms, ..step });
-                }
+        // A prompt comes when the turn before it has ended, whenever it was due.
+        let (segments, _) = PromptSegments::compile(&timeline, &schedule);
+        let now_ms = schedule.origin_of(boundary);
+        let mut end_ms = 0;
+        let first = segments.live.first().and_then(|segment| segment.input);
+        if let Some(first) = first {
+            for step in steps_of(boundary..first.event_idx) {
+                let at_ms = step.at_ms.saturating_sub(now_ms);
+                end_ms = end_ms.max(at_ms);
+                steps.push(Step { at_ms, ..step });
             }
-        } else {
-            steps.extend(steps_of(boundary..n_events));
         }
+        for (segment_idx, segment) in segments.live.iter().enumerate() {
+            let mut begins_ms = end_ms;
+            if let (Some(input), Some(at)) = (segments.input(&timeline, segment_idx), segment.input)
+            {
+                if let Points::Inputs(points) = &schedule.events[at.event_idx].points
+                    && !waits
+                {
+                    let due_ms = points[at.entry_idx].saturating_sub(now_ms);
+                    begins_ms = begins_ms.max(due_ms);
+                }
+                let text = input.prompt_text().unwrap_or_default();
+                steps.push(Step {
+                    at_ms: begins_ms,
+                    place: StepPlace {
+                        event_idx: at.event_idx,
+                        into_ms: 0,
+                    },
+                    act: StepAct::Prompt(text),
+                });
+            }
+            end_ms = begins_ms;
+            for step in steps_of(segment.events.clone()) {
+                let at_ms = begins_ms + step.at_ms.saturating_sub(segment.origin_ms);
+                end_ms = end_ms.max(at_ms);
+                steps.push(Step { at_ms, ..step });
+            }
+        }
+        let origin_ms = 0;
         let after_all = |at_ms, act| Step {
             at_ms,
             place: StepPlace {

@@ -375,6 +375,7 @@ fn scripted_output(call: &ToolUse) -> String {
 fn scripted_result(call: &ToolUse) -> Option<Json> {
     match call.result.as_ref()? {
         ExpectedResult::Value(json) | ExpectedResult::Json(json) => Some(json.clone()),
-        ExpectedResult::Contains(_) | ExpectedResult::Regex(_) => None,
+        ExpectedResult::Contains(part) => Some(Json::String(part.clone())),
+        ExpectedResult::Regex(_) => None,
     }
 }

@@ -328,3 +328,61 @@ assertions:
         assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));
     }
 }
+
+/// Every example says the same through every mock.
+#[test]
+fn all_examples_are_the_same_through_every_mock() {
+    let scratch = program::scratch();
+    let examples = cuecard_testing::repository_root().join("examples");
+    let mut n_compared = 0;
+    for folder in ["acp", "llm", "run", "service", "timelines"] {
+        let entries = fs::read_dir(examples.join(folder)).expect("a folder");
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let name = path.to_string_lossy().into_owned();
+            if !name.ends_with(".yaml") || name.ends_with(".terminal.yaml") {
+                continue;
+            }
+            let finished = program::run(&scratch, &["parity", "--json", &name]);
+            assert_eq!(
+                finished.code(),
+                Some(0),
+                "{name}\n{}",
+                program::told(&finished)
+            );
+            let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+            let faces = json["scenarios"][0]["faces"]
+                .as_array()
+                .expect("faces")
+                .clone();
+            n_compared += faces
+                .iter()
+                .filter(|face| face["left_out"].is_null())
+                .count();
+        }
+    }
+    assert!(n_compared > 60, "only {n_compared} were compared");
+}
+
+/// A mock that shows something else is found, with the first difference.
+#[test]
+fn a_difference_between_mocks_is_told() {
+    let scratch = program::scratch();
+    // An argument that no tool of the request has is left out by the model, and shown by the others.
+    let timeline = "
+name: differs
+timeline:
+  - userInputs: [[0, Look]]
+  - llmResponse: [{assistant: [[0, I look]]}]
+  - agentToolUse: {toolName: ownTool, args: {a: 1}, rawArguments: '{\"a\": 2}', result: seen}
+  - llmResponse: [{assistant: [[0, Seen]]}]
+";
+    scratch.write("differs.yaml", timeline).expect("writable");
+    let finished = program::run(&scratch, &["parity", "differs.yaml"]);
+    assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));
+    assert!(
+        finished.stdout.contains("expected call call_1 of ownTool"),
+        "{}",
+        program::told(&finished)
+    );
+}

@@ -183,6 +183,9 @@ pub async fn compare_faces(
             left_out: left_out(timeline, face),
             difference: None,
         };
+        if result.left_out.is_none() && expected.seen.is_empty() {
+            result.left_out = Some("the timeline has nothing that all of them show".to_owned());
+        }
         if result.left_out.is_none() {
             let view = match face.player() {
                 PlayerKind::Llm => model::play(script, options, face).await,
@@ -227,7 +230,17 @@ fn left_out(timeline: &Timeline, face: Face) -> Option<String> {
     });
     let cancels = has(&|kind| matches!(kind, EventKind::UserCancelSession { .. }));
     let has_history = timeline.boundary().is_some_and(|boundary| boundary > 0);
+    let answers = has(&|kind| matches!(kind, EventKind::Response(_) | EventKind::ToolUse(_)));
+    let offers = has(&|kind| match kind {
+        EventKind::Initialize(initialize) => {
+            let offered = &initialize.request["clientCapabilities"];
+            offered.get("fs").is_some() || offered.get("terminal").is_some()
+        }
+        _ => false,
+    });
     match face {
+        Face::Acp if offers => Some("it says that its client has files".to_owned()),
+        _ if !answers => Some("the timeline has no answer of an agent".to_owned()),
         Face::Acp if errs => Some("an error of the model ends its prompt".to_owned()),
         _ if cancels => Some("the user cancels, at a time of each face's own".to_owned()),
         _ if has_history => Some("the history is told in a way of each face's own".to_owned()),
@@ -357,11 +370,26 @@ fn normalised(view: View, face: Face, timeline: &Timeline) -> View {
         })
         .collect();
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    // Keys for a terminal are prompts where there is none.
+    let keys: Vec<String> = timeline
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::UserInputs(inputs) => Some(inputs),
+            _ => None,
+        })
+        .flatten()
+        .filter(|input| input.target.is_some())
+        .filter_map(|input| Some(squeezed(&input.prompt_text()?).to_lowercase()))
+        .collect();
     let mut seen: Vec<Seen> = Vec::new();
     for one in view.seen {
         let one = match one {
             Seen::Thought(_) if !face.carries_thoughts() => continue,
-            Seen::Prompt(text) => Seen::Prompt(squeezed(&text).to_lowercase()),
+            Seen::Prompt(text) => match squeezed(&text).to_lowercase() {
+                text if keys.contains(&text) => continue,
+                text => Seen::Prompt(text),
+            },
             Seen::Thought(text) => Seen::Thought(squeezed(&text)),
             Seen::Message(text) => Seen::Message(squeezed(&text)),
             Seen::Call { id, .. } | Seen::Edit { id, .. } if counted.contains(&id.as_str()) => {
@@ -447,7 +475,9 @@ fn difference(expected: &View, view: &View, timeline: &Timeline, face: Face) -> 
             ));
         }
         let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-        if !text.is_empty() && squeezed(text) != squeezed(found) {
+        // What is printed while a tool runs is its result in ACP.
+        let prints = face == Face::Acp && has_output(timeline, id);
+        if !text.is_empty() && !prints && squeezed(text) != squeezed(found) {
             return Some(format!(
                 "the result of the call {id} is {:?}, expected {:?}",
                 cut(found, 200),
@@ -458,6 +488,16 @@ fn difference(expected: &View, view: &View, timeline: &Timeline, face: Face) -> 
     None
 }
 
+/// Whether a call prints something while it runs.
+fn has_output(timeline: &Timeline, id: &str) -> bool {
+    timeline.events.iter().any(|event| match &event.kind {
+        EventKind::ToolUse(call) => {
+            call.call_id == id && (call.execution.is_some() || !call.progress.is_empty())
+        }
+        _ => false,
+    })
+}
+
 /// The arguments of a call as their author wrote them.
 fn written_args(timeline: &Timeline, id: &str) -> Option<Json> {
     timeline.events.iter().find_map(|event| match &event.kind {
@@ -466,4 +506,88 @@ fn written_args(timeline: &Timeline, id: &str) -> Option<Json> {
         }
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_runtime::timelines::read_timeline;
+    use cuecard_source::SourceFile;
+    use cuecard_timeline::format::Symbols;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TIMELINE: &str = "name: a
+timeline:
+  - userInputs: [[0, Do it]]
+  - llmResponse: [{think: [[0, First]]}, {assistant: [[0, I do it]]}]
+  - runCmd: {cmd: make}
+    result: made
+  - readFile: {path: a.txt}
+    status: error
+  - agentEdits: {path: b.txt, newText: b}
+  - llmResponse: [{assistant: [[0, Done]]}]
+  - userInputs: [[0, Thanks]]
+  - llmResponse: [{assistant: [[0, Welcome]]}]
+";
+
+    fn timeline() -> Timeline {
+        let source = SourceFile::new("a.yaml", TIMELINE);
+        let read = read_timeline(&source, std::path::Path::new("."), &Symbols::new());
+        read.timeline.expect("a timeline")
+    }
+
+    fn compared(view: View, face: Face) -> Option<String> {
+        let timeline = timeline();
+        let expected = normalised(expected(&timeline), face, &timeline);
+        difference(
+            &expected,
+            &normalised(view, face, &timeline),
+            &timeline,
+            face,
+        )
+    }
+
+    #[test]
+    fn what_the_timeline_says_is_no_difference() {
+        for face in Face::ALL {
+            assert_eq!(compared(expected(&timeline()), face), None);
+        }
+    }
+
+    proptest! {
+        /// A client that sees something else, less, more or in another order is found out.
+        #[test]
+        fn whatever_is_changed_is_found(nth in 0_usize..9, other in 0_usize..9, change in 0_usize..5, face in 0_usize..7) {
+            let face = Face::ALL[face];
+            let mut view = expected(&timeline());
+            prop_assume!(view.seen.len() == 9);
+            let is_thought = |seen: &Seen| matches!(seen, Seen::Thought(_));
+            // What a face does not carry is no difference there.
+            prop_assume!(face.carries_thoughts() || !(is_thought(&view.seen[nth]) || is_thought(&view.seen[other])));
+            match change {
+                0 => drop(view.seen.remove(nth)),
+                1 => {
+                    prop_assume!(nth != other);
+                    view.seen.swap(nth, other);
+                }
+                2 => {
+                    let again = view.seen[nth].clone();
+                    view.seen.insert(other, again);
+                }
+                3 => match &mut view.seen[nth] {
+                    Seen::Prompt(text) | Seen::Thought(text) | Seen::Message(text) => text.push('!'),
+                    Seen::Call { args, .. } => args["more"] = Json::from(1),
+                    Seen::Edit { path, .. } => path.push('!'),
+                },
+                _ => {
+                    prop_assume!(face.player() != PlayerKind::Llm);
+                    let ids: Vec<String> = view.results.keys().cloned().collect();
+                    let result = view.results.get_mut(&ids[nth % ids.len()]).expect("a result");
+                    result.0 = !result.0;
+                }
+            }
+            prop_assert!(compared(view, face).is_some());
+        }
+    }
 }

@@ -15,12 +15,12 @@ use cuecard_source::value::Json;
 use cuecard_timeline::model::keys::{KeyModes, read_keys};
 use cuecard_timeline::model::{EventKind, Timeline, UserTarget};
 use cuecard_timeline::script::Speed;
-use cuecard_trace::Event;
+use cuecard_trace::{Event, EventData};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::{View, view_of};
+use super::{Seen, View, view_of};
 use crate::timeline::{RunOptions, RunScript, TraceLines};
 
 /// How long a session may take.
@@ -91,7 +91,12 @@ pub(super) async fn acp(
         command,
         environment: options.environment.clone(),
     };
-    let verdict = client.drive(&agent, &Workspace::default(), stop).await;
+    let folder = tempfile::tempdir().map_err(|error| io_reason(&error))?;
+    let workspace = Workspace {
+        folder: Some(folder.path().to_owned()),
+        ..Workspace::default()
+    };
+    let verdict = client.drive(&agent, &workspace, stop).await;
     match first_error(&verdict.findings) {
         Some(error) => Err(error),
         None => Ok(view_of(events.try_iter().map(|event| event.data))),
@@ -114,7 +119,31 @@ pub(super) async fn rest(script: &RunScript, options: &RunOptions) -> Result<Vie
     if let Some(error) = first_error(&verdict.findings) {
         return Err(error);
     }
-    Ok(view_of(events?.iter().filter_map(cuecard_service::traced)))
+    // Edits have no ids there: they come in the order of the timeline.
+    let edits = script
+        .timeline()
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::AgentEdits(edit) => Some(edit),
+            _ => None,
+        });
+    let mut edits = edits.collect::<Vec<_>>().into_iter();
+    let mut view = View::default();
+    for event in events?.iter().filter_map(cuecard_service::traced) {
+        if let EventData::FileEdit(edit) = &event {
+            let id = edits.next().map(|edit| edit.call_id.clone());
+            view.seen.push(Seen::Edit {
+                id: id.unwrap_or_default(),
+                path: edit.path.clone(),
+            });
+            continue;
+        }
+        let one = view_of([event]);
+        view.seen.extend(one.seen);
+        view.results.extend(one.results);
+    }
+    Ok(view)
 }
 
 async fn rest_events(url: &str, timeline: &Timeline) -> Result<Vec<Json>, String> {
