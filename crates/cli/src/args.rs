@@ -28,7 +28,7 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
-pub(crate) use run::{Mode, ParityArgs, RunArgs};
+pub(crate) use run::{AuditArgs, Mode, ParityArgs, RunArgs};
 pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
@@ -136,6 +136,9 @@ pub(crate) enum Command {
     /// Play a timeline through every mock, and compare what their clients see
     #[command(after_long_help = exit_code::HELP)]
     Parity(ParityArgs),
+    /// Run a timeline several times with other delays, folders and locales, and name the first event that differs
+    #[command(after_long_help = exit_code::HELP)]
+    Audit(AuditArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised

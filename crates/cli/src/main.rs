@@ -69,6 +69,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Profile(args) => commands::profile::run(&args, &output),
         Command::Browser(args) => commands::browser::run(&args, &environment, &output),
         Command::Acp(args) => commands::acp::run(&args, &environment, &output),
+        Command::Audit(args) => commands::audit::run(&args, &environment, &output),
         Command::Parity(args) => commands::parity::run(&args, &environment, &output),
         Command::Run(args) => commands::run::run(&args, &environment, &output),
         Command::Agent(args) => commands::agent::run(&args, &environment, &output),

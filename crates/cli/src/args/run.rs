@@ -92,6 +92,29 @@ pub(crate) struct RunArgs {
     pub runs: RunsArgs,
 }
 
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Number of runs of each timeline
+    #[arg(
+        long = "runs",
+        value_name = "N",
+        default_value_t = 10,
+        help_heading = "How to judge"
+    )]
+    pub n_runs: usize,
+    /// What the changes follow from
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 1,
+        help_heading = "How to judge"
+    )]
+    pub seed: u64,
+}
+
 /// What composes a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {

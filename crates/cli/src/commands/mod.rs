@@ -2,6 +2,7 @@
 
 pub(crate) mod acp;
 pub(crate) mod agent;
+pub(crate) mod audit;
 pub(crate) mod browser;
 mod browser_files;
 mod browser_stage;

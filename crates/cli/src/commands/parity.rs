@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_runner::parity::{Parity, compare_faces};
-use cuecard_runner::timeline::{GoldenOptions, RunOptions, load_runs};
+use cuecard_runner::timeline::{DEFAULT_LOCALE, GoldenOptions, RunOptions, load_runs};
 use cuecard_runtime::start_error::StartError;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
@@ -100,6 +100,8 @@ fn options(
         // Screens are not what is compared.
         goldens: GoldenOptions::default(),
         keep: false,
+        locale: DEFAULT_LOCALE.to_owned(),
+        folder: None,
         timeout: TIMEOUT,
         grace: GRACE,
     })

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
-    AgentPreset, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome, RunScript, RunStatus,
-    load_runs, run_timeline,
+    AgentPreset, DEFAULT_LOCALE, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome,
+    RunScript, RunStatus, load_runs, run_timeline,
 };
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
@@ -28,7 +28,7 @@ use crate::output::{self, Output, stderr_line};
 use crate::output_files;
 
 /// What keeps it from running, and how to exit.
-type Refused = (Vec<Diagnostic>, ExitCode);
+pub(super) type Refused = (Vec<Diagnostic>, ExitCode);
 
 pub(crate) fn run(
     args: &RunArgs,
@@ -119,7 +119,10 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
     }
 }
 
-fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOptions, Refused> {
+pub(super) fn options(
+    args: &RunArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<RunOptions, Refused> {
     let invalid = |found: Diagnostic| (vec![found], ExitCode::Invalid);
     let TimelineOptions { play, problems, .. } =
         TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
@@ -176,6 +179,8 @@ fn options(args: &RunArgs, environment: &[(OsString, OsString)]) -> Result<RunOp
             must_be_there: is_ci || args.strict,
         },
         keep: args.keep,
+        locale: DEFAULT_LOCALE.to_owned(),
+        folder: None,
         timeout: seconds("--timeout", args.timeout)?,
         grace: match args.grace {
             0.0 => Duration::ZERO,

@@ -413,6 +413,8 @@ fn options_named_in_the_documents_exist() {
         &["acp"],
         &["agent"],
         &["run"],
+        &["parity"],
+        &["audit"],
         &["serve", "llm"],
         &["serve", "rest"],
         &["profile", "capture"],

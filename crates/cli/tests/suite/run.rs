@@ -386,3 +386,44 @@ timeline:
         program::told(&finished)
     );
 }
+
+/// A run that depends on what is around it is found out; one that does not is the same each time.
+#[test]
+fn what_differs_from_run_to_run_is_named() {
+    let scratch = program::scratch();
+    let timeline = |command: &str| {
+        format!(
+            "name: audited
+timeline:
+  - userInputs: [[0, Go]]
+  - llmResponse: [{{assistant: [[100, I go]]}}]
+  - runCmd: {{cmd: \"{command}\"}}
+  - screenshot: gone
+"
+        )
+    };
+    for (command, exit) in [
+        ("echo the same; pwd", 0),
+        ("echo $LANG", 1),
+        ("pwd | tr -dc / | wc -c", 1),
+        ("head -c 8 /dev/urandom | od -An -c", 1),
+    ] {
+        scratch
+            .write("audited.yaml", timeline(command))
+            .expect("writable");
+        let args = ["audit", "--json", "audited.yaml", "--runs", "6"];
+        let finished = program::run(&scratch, &args);
+        assert_eq!(
+            finished.code(),
+            Some(exit),
+            "{command}\n{}",
+            program::told(&finished)
+        );
+        let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+        let difference = &json["scenarios"][0]["difference"];
+        if exit == 1 {
+            let first = difference["first"].as_str().expect("an event");
+            assert!(first.starts_with("tool_result"), "{difference:#}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Runs timelines end to end: a workspace, a program in a terminal, its user, and what is looked at on the way.
 
 mod agent;
+mod audit;
 mod checks;
 mod executor;
 mod goldens;
@@ -31,6 +32,7 @@ use cuecard_timeline::model::{
 use cuecard_timeline::script::{Act, PlayerKind, Schedule, TerminalStep, terminal_steps};
 use tokio_util::sync::CancellationToken;
 
+pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
 pub use self::goldens::GoldenOptions;
 pub(crate) use self::model::TraceLines;
@@ -60,6 +62,10 @@ pub struct RunOptions {
     pub goldens: GoldenOptions,
     /// Whether the workspaces stay.
     pub keep: bool,
+    /// The locale of programs.
+    pub locale: String,
+    /// Where the folders of runs are made; the system's place for temporary files without one.
+    pub folder: Option<PathBuf>,
     /// How long a run may take.
     pub timeout: Duration,
     /// How long a program may take to end once it is asked to.
@@ -232,7 +238,7 @@ pub async fn run_timeline(
 ) -> RunOutcome {
     let clock = Clock::start();
     let mut outcome = RunOutcome::new(script, options, run_dir);
-    let folders = match RunFolders::create(script, &options.environment).await {
+    let folders = match RunFolders::create(script, options).await {
         Ok(folders) => folders,
         Err(problem) => {
             outcome.could_not_run(problem);
@@ -271,25 +277,25 @@ struct RunPlaces {
 
 impl RunFolders {
     /// Makes them, and fills the workspace.
-    async fn create(
-        script: &RunScript,
-        environment: &[(OsString, OsString)],
-    ) -> Result<Self, Diagnostic> {
+    async fn create(script: &RunScript, options: &RunOptions) -> Result<Self, Diagnostic> {
         let problem = |error: std::io::Error| {
             let message = format!("no folder for the run can be made: {}", io_reason(&error));
             Diagnostic::error(codes::FILE_WRITE, message)
                 .with_help("name a folder that can be written in TMPDIR")
         };
-        let root = tempfile::Builder::new()
-            .prefix("cuecard-")
-            .tempdir()
-            .map_err(problem)?;
+        let mut named = tempfile::Builder::new();
+        named.prefix("cuecard-");
+        let root = match &options.folder {
+            Some(folder) => named.tempdir_in(folder),
+            None => named.tempdir(),
+        };
+        let root = root.map_err(problem)?;
         let path = fs::canonicalize(root.path()).map_err(problem)?;
         let (workspace, home) = (path.join("work"), path.join("home"));
         for folder in [&workspace, &home, &path.join("tmp")] {
             fs::create_dir(folder).map_err(problem)?;
         }
-        cuecard_workspace::seed::seed(&script.timeline, &workspace, environment).await?;
+        cuecard_workspace::seed::seed(&script.timeline, &workspace, &options.environment).await?;
         Ok(Self {
             root,
             workspace,
@@ -318,3 +324,6 @@ fn beside(timeline: &Timeline, file: &Path) -> Result<PathBuf, String> {
     let folder = fs::canonicalize(folder).map_err(|error| io_reason(&error))?;
     inside(&folder, &folder.join(file))
 }
+
+/// The locale of programs, unless it is another.
+pub const DEFAULT_LOCALE: &str = "C.UTF-8";

@@ -18,7 +18,7 @@ use cuecard_trace::{Event, EventData, Trace};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-use super::{GoldenOptions, RunOptions, RunStatus, load_runs, run_timeline};
+use super::{DEFAULT_LOCALE, GoldenOptions, RunOptions, RunStatus, load_runs, run_timeline};
 use crate::played::{block_on, case_header};
 use crate::sources::Recorded;
 use crate::{Setup, Stop};
@@ -56,6 +56,8 @@ pub(crate) fn play(
             must_be_there: setup.strict,
         },
         keep: false,
+        locale: DEFAULT_LOCALE.to_owned(),
+        folder: None,
         timeout: setup.timeout,
         grace: GRACE,
     };

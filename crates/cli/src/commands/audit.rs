@@ -1,0 +1,140 @@
+//! `cuecard audit`: whether a run is the same each time.
+
+use std::ffi::OsString;
+
+use cuecard_runner::timeline::{Audit, audit, load_runs};
+use cuecard_runtime::start_error::StartError;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable_lines};
+use serde_json::{Value as Json, json};
+
+use crate::args::AuditArgs;
+use crate::asynchronous::until_stopped;
+use crate::commands::run::options;
+use crate::exit_code::ExitCode;
+use crate::output::{self, Output, stderr_line};
+
+pub(crate) fn run(
+    args: &AuditArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let is_json = args.run.json;
+    let told = |found: &[Diagnostic]| output.diagnostics(found, is_json, &Redactor::default());
+    if args.n_runs < 2 {
+        let found = Diagnostic::error(codes::ARGUMENT, "`--runs` must be 2 or more");
+        told(&[found]);
+        return ExitCode::Invalid;
+    }
+    let options = match options(&args.run, environment) {
+        Ok(options) => options,
+        Err((found, code)) => {
+            told(&found);
+            return code;
+        }
+    };
+    let loaded = match load_runs(&args.run.paths, &options.play) {
+        Ok(loaded) => loaded,
+        Err(StartError::Files(found)) => {
+            told(&found);
+            return ExitCode::Invalid;
+        }
+        Err(error) => {
+            told(&[Diagnostic::error(codes::FILE_READ, error.to_string())]);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    told(&loaded.diagnostics);
+    let audits = until_stopped(async |stop| {
+        let mut audits = Vec::new();
+        for script in &loaded.scripts {
+            let mut watch = |run: usize, surroundings: &cuecard_runner::timeline::Surroundings| {
+                if !is_json {
+                    stderr_line(&format!("  run {}  {}", run + 1, surroundings.describe()));
+                }
+            };
+            let done = audit(
+                script,
+                &options,
+                (args.seed, args.n_runs),
+                &stop,
+                &mut watch,
+            )
+            .await;
+            if stop.is_cancelled() {
+                return Err(ExitCode::Interrupted);
+            }
+            if !is_json {
+                tell(&done, output);
+            }
+            audits.push(done);
+        }
+        Ok(audits)
+    });
+    let audits = match audits {
+        Ok(Ok(audits)) => audits,
+        Ok(Err(code)) | Err(code) => return code,
+    };
+    if is_json {
+        let all: Vec<Json> = audits.iter().map(to_json).collect();
+        output::stdout(&format!("{:#}\n", json!({ "scenarios": all })));
+    }
+    let exit = audits
+        .iter()
+        .map(|audit| match (&audit.problem, audit.holds()) {
+            (Some(_), _) => ExitCode::CouldNotRun,
+            (None, true) => ExitCode::Passed,
+            (None, false) => ExitCode::Failed,
+        });
+    output::after_printing(exit.fold(ExitCode::Passed, ExitCode::worst))
+}
+
+fn tell(audit: &Audit, output: &Output) {
+    let style = &output.stdout;
+    let mark = match audit.holds() {
+        true => style.good(style.symbol("✓", "ok")),
+        false => style.bad(style.symbol("✗", "differs")),
+    };
+    let how = match (&audit.problem, &audit.difference) {
+        (Some(problem), _) => format!("could not run: {problem}"),
+        (None, Some(difference)) => format!(
+            "run {} differs from the first at event {} ({})",
+            difference.run,
+            difference.event,
+            difference.surroundings.describe()
+        ),
+        (None, None) => format!(
+            "{} runs, each with the same {} events",
+            audit.n_runs, audit.n_events
+        ),
+    };
+    output::stdout(&format!(
+        "{mark} {}  {how}\n",
+        printable_lines(&audit.scenario)
+    ));
+    if let Some(difference) = &audit.difference {
+        let shown = |event: &Option<String>| match event {
+            Some(event) => printable_lines(event).into_owned(),
+            None => "nothing".to_owned(),
+        };
+        output::stdout(&format!("  first  {}\n", shown(&difference.first)));
+        output::stdout(&format!("  here   {}\n", shown(&difference.found)));
+        output::stdout(&format!(
+            "  again: --runs {} with the same --seed\n",
+            difference.run
+        ));
+    }
+}
+
+fn to_json(audit: &Audit) -> Json {
+    let difference = audit.difference.as_ref().map(|difference| {
+        json!({
+            "run": difference.run, "event": difference.event, "first": difference.first,
+            "found": difference.found, "surroundings": difference.surroundings.describe(),
+        })
+    });
+    json!({
+        "scenario": audit.scenario, "runs": audit.n_runs, "events": audit.n_events,
+        "same": audit.holds(), "difference": difference, "problem": audit.problem,
+    })
+}
