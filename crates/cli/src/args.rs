@@ -28,7 +28,7 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
-pub(crate) use run::{AuditArgs, Mode, ParityArgs, RunArgs};
+pub(crate) use run::{AuditArgs, Mode, ParityArgs, RunArgs, ShowArgs};
 pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
@@ -139,6 +139,9 @@ pub(crate) enum Command {
     /// Run a timeline several times with other delays, folders and locales, and name the first event that differs
     #[command(after_long_help = exit_code::HELP)]
     Audit(AuditArgs),
+    /// Step through a finished run: what happened, and what was on the screen
+    #[command(after_long_help = exit_code::HELP)]
+    Show(ShowArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised

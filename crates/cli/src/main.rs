@@ -70,6 +70,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Browser(args) => commands::browser::run(&args, &environment, &output),
         Command::Acp(args) => commands::acp::run(&args, &environment, &output),
         Command::Audit(args) => commands::audit::run(&args, &environment, &output),
+        Command::Show(args) => commands::show::run(&args, &output),
         Command::Parity(args) => commands::parity::run(&args, &environment, &output),
         Command::Run(args) => commands::run::run(&args, &environment, &output),
         Command::Agent(args) => commands::agent::run(&args, &environment, &output),

@@ -9,11 +9,15 @@ mod cast;
 pub mod control;
 mod normalise;
 mod picture;
+mod recording;
 mod screen;
 mod terminal;
+mod viewer;
 
 pub use agent::{AgentOptions, AgentVerdict, MockAgent, TerminalOutput};
 pub use normalise::{Places, normalised};
 pub use picture::{Snapshot, png, svg};
+pub use recording::Recording;
 pub use screen::Screen;
-pub use terminal::{MAX_SETTLE, Terminal};
+pub use terminal::{MAX_SETTLE, SharedScreen, Terminal};
+pub use viewer::{View, ViewEvent, Viewer, ViewerKey};

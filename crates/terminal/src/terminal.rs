@@ -22,11 +22,14 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long a screen that never stands still is waited for.
 pub const MAX_SETTLE: Duration = Duration::from_secs(2);
 
+/// A screen that several look at.
+pub type SharedScreen = Arc<Mutex<Screen>>;
+
 /// A program in a terminal. It is killed with all that it started when this is dropped.
 pub struct Terminal {
     group: ProcessGroup,
     typed: mpsc::UnboundedSender<Vec<u8>>,
-    screen: Arc<Mutex<Screen>>,
+    screen: SharedScreen,
     /// When the screen changed last.
     changed: watch::Receiver<Duration>,
     reading: tokio::task::JoinHandle<()>,
@@ -69,6 +72,11 @@ impl Terminal {
             clock,
             end: None,
         })
+    }
+
+    /// The screen, for who looks at it while the program runs.
+    pub fn shared_screen(&self) -> SharedScreen {
+        self.screen.clone()
     }
 
     /// The screen as it is now.
@@ -173,7 +181,7 @@ impl Terminal {
 /// Draws and records what a program prints.
 struct OutputReader {
     reader: OwnedReadPty,
-    screen: Arc<Mutex<Screen>>,
+    screen: SharedScreen,
     changed: watch::Sender<Duration>,
     cast: Cast,
     clock: Clock,

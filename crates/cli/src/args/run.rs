@@ -68,6 +68,9 @@ pub(crate) struct RunArgs {
         help_heading = "How to play"
     )]
     pub jobs: NonZeroUsize,
+    /// Show the running program beside the timeline; q ends the run
+    #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Output")]
+    pub live: bool,
     /// Keep the workspaces
     #[arg(long, help_heading = "How to play")]
     pub keep: bool,
@@ -137,4 +140,17 @@ pub(crate) struct ParityArgs {
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run: last, its id, or its folder
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// Print the screen as it was after so many seconds, instead of showing the run
+    #[arg(long, value_name = "SECONDS")]
+    pub at: Option<f64>,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }

@@ -100,6 +100,7 @@ fn options(
         // Screens are not what is compared.
         goldens: GoldenOptions::default(),
         keep: false,
+        chunk: None,
         locale: DEFAULT_LOCALE.to_owned(),
         folder: None,
         timeout: TIMEOUT,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
-    AgentPreset, DEFAULT_LOCALE, GoldenOptions, RunEvent, RunMode, RunOptions, RunOutcome,
+    AgentPreset, DEFAULT_LOCALE, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome,
     RunScript, RunStatus, load_runs, run_timeline,
 };
 use cuecard_runtime::run_dir::RunDir;
@@ -19,6 +19,7 @@ use futures::StreamExt as _;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::live::LiveView;
 use super::timeline_options::{TimelineOptions, run_folder};
 use crate::args::{Mode, RunArgs};
 use crate::asynchronous::until_stopped;
@@ -179,6 +180,7 @@ pub(super) fn options(
             must_be_there: is_ci || args.strict,
         },
         keep: args.keep,
+        chunk: None,
         locale: DEFAULT_LOCALE.to_owned(),
         folder: None,
         timeout: seconds("--timeout", args.timeout)?,
@@ -200,9 +202,19 @@ async fn one(
     let run_dir: RunDir = run_folder(&args.runs.run_dir, "run", &paths)
         .map(|(run_dir, _)| run_dir)
         .map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
+    let live = args.live.then(|| LiveView::start(script, stop)).transpose();
+    let live = live.map_err(|error| {
+        let reason = inputs::io_reason(&error);
+        let message = format!("`--live` needs a terminal: {reason}");
+        (
+            vec![Diagnostic::error(codes::ARGUMENT, message)],
+            ExitCode::Invalid,
+        )
+    })?;
     let is_alone = args.jobs.get() == 1 && !args.json;
-    let mut watch = |event: &RunEvent| {
-        if is_alone {
+    let mut watch = |notice: RunNotice<'_>| match (&live, notice) {
+        (Some(live), notice) => live.notice(notice),
+        (None, RunNotice::Event(event)) if is_alone => {
             let style = &output.stderr;
             let mark = match event.holds {
                 Some(true) => style.good(style.symbol("✓", "ok")),
@@ -215,6 +227,7 @@ async fn one(
                 printable(&event.what)
             ));
         }
+        (None, _) => {}
     };
     Ok(run_timeline(script, options, &run_dir, stop, &mut watch).await)
 }

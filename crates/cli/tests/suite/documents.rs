@@ -415,6 +415,7 @@ fn options_named_in_the_documents_exist() {
         &["run"],
         &["parity"],
         &["audit"],
+        &["show"],
         &["serve", "llm"],
         &["serve", "rest"],
         &["profile", "capture"],

@@ -427,3 +427,94 @@ timeline:
         }
     }
 }
+
+/// The screens of our own, driven by our own executor.
+#[test]
+fn a_run_is_watched_and_stepped_through() {
+    let scratch = program::scratch();
+    let watched = "
+name: watched
+timeline:
+  - userInputs: [[0, Begin]]
+  - llmResponse: [{assistant: [[0, I begin]]}]
+  - runCmd: {cmd: 'echo first; echo $((1 + 1))nd'}
+  - assert: {fs: {exists: [missing.txt]}}
+  - userInputs: [[10, Go on]]
+  - llmResponse: [{assistant: [[60000, It is over]]}]
+";
+    scratch.write("watched.yaml", watched).expect("writable");
+    let cuecard = env!("CARGO_BIN_EXE_cuecard");
+    let runs = scratch
+        .work()
+        .join("watched")
+        .to_string_lossy()
+        .into_owned();
+    let file = scratch
+        .work()
+        .join("watched.yaml")
+        .to_string_lossy()
+        .into_owned();
+    let driven = |name: &str, keys: &[&str], text: &str, exit: u8| {
+        let inputs: String = keys
+            .iter()
+            .map(|keys| {
+                format!("  - userInputs: [{{relativeTime: 0, input: '{keys}', target: tui}}]\n")
+            })
+            .collect();
+        let timeline = format!(
+            "name: {name}
+terminalRef: {{width: 130, height: 24}}
+compat: {{allowInlineTerminal: true}}
+timeline:
+{inputs}  - assert: {{text: {{contains: [{text}]}}}}
+  - userInputs: [{{relativeTime: 0, input: 'q', target: tui}}]
+expect: {{exitCode: {exit}}}
+"
+        );
+        scratch.write("driven.yaml", timeline).expect("writable");
+    };
+    // While it goes on; a user who presses q ends it.
+    driven("live", &[], "'assert fs.exists[0]'", 130);
+    let args = [
+        "driven.yaml",
+        "--",
+        cuecard,
+        "run",
+        &file,
+        "--live",
+        "--run-dir",
+        &runs,
+    ];
+    run(&scratch, &args, 0);
+    // Afterwards: forward, to the failure, and back.
+    for (name, keys, text) in [
+        ("first", &[][..], "'message_received Begin', '1 of'"),
+        ("further", &["<Right><Right>"][..], "['3 of', '2nd']"),
+        ("failure", &["n"][..], "'fs.exists[0] f', '2nd'"),
+        ("back", &["G<Left><Left>g"][..], "'1 of'"),
+    ] {
+        let text = text.trim_matches(['[', ']']);
+        driven(name, keys, text, 0);
+        run(
+            &scratch,
+            &["driven.yaml", "--", cuecard, "show", "--run-dir", &runs],
+            0,
+        );
+    }
+    let plain = program::run(&scratch, &["show", "last", "--run-dir", &runs]);
+    assert_eq!(plain.code(), Some(0));
+    assert!(
+        plain
+            .stdout
+            .contains("✗ assertion timeline[3].fs.exists[0]"),
+        "{}",
+        plain.stdout
+    );
+    let screen = program::run(
+        &scratch,
+        &["show", "last", "--run-dir", &runs, "--at", "100"],
+    );
+    assert!(screen.stdout.contains("> Begin"), "{}", screen.stdout);
+    let none = program::run(&scratch, &["show", "nothing", "--run-dir", &runs]);
+    assert_eq!(none.code(), Some(2), "{}", program::told(&none));
+}

@@ -1,9 +1,11 @@
 //! Whether a run is the same each time, whatever changes around it: speed, folders, locale.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_llm::DEFAULT_CHUNK;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::text_file::io_reason;
@@ -32,6 +34,8 @@ pub struct Surroundings {
     pub locale: String,
     /// Names of folders that the workspace lies in.
     pub depth: usize,
+    /// How many characters of a text a model sends at once.
+    pub chunk: usize,
 }
 
 impl Surroundings {
@@ -43,6 +47,7 @@ impl Surroundings {
                 speed: 0.0,
                 locale: DEFAULT_LOCALE.to_owned(),
                 depth: 0,
+                chunk: DEFAULT_CHUNK.get(),
             };
         }
         let mut state = seed ^ (run as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -59,14 +64,15 @@ impl Surroundings {
             speed: draw(8) as f64 / 10.0,
             locale: locales[draw(locales.len() as u64) as usize].clone(),
             depth: draw(4) as usize,
+            chunk: 1 + draw(40) as usize,
         }
     }
 
     /// In words.
     pub fn describe(&self) -> String {
         format!(
-            "speed {}, locale {}, {} folders deep",
-            self.speed, self.locale, self.depth
+            "speed {}, locale {}, {} folders deep, pieces of {} characters",
+            self.speed, self.locale, self.depth, self.chunk
         )
     }
 }
@@ -165,7 +171,7 @@ pub async fn audit(
 async fn locales(options: &RunOptions) -> Vec<String> {
     let request = CommandRequest {
         command: "locale -a".to_owned(),
-        cwd: std::env::temp_dir(),
+        cwd: PathBuf::from("/"),
         env: Vec::new(),
         timeout: LOCALES_TIMEOUT,
         max_output: 1 << 16,
@@ -196,6 +202,7 @@ async fn events_of(
     changed.play.speed = Speed::new(surroundings.speed, 0.0).unwrap_or_default();
     changed.locale.clone_from(&surroundings.locale);
     changed.folder = Some(folder.clone());
+    changed.chunk = NonZeroUsize::new(surroundings.chunk);
     let started = Clock::start().timestamp(Duration::ZERO);
     let run_dir = RunDir::create(&outer.path().join("runs"), started);
     let run_dir = run_dir.map_err(|error| io_reason(&error))?;

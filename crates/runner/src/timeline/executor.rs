@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use super::agent::Agent;
 use super::checks::PendingScreenshot;
 use super::model::Model;
-use super::outcome::{RunEvent, RunOutcome, RunStatus};
+use super::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus};
 use super::{RunMode, RunOptions, RunPlaces, RunScript};
 
 /// A run that goes on.
@@ -124,7 +124,11 @@ impl<'a> Executor<'a> {
     }
 
     /// Plays the whole timeline.
-    pub(super) async fn run(&mut self, stop: &CancellationToken, watch: &mut dyn FnMut(&RunEvent)) {
+    pub(super) async fn run(
+        &mut self,
+        stop: &CancellationToken,
+        watch: &mut dyn FnMut(RunNotice<'_>),
+    ) {
         let deadline = self.clock.now() + self.options.timeout;
         let clock = self.clock;
         let is_over = {
@@ -153,16 +157,20 @@ impl<'a> Executor<'a> {
         self.report_events(watch);
     }
 
-    async fn play(&mut self, watch: &mut dyn FnMut(&RunEvent)) {
+    async fn play(&mut self, watch: &mut dyn FnMut(RunNotice<'_>)) {
         if let Err(problem) = self.start().await {
             self.could_not_run = true;
             return self.find(problem).await;
+        }
+        if let Some(terminal) = &self.terminal {
+            watch(RunNotice::Started(terminal.shared_screen()));
         }
         self.began = self.clock.now();
         let script = self.script.clone();
         for (idx, step) in script.steps.iter().enumerate() {
             let event_idx = step.scheduled.event_idx;
             let event = &script.timeline.events[event_idx];
+            watch(RunNotice::Next(&event.path));
             if self.mode() == RunMode::RealAgent {
                 self.await_real_agent(step).await;
                 if self.is_stuck {
@@ -460,12 +468,12 @@ impl<'a> Executor<'a> {
     }
 
     /// Tells what has happened since it was told last, and writes it.
-    fn report_events(&mut self, watch: &mut dyn FnMut(&RunEvent)) {
+    fn report_events(&mut self, watch: &mut dyn FnMut(RunNotice<'_>)) {
         let of_model = self.model.as_ref().map(Model::events);
         self.record_of_model(of_model.unwrap_or_default());
         self.recorder.settle();
         for event in self.events.iter().skip(self.n_reported) {
-            watch(event);
+            watch(RunNotice::Event(event));
         }
         self.n_reported = self.events.len();
     }

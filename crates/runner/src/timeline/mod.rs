@@ -14,6 +14,7 @@ mod user;
 
 use std::ffi::OsString;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
 pub use self::goldens::GoldenOptions;
 pub(crate) use self::model::TraceLines;
-pub use self::outcome::{RunEvent, RunOutcome, RunStatus, Screenshot};
+pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
 
 /// How timelines are run.
@@ -62,6 +63,8 @@ pub struct RunOptions {
     pub goldens: GoldenOptions,
     /// Whether the workspaces stay.
     pub keep: bool,
+    /// How many characters of a text the model of a real agent sends at once.
+    pub chunk: Option<NonZeroUsize>,
     /// The locale of programs.
     pub locale: String,
     /// Where the folders of runs are made; the system's place for temporary files without one.
@@ -234,7 +237,7 @@ pub async fn run_timeline(
     options: &RunOptions,
     run_dir: &RunDir,
     stop: &CancellationToken,
-    watch: &mut dyn FnMut(&RunEvent),
+    watch: &mut dyn FnMut(RunNotice<'_>),
 ) -> RunOutcome {
     let clock = Clock::start();
     let mut outcome = RunOutcome::new(script, options, run_dir);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use cuecard_llm::{LlmOptions, MockLlm, Notice, RunningLlm, StartError, TraceOutput, Verdict};
+use cuecard_llm::{
+    DEFAULT_CHUNK, LlmOptions, MockLlm, Notice, RunningLlm, StartError, TraceOutput, Verdict,
+};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
@@ -45,6 +47,7 @@ impl Model {
         let settings = LlmOptions {
             play,
             agent: agent.and_then(|name| AgentName::parse(name)),
+            chunk: options.chunk.unwrap_or(DEFAULT_CHUNK),
             workspace: workspace.to_owned(),
             environment: options.environment.clone(),
             ..LlmOptions::default()

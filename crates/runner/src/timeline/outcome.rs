@@ -6,6 +6,7 @@ use std::time::Duration;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
+use cuecard_terminal::SharedScreen;
 use cuecard_workspace::running::CommandEnd;
 use serde_json::json;
 
@@ -22,6 +23,16 @@ pub struct RunEvent {
     pub what: String,
     /// Whether it was looked at, and was as it should be.
     pub holds: Option<bool>,
+}
+
+/// What those who watch a run are told, as it happens.
+pub enum RunNotice<'a> {
+    /// The program under test was started; this is its screen.
+    Started(SharedScreen),
+    /// What is waited for: the event of the timeline.
+    Next(&'a str),
+    /// Something happened.
+    Event(&'a RunEvent),
 }
 
 /// A picture of the terminal that was taken.

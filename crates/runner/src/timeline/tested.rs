@@ -56,6 +56,7 @@ pub(crate) fn play(
             must_be_there: setup.strict,
         },
         keep: false,
+        chunk: None,
         locale: DEFAULT_LOCALE.to_owned(),
         folder: None,
         timeout: setup.timeout,

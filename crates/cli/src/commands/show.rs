@@ -1,0 +1,193 @@
+//! `cuecard show`: a finished run, forward and back.
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use cuecard_terminal::{Recording, Screen, View, ViewEvent, Viewer, ViewerKey};
+use cuecard_timeline::model::TerminalConfig;
+use cuecard_trace::{Event, EventData};
+
+use crate::args::ShowArgs;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{self, Output};
+
+/// How much of an event is shown.
+const SHOWN: usize = 160;
+/// How long a key is waited for before the terminal is drawn again.
+const KEY_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// A run that is over.
+struct FinishedRun {
+    folder: PathBuf,
+    events: Vec<ViewEvent>,
+    recording: Option<Recording>,
+}
+
+pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
+    let told = |found: Diagnostic| output.diagnostics(&[found], false, &Redactor::default());
+    let run = match find(&args.runs.run_dir, &args.run).and_then(|folder| read(&folder)) {
+        Ok(run) => run,
+        Err(problem) => {
+            told(problem);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    if let Some(seconds) = args.at {
+        let at = Duration::try_from_secs_f64(seconds);
+        return match (at, run.recording) {
+            (Ok(at), Some(mut recording)) => {
+                output::stdout(&format!("{}\n", recording.screen_at(at).text()));
+                output::after_printing(ExitCode::Passed)
+            }
+            (Err(_), _) => {
+                let message = "`--at` must be a number of seconds, 0 or more";
+                told(Diagnostic::error(codes::ARGUMENT, message));
+                ExitCode::Invalid
+            }
+            (_, None) => {
+                let message = format!("`{}` has no recording of a terminal", run.folder.display());
+                told(Diagnostic::error(codes::FILE_READ, message));
+                ExitCode::CouldNotRun
+            }
+        };
+    }
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        for event in &run.events {
+            let mark = match event.holds {
+                Some(true) => "✓",
+                Some(false) => "✗",
+                None => " ",
+            };
+            let line = format!(
+                "{:>8.2} s  {mark} {}\n",
+                event.at.as_secs_f64(),
+                printable(&event.what)
+            );
+            output::stdout(&line);
+        }
+        return output::after_printing(ExitCode::Passed);
+    }
+    match step_through(run) {
+        Ok(()) => ExitCode::Passed,
+        Err(error) => {
+            let message = format!("the terminal can't be used: {}", inputs::io_reason(&error));
+            told(Diagnostic::error(codes::FILE_WRITE, message));
+            ExitCode::CouldNotRun
+        }
+    }
+}
+
+/// The folder of a run.
+fn find(runs: &Path, name: &str) -> Result<PathBuf, Diagnostic> {
+    let as_path = Path::new(name);
+    if as_path.join("trace.jsonl").is_file() {
+        return Ok(as_path.to_owned());
+    }
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    let mut known: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.join("trace.jsonl").is_file())
+        .collect();
+    // Their names begin with their times.
+    known.sort();
+    let found = match name {
+        "last" => known.pop(),
+        id => known.iter().find(|path| path.ends_with(id)).cloned(),
+    };
+    found.ok_or_else(|| {
+        let message = match name {
+            "last" => format!("there is no run in `{}`", runs.display()),
+            id => format!("there is no run `{id}` in `{}`", runs.display()),
+        };
+        Diagnostic::error(codes::FILE_READ, message)
+            .with_help("name the folder of a run, or where runs are with --run-dir")
+    })
+}
+
+fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
+    let path = folder.join("trace.jsonl");
+    let trace = fs::read_to_string(&path).map_err(|error| {
+        let reason = inputs::io_reason(&error);
+        Diagnostic::error(
+            codes::FILE_READ,
+            format!("`{}` can't be read: {reason}", path.display()),
+        )
+    })?;
+    let events = trace.lines().filter_map(|line| {
+        let json: serde_json::Value = serde_json::from_str(line).ok()?;
+        Event::from_json(&json).ok()
+    });
+    let events: Vec<Event> = events.collect();
+    let first = events.first().map(|event| event.ts);
+    let started = fs::read_to_string(folder.join("run.json")).ok();
+    let started = started.and_then(|text| {
+        let json: serde_json::Value = serde_json::from_str(&text).ok()?;
+        json["started_at"].as_str()?.parse().ok()
+    });
+    let started: Option<jiff::Timestamp> = started.or(first);
+    let shown = events.iter().map(|event| {
+        let at = started.map(|started| event.ts.duration_since(started));
+        let at = at.and_then(|at| Duration::try_from(at).ok());
+        ViewEvent {
+            at: at.unwrap_or_default(),
+            what: format!("{} {}", event.data.type_name(), event.brief(SHOWN)),
+            holds: match &event.data {
+                EventData::Assertion(assertion) => Some(assertion.status == "pass"),
+                EventData::Log(log) if log.level == "error" => Some(false),
+                _ => None,
+            },
+        }
+    });
+    let cast = fs::read_to_string(folder.join("terminal.cast")).ok();
+    Ok(FinishedRun {
+        folder: folder.to_owned(),
+        events: shown.collect(),
+        recording: cast.as_deref().and_then(Recording::read),
+    })
+}
+
+/// Shows the run until the user has seen enough.
+fn step_through(mut run: FinishedRun) -> io::Result<()> {
+    let mut viewer = Viewer::open()?;
+    let nothing = Screen::new(&TerminalConfig::default());
+    let title = run.folder.display().to_string();
+    let last = run.events.len().saturating_sub(1);
+    let mut position = 0;
+    loop {
+        let at = run
+            .events
+            .get(position)
+            .map(|event| event.at)
+            .unwrap_or_default();
+        let view = View {
+            title: &title,
+            status: &format!("{:.2} s", at.as_secs_f64()),
+            screen: match &mut run.recording {
+                Some(recording) => recording.screen_at(at),
+                None => &nothing,
+            },
+            events: run.events.clone(),
+            position,
+            help: "→ next  ← previous  n next failure  g first  G last  q quit",
+        };
+        viewer.draw(&view)?;
+        position = match viewer.key(KEY_TIMEOUT)? {
+            Some(ViewerKey::Next) => (position + 1).min(last),
+            Some(ViewerKey::Previous) => position.saturating_sub(1),
+            Some(ViewerKey::First) => 0,
+            Some(ViewerKey::Last) => last,
+            Some(ViewerKey::NextFailure) => {
+                let rest = run.events.iter().enumerate().skip(position + 1);
+                let mut failed = rest.filter(|(_, event)| event.holds == Some(false));
+                failed.next().map_or(position, |(nth, _)| nth)
+            }
+            Some(ViewerKey::Quit) => return Ok(()),
+            None => position,
+        };
+    }
+}

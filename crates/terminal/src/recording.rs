@@ -1,0 +1,80 @@
+//! A recorded terminal, to be looked at again at any moment.
+
+use std::time::Duration;
+
+use cuecard_source::value::Json;
+use cuecard_timeline::model::TerminalConfig;
+
+use crate::screen::Screen;
+
+/// What a terminal printed, and when.
+pub struct Recording {
+    config: TerminalConfig,
+    frames: Vec<(Duration, String)>,
+    /// The screen after so many frames.
+    screen: Screen,
+    n_drawn: usize,
+}
+
+impl Recording {
+    /// Reads an asciicast of version 2. Lines that are none are left out: a run that was killed ends within one.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let header: Json = serde_json::from_str(lines.next()?).ok()?;
+        let size = |key: &str| u16::try_from(header[key].as_u64()?).ok();
+        let config = TerminalConfig {
+            width: size("width")?,
+            height: size("height")?,
+            ..TerminalConfig::default()
+        };
+        let frames = lines.filter_map(|line| {
+            let frame: Json = serde_json::from_str(line).ok()?;
+            let at = Duration::try_from_secs_f64(frame[0].as_f64()?).ok()?;
+            Some((at, frame[2].as_str()?.to_owned()))
+        });
+        Some(Self {
+            frames: frames.collect(),
+            screen: Screen::new(&config),
+            config,
+            n_drawn: 0,
+        })
+    }
+
+    /// The screen as it was at a moment, counted from the start of the run.
+    pub fn screen_at(&mut self, at: Duration) -> &Screen {
+        let wanted = self.frames.partition_point(|(frame, _)| *frame <= at);
+        if wanted < self.n_drawn {
+            self.screen = Screen::new(&self.config);
+            self.n_drawn = 0;
+        }
+        for (_, text) in &self.frames[self.n_drawn..wanted] {
+            self.screen.print(text.as_bytes());
+        }
+        self.n_drawn = wanted;
+        &self.screen
+    }
+
+    /// When something was printed last.
+    pub fn end(&self) -> Duration {
+        self.frames.last().map_or(Duration::ZERO, |(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_moment_can_be_looked_at_forward_and_back() {
+        let cast = "{\"version\":2,\"width\":20,\"height\":3}\n[0.5,\"o\",\"one\"]\n[1.5,\"o\",\" two\"]\n[2.0,\"o\",\"\\r\\nthr";
+        let mut recording = Recording::read(cast).expect("a recording");
+        let second = Duration::from_secs(1);
+        assert_eq!(recording.screen_at(second).rows()[0], "one");
+        assert_eq!(recording.screen_at(second * 2).rows()[0], "one two");
+        assert_eq!(recording.screen_at(second / 4).rows()[0], "");
+        assert_eq!(recording.screen_at(second).rows()[0], "one");
+        // The line that the run was killed in is not there.
+        assert_eq!(recording.end(), Duration::from_millis(1500));
+        assert!(Recording::read("no recording").is_none());
+    }
+}

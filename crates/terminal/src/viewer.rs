@@ -1,0 +1,296 @@
+//! A run on a terminal of the user's own: the program's screen beside what happened.
+
+use std::io;
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph, Widget};
+
+use crate::screen::Screen;
+
+/// What is shown.
+pub struct View<'a> {
+    /// The scenario.
+    pub title: &'a str,
+    /// How far it is, or how it ended.
+    pub status: &'a str,
+    /// The program's screen.
+    pub screen: &'a Screen,
+    /// What happened, in order.
+    pub events: Vec<ViewEvent>,
+    /// The event that is looked at.
+    pub position: usize,
+    /// The keys that can be pressed.
+    pub help: &'a str,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub struct ViewEvent {
+    /// When, from the start.
+    pub at: Duration,
+    /// What.
+    pub what: String,
+    /// Whether it was as it should be, if that was looked at.
+    pub holds: Option<bool>,
+}
+
+/// A key of the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ViewerKey {
+    /// One event further.
+    Next,
+    /// One event back.
+    Previous,
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+    /// To the next that failed.
+    NextFailure,
+    /// The end.
+    Quit,
+}
+
+/// The user's terminal while something is shown on it. It is as it was once this is dropped.
+pub struct Viewer(DefaultTerminal);
+
+impl Viewer {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn open() -> io::Result<Self> {
+        ratatui::try_init().map(Self)
+    }
+
+    /// Shows a view.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(&mut self, view: &View<'_>) -> io::Result<()> {
+        self.0
+            .draw(|frame| view.render(frame.area(), frame.buffer_mut()))
+            .map(drop)
+    }
+
+    /// The next key, if one is pressed before `timeout`.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn key(&mut self, timeout: Duration) -> io::Result<Option<ViewerKey>> {
+        if !event::poll(timeout)? {
+            return Ok(None);
+        }
+        Ok(match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => key_of(key),
+            _ => None,
+        })
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = ratatui::try_restore();
+    }
+}
+
+fn key_of(key: KeyEvent) -> Option<ViewerKey> {
+    Some(match key.code {
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => ViewerKey::Quit,
+        KeyCode::Char('q') | KeyCode::Esc => ViewerKey::Quit,
+        KeyCode::Right | KeyCode::Down | KeyCode::Char('j' | 'l' | ' ') => ViewerKey::Next,
+        KeyCode::Left | KeyCode::Up | KeyCode::Char('k' | 'h') => ViewerKey::Previous,
+        KeyCode::Home | KeyCode::Char('g') => ViewerKey::First,
+        KeyCode::End | KeyCode::Char('G') => ViewerKey::Last,
+        KeyCode::Char('n') => ViewerKey::NextFailure,
+        _ => return None,
+    })
+}
+
+impl View<'_> {
+    fn render(&self, area: Rect, buffer: &mut Buffer) {
+        let [head, body, foot] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Min(3),
+            Constraint::Length(1),
+        ])
+        .areas(area);
+        let title = Line::from(vec![
+            Span::styled(" Cuecard  ", Style::new().add_modifier(Modifier::BOLD)),
+            Span::raw(self.title.to_owned()),
+            Span::styled(
+                format!("  {}", self.status),
+                Style::new().add_modifier(Modifier::DIM),
+            ),
+        ]);
+        title.render(head, buffer);
+        let help = Span::styled(
+            format!(" {}", self.help),
+            Style::new().add_modifier(Modifier::DIM),
+        );
+        Line::from(help).render(foot, buffer);
+        // Beside each other where there is room for the whole screen, else one above the other.
+        let (columns, rows) = self.screen.size();
+        let (left, right) = match area.width >= columns + 2 + 30 {
+            true => {
+                let [left, right] =
+                    Layout::horizontal([Constraint::Length(columns + 2), Constraint::Min(30)])
+                        .areas(body);
+                (left, right)
+            }
+            false => {
+                let [left, right] =
+                    Layout::vertical([Constraint::Max(rows + 2), Constraint::Min(4)]).areas(body);
+                (left, right)
+            }
+        };
+        let frame = Block::bordered().title(" screen ");
+        let inside = frame.inner(left);
+        frame.render(left, buffer);
+        draw_screen(self.screen, inside, buffer);
+        let frame = Block::bordered().title(format!(
+            " {} of {} ",
+            (self.position + 1).min(self.events.len()),
+            self.events.len()
+        ));
+        let inside = frame.inner(right);
+        frame.render(right, buffer);
+        let height = usize::from(inside.height).max(1);
+        let first = self.position.saturating_sub(height / 2);
+        let first = first.min(self.events.len().saturating_sub(height));
+        let lines = self.events.iter().enumerate().skip(first).take(height);
+        let lines: Vec<Line<'_>> = lines.map(|(nth, event)| self.line(nth, event)).collect();
+        Paragraph::new(lines).render(inside, buffer);
+    }
+
+    fn line(&self, nth: usize, event: &ViewEvent) -> Line<'static> {
+        let (mark, style) = match event.holds {
+            Some(true) => ("✓", Style::new().fg(Color::Green)),
+            Some(false) => ("✗", Style::new().fg(Color::Red)),
+            None => (" ", Style::new()),
+        };
+        let line = Line::from(vec![
+            Span::styled(
+                format!("{:>7.2} ", event.at.as_secs_f64()),
+                Style::new().add_modifier(Modifier::DIM),
+            ),
+            Span::styled(format!("{mark} "), style),
+            Span::raw(event.what.clone()),
+        ]);
+        match nth == self.position {
+            true => line.style(Style::new().add_modifier(Modifier::REVERSED)),
+            false => line,
+        }
+    }
+}
+
+/// Draws the cells of a screen.
+fn draw_screen(screen: &Screen, area: Rect, buffer: &mut Buffer) {
+    let cells = screen.cells();
+    // Where there is no room for all of it, the part with the cursor.
+    let (cursor, _) = cells.cursor_position();
+    let above = (cursor + 1).saturating_sub(area.height);
+    for row in 0..area.height {
+        for column in 0..area.width {
+            let Some(cell) = cells
+                .cell(row + above, column)
+                .filter(|cell| !cell.is_wide_continuation())
+            else {
+                continue;
+            };
+            let Some(target) = buffer.cell_mut((area.x + column, area.y + row)) else {
+                continue;
+            };
+            if cell.has_contents() {
+                target.set_symbol(cell.contents());
+            }
+            let mut style = Style::new()
+                .fg(colour(cell.fgcolor()))
+                .bg(colour(cell.bgcolor()));
+            for (is_on, modifier) in [
+                (cell.bold(), Modifier::BOLD),
+                (cell.dim(), Modifier::DIM),
+                (cell.italic(), Modifier::ITALIC),
+                (cell.underline(), Modifier::UNDERLINED),
+                (cell.inverse(), Modifier::REVERSED),
+            ] {
+                if is_on {
+                    style = style.add_modifier(modifier);
+                }
+            }
+            target.set_style(style);
+        }
+    }
+}
+
+fn colour(colour: vt100::Color) -> Color {
+    match colour {
+        vt100::Color::Default => Color::Reset,
+        vt100::Color::Idx(idx) => Color::Indexed(idx),
+        vt100::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_timeline::model::TerminalConfig;
+
+    use super::*;
+
+    fn shown(width: u16, height: u16, position: usize) -> String {
+        let mut screen = Screen::new(&TerminalConfig {
+            width: 20,
+            height: 3,
+            ..TerminalConfig::default()
+        });
+        screen.print("\x1b[31mred\x1b[0m 日本".as_bytes());
+        let events = (0..30).map(|nth| ViewEvent {
+            at: Duration::from_millis(nth * 100),
+            what: format!("event {nth}"),
+            holds: (nth == 3).then_some(false),
+        });
+        let view = View {
+            title: "scenario",
+            status: "passed",
+            screen: &screen,
+            events: events.collect(),
+            position,
+            help: "q quit",
+        };
+        let area = Rect::new(0, 0, width, height);
+        let mut buffer = Buffer::empty(area);
+        view.render(area, &mut buffer);
+        let rows = (0..height).map(|row| {
+            let cells = (0..width).map(|column| buffer[(column, row)].symbol().to_owned());
+            cells.collect::<String>().trim_end().to_owned()
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn screen_and_events_are_beside_each_other_where_there_is_room() {
+        let wide = shown(80, 12, 3);
+        let first = wide.lines().nth(1).expect("a line");
+        assert!(
+            first.contains("screen") && first.contains("4 of 30"),
+            "{wide}"
+        );
+        assert!(wide.contains("red 日"), "{wide}");
+        assert!(wide.contains("✗ event 3"), "{wide}");
+        let narrow = shown(40, 14, 29);
+        let first = narrow.lines().nth(1).expect("a line");
+        assert!(
+            !first.contains("of 30") && narrow.contains("event 29"),
+            "{narrow}"
+        );
+        // Too little room is no reason to fail.
+        shown(5, 4, 0);
+    }
+}
