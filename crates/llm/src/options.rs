@@ -58,6 +58,9 @@ pub struct LlmOptions {
     pub on_miss: OnMiss,
     /// A failed assert does not keep the turn after it from being answered.
     pub keep_going: bool,
+    /// Whether a run is around it, which looks at the screen, at all asserts after which the user comes, and at what is
+    /// expected in the end.
+    pub is_in_run: bool,
     /// Where asserts look.
     pub workspace: PathBuf,
     /// The environment for `git`, of which an allow-list is passed on.
@@ -92,6 +95,7 @@ impl Default for LlmOptions {
             strict_tools: false,
             on_miss: OnMiss::Error,
             keep_going: false,
+            is_in_run: false,
             workspace: PathBuf::from("."),
             environment: Vec::new(),
             max_exchanges: DEFAULT_MAX_EXCHANGES,

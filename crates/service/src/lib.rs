@@ -277,6 +277,17 @@ impl RunningService {
         &self.diagnostics
     }
 
+    /// Waits until the first session has told all that stands above an event of the first timeline.
+    pub async fn told_above(&self, event_idx: usize) {
+        let steps = self.service.scripts.first().map(|script| &script.steps[..]);
+        let is_above = |step: &Step| step.place.event_idx < event_idx;
+        let last = steps.unwrap_or_default().iter().rposition(is_above);
+        let mut n_played = self.service.n_played.subscribe();
+        let told = n_played.wait_for(|&n_played| last.is_none_or(|last| n_played > last));
+        // The service keeps the other end.
+        let _ = told.await;
+    }
+
     /// Ends all sessions and says how the run went.
     pub async fn stop(self) -> Verdict {
         let Self {

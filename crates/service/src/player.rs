@@ -51,6 +51,9 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
         if player.act(step, is_history).await.is_none() {
             return;
         }
+        if session.number == 1 {
+            service.n_played.send_replace(step_idx + 1);
+        }
     }
     service.played(session.scenario_idx);
 }

@@ -14,6 +14,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::{Selector, Wanted};
 use serde_json::json;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -44,6 +45,8 @@ pub(crate) struct Service {
     tasks: TaskTracker,
     sessions: Mutex<BTreeMap<u64, Arc<Session>>>,
     n_sessions: AtomicU64,
+    /// How many steps the first session has played.
+    pub(crate) n_played: watch::Sender<usize>,
     played: Mutex<HashSet<usize>>,
     /// Tasks by the keys of their requests, with what was asked.
     keys: Mutex<HashMap<String, (Json, AcceptedTask)>>,
@@ -84,6 +87,7 @@ impl Service {
             tasks: TaskTracker::new(),
             sessions: Mutex::default(),
             n_sessions: AtomicU64::new(0),
+            n_played: watch::Sender::new(0),
             played: Mutex::default(),
             keys: Mutex::default(),
         }

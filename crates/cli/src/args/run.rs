@@ -125,6 +125,8 @@ pub(crate) enum Mode {
     MockAgent,
     /// A real agent does, with a mock of its model.
     RealAgent,
+    /// An agent service tells it; nothing is done
+    Simulate,
 }
 
 /// Arguments of `parity`.

@@ -134,17 +134,13 @@ pub(super) fn options(
         let (duration, _) = inputs::seconds(option, Some(value)).map_err(invalid)?;
         Ok::<_, Refused>(duration.unwrap_or_default())
     };
-    let is_ci = environment
-        .iter()
-        .any(|(name, value)| name == "CI" && !value.is_empty());
-    if is_ci && args.update_goldens {
-        let message = "`--update-goldens` is refused where CI is set";
-        return Err(invalid(
-            Diagnostic::error(codes::ARGUMENT, message).with_help(
-                "write expected screens on your own machine, look at them and commit them",
-            ),
-        ));
-    }
+    let goldens = GoldenOptions::new(
+        args.goldens.clone(),
+        args.update_goldens,
+        args.strict,
+        environment,
+    )
+    .map_err(invalid)?;
     let own_program =
         inputs::own_program().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let working_directory =
@@ -167,6 +163,7 @@ pub(super) fn options(
         mode: args.mode.map(|mode| match mode {
             Mode::MockAgent => RunMode::MockAgent,
             Mode::RealAgent => RunMode::RealAgent,
+            Mode::Simulate => RunMode::Simulate,
         }),
         preset: preset.transpose().map_err(invalid)?,
         program,
@@ -174,11 +171,7 @@ pub(super) fn options(
         checkpoint: args.checkpoint_cmd.clone(),
         policy,
         environment: environment.to_vec(),
-        goldens: GoldenOptions {
-            folder: args.goldens.clone(),
-            updates: args.update_goldens,
-            must_be_there: is_ci || args.strict,
-        },
+        goldens,
         keep: args.keep,
         chunk: None,
         locale: DEFAULT_LOCALE.to_owned(),

@@ -242,8 +242,8 @@ fn left_out(timeline: &Timeline, face: Face) -> Option<String> {
         Face::Acp if offers => Some("it says that its client has files".to_owned()),
         _ if !answers => Some("the timeline has no answer of an agent".to_owned()),
         Face::Acp if errs => Some("an error of the model ends its prompt".to_owned()),
-        _ if cancels => Some("the user cancels, at a time of each face's own".to_owned()),
-        _ if has_history => Some("the history is told in a way of each face's own".to_owned()),
+        _ if cancels => Some("the user cancels, at a time of each mock's own".to_owned()),
+        _ if has_history => Some("the history is told in a way of each mock's own".to_owned()),
         _ => None,
     }
 }

@@ -16,12 +16,11 @@ use cuecard_timeline::model::keys::{KeyModes, read_keys};
 use cuecard_timeline::model::{EventKind, Timeline, UserTarget};
 use cuecard_timeline::script::Speed;
 use cuecard_trace::{Event, EventData};
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::{Seen, View, view_of};
-use crate::timeline::{RunOptions, RunScript, TraceLines};
+use crate::timeline::{RunOptions, RunScript, TraceLines, start_session};
 
 /// How long a session may take.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -114,7 +113,7 @@ pub(super) async fn rest(script: &RunScript, options: &RunOptions) -> Result<Vie
         .start()
         .await
         .map_err(|error| error.to_string())?;
-    let events = rest_events(&format!("{}/api/v1", running.base_url()), script.timeline()).await;
+    let events = rest_events(&running.base_url(), script.timeline()).await;
     let verdict = running.stop().await;
     if let Some(error) = first_error(&verdict.findings) {
         return Err(error);
@@ -153,27 +152,10 @@ async fn rest_events(url: &str, timeline: &Timeline) -> Result<Vec<Json>, String
         .timeout(TIMEOUT)
         .build()
         .map_err(said)?;
-    let prompt = timeline
-        .effective_prompt()
-        .unwrap_or_else(|| timeline.name.clone());
-    let task = json!({"prompt": prompt, "repo": {"mode": "none"}, "runtime": {"type": "local"},
-        "agents": [{"type": "claude-code", "version": "latest", "count": 1}]});
-    let request = client
-        .post(format!("{url}/tasks"))
-        .header("x-scenario-name", &timeline.name);
-    let answer: Json = request
-        .json(&task)
-        .send()
-        .await
-        .map_err(said)?
-        .json()
-        .await
-        .map_err(said)?;
-    let session = answer["session_ids"][0].as_str();
-    let session = session.ok_or_else(|| format!("the task was refused: {answer}"))?;
+    let session = start_session(&client, url, timeline).await?;
     // The stream ends after the final status.
     let request = client
-        .get(format!("{url}/sessions/{session}/events"))
+        .get(format!("{session}/events"))
         .header("accept", "text/event-stream");
     let stream = request
         .send()

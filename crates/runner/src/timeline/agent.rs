@@ -76,8 +76,7 @@ impl Executor<'_> {
         match said {
             FromAgent::Trace(event) => {
                 if let Ok(event) = Event::from_json(&event) {
-                    self.add_agent_event(self.clock.now(), &event.data);
-                    self.record(event.data);
+                    self.record_of_player(vec![event]);
                 }
             }
             FromAgent::Found(found) => {

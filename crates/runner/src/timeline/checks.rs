@@ -11,6 +11,7 @@ use cuecard_trace::{Assertion, EventData, Screenshot as ScreenshotEvent};
 use cuecard_workspace::checks;
 use cuecard_workspace::probe::{self, ProbeResult};
 
+use super::RunMode;
 use super::executor::Executor;
 use super::goldens::{self, Golden};
 use super::outcome::Screenshot;
@@ -137,6 +138,11 @@ impl Executor<'_> {
         let is_of_model =
             model.is_some_and(|model| model.checks(event_idx) && model.goes_on(event_idx));
         for check in checks {
+            let is_seen = self.terminal.is_some() && is_of_screen(&check.check);
+            if self.simulation.is_some() && !is_seen {
+                // It was said in the beginning that nobody looks.
+                continue;
+            }
             if is_of_model && !is_of_terminal(&check.check) {
                 // The model looked at it before it answered.
                 continue;
@@ -278,7 +284,9 @@ impl Executor<'_> {
     pub(super) async fn expect(&mut self) {
         let expected = self.script.timeline.expectations.clone();
         let source = self.script.timeline.source.clone();
-        if let Some(wanted) = expected.exit_code {
+        let simulates = self.mode() == RunMode::Simulate;
+        let has_program = !simulates || !self.options.program.is_empty();
+        if let Some(wanted) = expected.exit_code.filter(|_| has_program) {
             let code = self.end.map(|end| i64::from(end.shell_code()));
             if code != Some(wanted) {
                 let message = match (code, self.was_closed) {
@@ -295,7 +303,7 @@ impl Executor<'_> {
                 self.find_with_screen(found).await;
             }
         }
-        for artifact in &expected.artifacts {
+        for artifact in expected.artifacts.iter().filter(|_| !simulates) {
             let probed = probe::exists(&self.places.workspace, &artifact.pattern);
             if !probed.holds {
                 let message = format!("no file matches `{}`", artifact.pattern);
@@ -331,13 +339,17 @@ impl Executor<'_> {
 }
 
 /// Whether only we can look at what a check is about.
-pub(super) fn is_of_terminal(check: &TimelineCheck) -> bool {
+fn is_of_terminal(check: &TimelineCheck) -> bool {
+    is_of_screen(check) || matches!(check, TimelineCheck::ExitCode(_))
+}
+
+/// Whether a check is about what the program shows.
+pub(super) fn is_of_screen(check: &TimelineCheck) -> bool {
     matches!(
         check,
         TimelineCheck::ScreenContains(_)
             | TimelineCheck::ScreenOmits(_)
             | TimelineCheck::Screenshot { .. }
-            | TimelineCheck::ExitCode(_)
     )
 }
 

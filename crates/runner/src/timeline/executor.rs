@@ -30,6 +30,7 @@ use super::agent::Agent;
 use super::checks::PendingScreenshot;
 use super::model::Model;
 use super::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus};
+use super::simulation::{SERVICE_VARIABLE, Simulation};
 use super::{RunMode, RunOptions, RunPlaces, RunScript};
 
 /// A run that goes on.
@@ -54,6 +55,8 @@ pub(super) struct Executor<'a> {
     agent: Option<Agent>,
     /// The model of a real agent.
     pub(super) model: Option<Model>,
+    /// The service that plays the timeline, in a simulation.
+    pub(super) simulation: Option<Simulation>,
     pub(super) agent_version: Option<String>,
     /// Whether it makes no sense to go on.
     pub(super) is_stuck: bool,
@@ -64,7 +67,7 @@ pub(super) struct Executor<'a> {
     /// Whether the program was ended, as it did not end by itself.
     pub(super) was_closed: bool,
     is_interrupted: bool,
-    could_not_run: bool,
+    pub(super) could_not_run: bool,
     /// When the time `origin_ms` of the timeline was.
     pub(super) began: Duration,
     origin_ms: u64,
@@ -110,6 +113,7 @@ impl<'a> Executor<'a> {
             program: Vec::new(),
             agent: None,
             model: None,
+            simulation: None,
             agent_version: None,
             is_stuck: false,
             pending_screenshots: Vec::new(),
@@ -176,9 +180,15 @@ impl<'a> Executor<'a> {
                 if self.is_stuck {
                     break;
                 }
+            } else if self.mode() == RunMode::Simulate {
+                if !self.await_simulation(step).await {
+                    break;
+                }
             } else if step.role != StepRole::History {
                 self.wait_for(step.scheduled.at_ms).await;
             }
+            // What happened while it was waited for stands before what happens now.
+            self.report_events(watch);
             let since = self.clock.now();
             let is_of_run = step.role != StepRole::History
                 && matches!(PlayerKind::Run.cell(&event.kind).act, Act::Acts);
@@ -206,6 +216,9 @@ impl<'a> Executor<'a> {
         if self.mode() == RunMode::RealAgent && !self.is_stuck {
             self.end_real_agent().await;
         }
+        if self.mode() == RunMode::Simulate && !self.is_stuck {
+            self.told_above(usize::MAX).await;
+        }
         if let Some(agent) = self.agent.take() {
             agent.end(self).await;
             if let Some(terminal) = &mut self.terminal {
@@ -226,6 +239,15 @@ impl<'a> Executor<'a> {
         let is_real = self.mode() == RunMode::RealAgent;
         let is_own = !is_real && self.options.program.is_empty();
         let mut env = self.program_environment();
+        let simulates = self.mode() == RunMode::Simulate;
+        if simulates {
+            self.start_simulation().await?;
+            if is_own {
+                return Ok(());
+            }
+            let url = self.simulation.as_ref().map(Simulation::url);
+            env.push((SERVICE_VARIABLE.into(), url.unwrap_or_default().into()));
+        }
         let mut words = match (is_real, is_own) {
             (true, _) => self.prepare_real_agent(&mut env).await?,
             (false, true) => self.agent_command(),
@@ -236,7 +258,7 @@ impl<'a> Executor<'a> {
             words.extend(timeline.flags.iter().map(OsString::from));
         }
         let (listening, socket) = Agent::listen(&self.places)?;
-        if !is_real {
+        if !is_real && !simulates {
             env.push((CONTROL_VARIABLE.into(), socket.into()));
         }
         let spec = ProcessSpec {
@@ -265,7 +287,7 @@ impl<'a> Executor<'a> {
                 io_reason(&error)
             );
             Diagnostic::error(codes::TERMINAL_START, message)
-                .with_help("name the program under test with --program")
+                .with_help("name the program under test with --program, or an agent with --agent")
         })?);
         let steps = self.script.steps.iter();
         let mut acts = steps.filter(|step| {
@@ -275,7 +297,7 @@ impl<'a> Executor<'a> {
                 Act::Acts | Act::ActsAndAwaits
             )
         });
-        if is_own || (!is_real && acts.next().is_some()) {
+        if is_own || (!is_real && !simulates && acts.next().is_some()) {
             self.agent = self.meet(listening, is_own).await?;
         } else if let Some(terminal) = &self.terminal {
             // A program that has drawn its screen can be typed to.
@@ -331,6 +353,21 @@ impl<'a> Executor<'a> {
         let script = self.script.clone();
         let event = &script.timeline.events[event_idx];
         match (&event.kind, part) {
+            // Nothing is done: the service only tells of it.
+            (
+                EventKind::UserEdits { .. }
+                | EventKind::ApplyPatch(_)
+                | EventKind::UserCommand(_)
+                | EventKind::Log(_)
+                | EventKind::Status(_),
+                _,
+            ) if self.simulation.is_some() => {}
+            (
+                EventKind::UserInputs(_)
+                | EventKind::UserCancelSession { .. }
+                | EventKind::Screenshot(_),
+                _,
+            ) if self.simulation.is_some() && self.terminal.is_none() => {}
             (EventKind::UserInputs(inputs), EventPart::Input(idx)) => {
                 self.type_input(event_idx, &inputs[idx]).await;
             }
@@ -377,7 +414,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a time of the timeline.
-    async fn wait_for(&self, at_ms: u64) {
+    pub(super) async fn wait_for(&self, at_ms: u64) {
         let after = self.options.play.speed.after(self.origin_ms, at_ms);
         let due = self.began + Duration::from_millis(after);
         self.clock.sleep_until(due).await;
@@ -405,6 +442,9 @@ impl<'a> Executor<'a> {
         }
         if let Some(model) = self.model.take() {
             self.end_model(model).await;
+        }
+        if let Some(simulation) = self.simulation.take() {
+            self.end_simulation(simulation).await;
         }
     }
 
@@ -470,7 +510,8 @@ impl<'a> Executor<'a> {
     /// Tells what has happened since it was told last, and writes it.
     fn report_events(&mut self, watch: &mut dyn FnMut(RunNotice<'_>)) {
         let of_model = self.model.as_ref().map(Model::events);
-        self.record_of_model(of_model.unwrap_or_default());
+        let of_service = self.simulation.as_ref().map(Simulation::events);
+        self.record_of_player(of_model.or(of_service).unwrap_or_default());
         self.recorder.settle();
         for event in self.events.iter().skip(self.n_reported) {
             watch(RunNotice::Event(event));
@@ -478,8 +519,8 @@ impl<'a> Executor<'a> {
         self.n_reported = self.events.len();
     }
 
-    /// What the model told its trace.
-    pub(super) fn record_of_model(&mut self, events: Vec<Event>) {
+    /// What a player told its trace.
+    pub(super) fn record_of_player(&mut self, events: Vec<Event>) {
         let started = self.clock.timestamp(Duration::ZERO);
         for event in events {
             let elapsed = event.ts.duration_since(started);
@@ -509,11 +550,22 @@ impl<'a> Executor<'a> {
                 let first = message.content.lines().next().unwrap_or_default();
                 (String::new(), format!("agent: {:?}", cut(first, 60)), None)
             }
-            EventData::Assertion(assertion) => (
-                assertion.id.clone(),
-                format!("assert {} (by the model)", assertion.kind),
-                Some(assertion.status == "pass"),
-            ),
+            EventData::FinalOutput(output) if self.mode() == RunMode::RealAgent => {
+                let first = output.content.lines().next().unwrap_or_default();
+                (String::new(), format!("agent: {:?}", cut(first, 60)), None)
+            }
+            EventData::FileEdit(edit) if self.mode() == RunMode::Simulate => {
+                (String::new(), format!("agent: edits {}", edit.path), None)
+            }
+            EventData::Assertion(assertion) => {
+                // `timeline[2].assert.fs.exists[0]`
+                let (event, key) = assertion.id.split_once("].").unwrap_or_default();
+                (
+                    format!("{event}]"),
+                    format!("assert {key}"),
+                    Some(assertion.status == "pass"),
+                )
+            }
             _ => return,
         };
         self.events.push(RunEvent {

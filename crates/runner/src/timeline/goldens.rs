@@ -1,5 +1,6 @@
 //! Expected screens: committed beside the scenario, compared, written when asked.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,37 @@ pub struct GoldenOptions {
     pub updates: bool,
     /// Whether a missing one fails the run.
     pub must_be_there: bool,
+}
+
+impl GoldenOptions {
+    /// Those of `environment`: in CI none may be missing, and none is written.
+    ///
+    /// # Errors
+    /// They are to be written in CI.
+    pub fn new(
+        folder: Option<PathBuf>,
+        updates: bool,
+        is_strict: bool,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, Diagnostic> {
+        let is_ci = is_ci(environment);
+        if is_ci && updates {
+            let message = "expected screens are not written where CI is set";
+            let help = "write them on your own machine, look at them and commit them";
+            return Err(Diagnostic::error(codes::ARGUMENT, message).with_help(help));
+        }
+        Ok(Self {
+            folder,
+            updates,
+            must_be_there: is_ci || is_strict,
+        })
+    }
+}
+
+/// Whether this is a CI system, where nothing new may come into being.
+pub fn is_ci(environment: &[(OsString, OsString)]) -> bool {
+    let value = environment.iter().find(|(name, _)| name == "CI");
+    value.is_some_and(|(_, value)| !value.is_empty() && value != "false" && value != "0")
 }
 
 /// What became of a comparison.
@@ -116,4 +148,18 @@ fn missing(options: &GoldenOptions, script: &RunScript, label: &str, path: &Path
         ));
     }
     found.with_help("write it with --update-goldens")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ci_is_what_says_so() {
+        let environment = |value: &str| vec![(OsString::from("CI"), OsString::from(value))];
+        for (value, expected) in [("true", true), ("1", true), ("", false), ("false", false)] {
+            assert_eq!(is_ci(&environment(value)), expected, "{value}");
+        }
+        assert!(!is_ci(&[]));
+    }
 }

@@ -9,6 +9,7 @@ mod model;
 mod outcome;
 mod presets;
 mod real_agent;
+mod simulation;
 pub(crate) mod tested;
 mod user;
 
@@ -35,10 +36,11 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
-pub use self::goldens::GoldenOptions;
+pub use self::goldens::{GoldenOptions, is_ci};
 pub(crate) use self::model::TraceLines;
 pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
+pub(crate) use self::simulation::start_session;
 
 /// How timelines are run.
 #[derive(Debug, Clone)]
@@ -82,6 +84,8 @@ pub enum RunMode {
     MockAgent,
     /// A real agent does, whose model is played; or answers by itself, where `server.mode` is `real`.
     RealAgent,
+    /// An agent service tells it, and nothing is done.
+    Simulate,
 }
 
 impl RunMode {
@@ -90,6 +94,7 @@ impl RunMode {
         match self {
             Self::MockAgent => "mock-agent",
             Self::RealAgent => "real-agent",
+            Self::Simulate => "simulate",
         }
     }
 }
@@ -212,7 +217,7 @@ fn not_evaluated(timeline: &Timeline, is_strict: bool) -> Vec<Diagnostic> {
                 let act = PlayerKind::Agent.cell(kind).act;
                 (act == Act::NotEvaluated).then(|| {
                     format!(
-                        "`{}` is not evaluated: it needs a client of ACP",
+                        "`{}` is not evaluated: it needs an ACP client",
                         kind.as_str()
                     )
                 })

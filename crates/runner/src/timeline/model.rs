@@ -13,7 +13,7 @@ use cuecard_llm::{
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
-use cuecard_timeline::profiles::AgentName;
+use cuecard_timeline::profiles::{AgentName, Profiles};
 use cuecard_timeline::script::LlmScript;
 use cuecard_trace::Event;
 use tokio::sync::watch;
@@ -46,7 +46,11 @@ impl Model {
         let agent = options.preset.as_ref().map(|preset| &preset.file.agent);
         let settings = LlmOptions {
             play,
-            agent: agent.and_then(|name| AgentName::parse(name)),
+            // One without a profile is known by the tools that it advertises.
+            agent: agent
+                .and_then(|name| AgentName::parse(name))
+                .filter(|name| Profiles::with(Vec::new()).of_agent(name).is_some()),
+            is_in_run: true,
             chunk: options.chunk.unwrap_or(DEFAULT_CHUNK),
             workspace: workspace.to_owned(),
             environment: options.environment.clone(),

@@ -192,7 +192,7 @@ impl Executor<'_> {
             let has_ended = terminal.end().is_some();
             let why = match model.has_failed() {
                 _ if has_ended => "the agent ended before it asked its model for",
-                true => "the model's stand-in refused a request, so the agent did not come to",
+                true => "the mock model refused a request, so the agent did not come to",
                 false if self.clock.now() >= until => "the agent did not ask its model in time for",
                 false => {
                     tokio::select! {
@@ -270,10 +270,10 @@ impl Executor<'_> {
     /// Takes over what the model found.
     pub(super) async fn end_model(&mut self, model: Model) {
         let (verdict, events) = model.stop().await;
-        self.record_of_model(events);
+        self.record_of_player(events);
         for found in verdict.findings {
-            // We look at what it can't.
-            if found.code != codes::MODEL_ASSERT_UNJUDGED {
+            // Without an agent nobody asks.
+            if !(self.could_not_run && found.code == codes::MODEL_UNPLAYED) {
                 self.find(found).await;
             }
         }

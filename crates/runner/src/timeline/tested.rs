@@ -50,11 +50,8 @@ pub(crate) fn play(
         checkpoint: None,
         policy: setup.safety.clone(),
         environment: setup.environment.clone(),
-        goldens: GoldenOptions {
-            folder: None,
-            updates: setup.update,
-            must_be_there: setup.strict,
-        },
+        goldens: GoldenOptions::new(None, setup.update, setup.strict, &setup.environment)
+            .map_err(|found| Stop::invalid(vec![found]))?,
         keep: false,
         chunk: None,
         locale: DEFAULT_LOCALE.to_owned(),

@@ -32,7 +32,7 @@ impl Executor<'_> {
             let message = format!("the program has ended: {what} reaches nobody");
             return self.fails(codes::TERMINAL_ENDED, event_idx, message).await;
         }
-        if is_prompt && self.model.is_none() && !self.has_agent() {
+        if is_prompt && self.model.is_none() && self.simulation.is_none() && !self.has_agent() {
             self.record(EventData::MessageReceived(MessageReceived {
                 role: "user".to_owned(),
                 content: text.clone(),

@@ -65,7 +65,11 @@ impl Player {
                     .await;
             }
             Ok((before, after)) => {
-                let (added, removed) = changed_lines(&before, &after);
+                let (mut added, mut removed) = changed_lines(&before, &after);
+                if self.options.simulates && !scripted.has_text() {
+                    added = scripted.lines_added.unwrap_or_default();
+                    removed = scripted.lines_removed.unwrap_or_default();
+                }
                 let about = scripted.description.as_deref();
                 self.printer.edit(&scripted.path, (added, removed), about);
                 self.record_edit(scripted.path.clone(), &before, &after);

@@ -158,6 +158,10 @@ impl Player {
                 done = self.step(step, &script) => done?,
                 () = interrupts.notified(), if is_own => return Err(Stop::Interrupted),
             }
+            let mut below = script.steps.iter().skip(idx + 1);
+            if !below.any(|it| it.scheduled.event_idx == step.scheduled.event_idx) {
+                self.flush_message();
+            }
             self.tell_executor().await;
             self.pace.tell(&FromAgent::Done(idx)).await;
         }

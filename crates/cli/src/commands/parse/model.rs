@@ -6,6 +6,7 @@ use cuecard_browser::model::{
     Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings, NamedModel, variable,
 };
 use cuecard_browser_steps::model::{BrowserOptions, TranslatorChoice};
+use cuecard_runner::timeline::is_ci;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 
@@ -22,12 +23,6 @@ pub(super) struct Sources {
     pub(super) cassette: Option<Cassette>,
     pub(super) mode: Option<CassetteMode>,
     pub(super) warnings: Vec<Diagnostic>,
-}
-
-/// Whether nothing may be asked for that is not recorded.
-fn is_ci(environment: &[(OsString, OsString)]) -> bool {
-    let value = environment.iter().find(|(name, _)| name == "CI");
-    value.is_some_and(|(_, value)| !value.is_empty() && value != "false" && value != "0")
 }
 
 /// Opens the cassette, and makes ready to ask the model.
@@ -232,14 +227,5 @@ mod tests {
         ] {
             assert_eq!(told(model, llm, environment), expected);
         }
-    }
-
-    #[test]
-    fn ci_is_what_says_so() {
-        let environment = |value: &str| vec![(OsString::from("CI"), OsString::from(value))];
-        for (value, expected) in [("true", true), ("1", true), ("", false), ("false", false)] {
-            assert_eq!(is_ci(&environment(value)), expected, "{value}");
-        }
-        assert!(!is_ci(&[]));
     }
 }
