@@ -8,7 +8,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable_lines};
 use serde_json::{Value as Json, json};
 
-use crate::args::AuditArgs;
+use crate::args::{AuditArgs, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::commands::run::options;
 use crate::exit_code::ExitCode;
@@ -21,9 +21,17 @@ pub(crate) fn run(
 ) -> ExitCode {
     let is_json = args.run.json;
     let told = |found: &[Diagnostic]| output.diagnostics(found, is_json, &Redactor::default());
-    if args.n_runs < 2 {
-        let found = Diagnostic::error(codes::ARGUMENT, "`--runs` must be 2 or more");
-        told(&[found]);
+    let refused = match args.run {
+        _ if args.n_runs < 2 => Some("`--runs` must be 2 or more"),
+        RunArgs { live: true, .. } => Some("`--live` shows a run of `cuecard run`"),
+        RunArgs {
+            update_goldens: true,
+            ..
+        } => Some("`--update-goldens` is for `cuecard run`: an audit writes no expected screens"),
+        _ => None,
+    };
+    if let Some(refused) = refused {
+        told(&[Diagnostic::error(codes::ARGUMENT, refused)]);
         return ExitCode::Invalid;
     }
     let options = match options(&args.run, environment) {

@@ -155,7 +155,8 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
 fn step_through(mut run: FinishedRun) -> io::Result<()> {
     let mut viewer = Viewer::open()?;
     let nothing = Screen::new(&TerminalConfig::default());
-    let title = run.folder.display().to_string();
+    let title = run.folder.file_name().unwrap_or_default();
+    let title = title.to_string_lossy();
     let last = run.events.len().saturating_sub(1);
     let mut position = 0;
     loop {

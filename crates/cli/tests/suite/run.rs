@@ -518,3 +518,96 @@ expect: {{exitCode: {exit}}}
     let none = program::run(&scratch, &["show", "nothing", "--run-dir", &runs]);
     assert_eq!(none.code(), Some(2), "{}", program::told(&none));
 }
+
+/// A client of agent services: what is typed becomes a task and then its prompts, what it is told is printed.
+const CLIENT: &str = r#"
+import json, os, sys, threading, urllib.request
+
+url = os.environ["CUECARD_SERVICE_URL"] + "/api/v1"
+
+def post(path, body):
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(url + path, json.dumps(body).encode(), headers)
+    return json.load(urllib.request.urlopen(request))
+
+def follow(session):
+    headers = {"accept": "text/event-stream"}
+    for line in urllib.request.urlopen(urllib.request.Request(url + f"/sessions/{session}/events", headers=headers)):
+        if line.startswith(b"data: "):
+            event = json.loads(line[6:])
+            if event["type"] == "message" and event["role"] == "assistant":
+                print("said:", event["content"], flush=True)
+
+print("ready", flush=True)
+task = {"prompt": input(), "repo": {"mode": "none"}, "runtime": {"type": "local"},
+        "agents": [{"type": "claude-code", "version": "latest", "count": 1}]}
+session = post("/tasks", task)["session_ids"][0]
+threading.Thread(target=follow, args=[session], daemon=True).start()
+for line in sys.stdin:
+    if "quits early" in sys.argv:
+        break
+    post(f"/sessions/{session}/prompt", {"prompt": line.strip()})
+"#;
+
+#[test]
+fn a_simulation_is_told_to_a_program() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    scratch.write("client.py", CLIENT).expect("writable");
+    let timeline = "
+name: told
+timeline:
+  - userInputs: [[0, 'Write it']]
+  - llmResponse: [{assistant: [[30, 'I write it.']]}]
+  - writeFile: {path: a.txt, content: 'never'}
+  - screenshot: first
+  - assert: {screen: {label: first, contains: ['said: I write it.']}, fs: {exists: [a.txt]}}
+  - userInputs: [[100, 'Now test it']]
+  - llmResponse: [{assistant: [[30, 'It is tested.']]}]
+  - assert: {text: {contains: ['said: It is tested.']}}
+  - userCommand: {cmd: 'false'}
+";
+    scratch.write("told.yaml", timeline).expect("writable");
+    let python = python.display().to_string();
+    let client = scratch.work().join("client.py").display().to_string();
+    let told = ["told.yaml", "--mode", "simulate"];
+    let with = |more: &[&'static str]| {
+        let mut args = told.map(str::to_owned).to_vec();
+        args.extend(["--".to_owned(), python.clone(), client.clone()]);
+        args.extend(more.iter().map(|word| (*word).to_owned()));
+        args
+    };
+    let checks = |run: &Value| -> Vec<String> {
+        let events = run["events"].as_array().expect("a list").iter();
+        let checked = events.filter(|event| event["holds"].is_boolean());
+        checked
+            .map(|event| {
+                format!(
+                    "{} {}",
+                    event["what"].as_str().expect("text"),
+                    event["holds"]
+                )
+            })
+            .collect()
+    };
+    let words = with(&[]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let seen = run(&scratch, &words, 0);
+    assert_eq!(codes(&seen), ["T-ASRT-03", "T-TERM-08"]);
+    assert_eq!(
+        checks(&seen),
+        ["assert screen true", "assert text.contains[0] true"]
+    );
+    // Who leaves before the last prompt is found out.
+    let words = with(&["quits early"]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let left = run(&scratch, &words, 1);
+    assert!(codes(&left).contains(&"T-TERM-11"), "{left}");
+    // Without a program nobody looks.
+    let alone = run(&scratch, &told, 0);
+    assert_eq!(checks(&alone), [""; 0]);
+    assert_eq!(alone["program"], json!([]));
+    run(&scratch, &[&told[..], &["--strict"]].concat(), 1);
+}

@@ -1,0 +1,226 @@
+//! A run that only looks real: an agent service tells the timeline, and nothing is done.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use cuecard_runtime::load::PlayOptions;
+use cuecard_service::{MockService, RunningService, ServiceOptions, TraceOutput};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
+use cuecard_trace::Event;
+use serde_json::json;
+
+use super::checks::is_of_screen;
+use super::executor::Executor;
+use super::{RunScript, TraceLines};
+
+/// Where a program finds the service.
+pub(super) const SERVICE_VARIABLE: &str = "CUECARD_SERVICE_URL";
+/// How often it is looked whether a program has ended.
+const LOOKS_EVERY: Duration = Duration::from_millis(50);
+
+/// An agent service that plays a timeline.
+pub(super) struct Simulation {
+    running: RunningService,
+    events: mpsc::Receiver<Event>,
+}
+
+impl Simulation {
+    /// Starts it; prompts are awaited if a program sends them.
+    pub(super) async fn start(
+        script: &RunScript,
+        play: &PlayOptions,
+        waits_for_prompts: bool,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let settings = ServiceOptions {
+            play: PlayOptions {
+                require_complete: true,
+                scenario_name: None,
+                tags: Vec::new(),
+                ..play.clone()
+            },
+            waits_for_prompts,
+            ..ServiceOptions::default()
+        };
+        let (sender, events) = mpsc::channel();
+        let trace = TraceOutput {
+            out: Box::new(TraceLines::new(sender)),
+            run_id: "service".to_owned(),
+        };
+        let running = MockService::from_files([script.file()])
+            .options(settings)
+            .trace(trace)
+            .start()
+            .await;
+        match running {
+            Ok(running) => Ok(Self { running, events }),
+            Err(cuecard_service::StartError::Files(found)) => Err(found),
+            Err(error) => Err(vec![Diagnostic::error(
+                codes::TERMINAL_START,
+                error.to_string(),
+            )]),
+        }
+    }
+
+    /// Its address.
+    pub(super) fn url(&self) -> String {
+        self.running.base_url()
+    }
+
+    /// What it told its trace since it was asked last.
+    pub(super) fn events(&self) -> Vec<Event> {
+        self.events.try_iter().collect()
+    }
+}
+
+/// Starts a session of a timeline at the service at `url`; its address.
+///
+/// # Errors
+/// Why there is none, for people.
+pub(crate) async fn start_session(
+    client: &reqwest::Client,
+    url: &str,
+    timeline: &Timeline,
+) -> Result<String, String> {
+    let said = |error: reqwest::Error| format!("the service can't be reached: {error}");
+    let prompt = timeline.effective_prompt();
+    let task = json!({
+        "prompt": prompt.unwrap_or_else(|| timeline.name.clone()),
+        "repo": {"mode": "none"},
+        "runtime": {"type": "local"},
+        "agents": [{"type": "claude-code", "version": "latest", "count": 1}],
+    });
+    let request = client
+        .post(format!("{url}/api/v1/tasks"))
+        .header("x-scenario-name", &timeline.name);
+    let answer = request.json(&task).send().await.map_err(said)?;
+    let answer: Json = answer.json().await.map_err(said)?;
+    let session = answer["session_ids"][0].as_str();
+    let session = session.ok_or_else(|| format!("the task was refused: {answer}"))?;
+    Ok(format!("{url}/api/v1/sessions/{session}"))
+}
+
+impl Executor<'_> {
+    /// Starts the service, and without a program the session, too.
+    pub(super) async fn start_simulation(&mut self) -> Result<(), Diagnostic> {
+        let has_program = !self.options.program.is_empty();
+        let started = Simulation::start(&self.script, &self.options.play, has_program).await;
+        let simulation = match started {
+            Ok(simulation) => simulation,
+            Err(mut found) => {
+                let last = found.pop();
+                for found in found {
+                    self.find(found).await;
+                }
+                let unknown = || {
+                    Diagnostic::error(codes::TERMINAL_START, "the agent service can't be started")
+                };
+                return Err(last.unwrap_or_else(unknown));
+            }
+        };
+        let url = simulation.url();
+        self.simulation = Some(simulation);
+        self.tell_unjudged(has_program).await;
+        if has_program {
+            return Ok(());
+        }
+        cuecard_runtime::tls::install();
+        let client = reqwest::Client::builder().no_proxy().build();
+        let session = match client {
+            Ok(client) => start_session(&client, &url, self.script.timeline()).await,
+            Err(error) => Err(error.to_string()),
+        };
+        let failed = |why| Diagnostic::error(codes::TERMINAL_START, why);
+        session.map(|_| ()).map_err(failed)
+    }
+
+    /// Says what nobody looks at, as nothing is done.
+    async fn tell_unjudged(&mut self, has_program: bool) {
+        let script = self.script.clone();
+        let expected = &script.timeline.expectations;
+        if !expected.artifacts.is_empty() || (expected.exit_code.is_some() && !has_program) {
+            let message = "what is expected in the end is not evaluated: this run only simulates";
+            let span = expected.artifacts.first().map(|artifact| artifact.span);
+            let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message).at(
+                &script.timeline.source,
+                span.or(expected.span).unwrap_or_default(),
+            );
+            let note = self.findings.strictly_noted(note);
+            self.find(note).await;
+        }
+        for event in &script.timeline.events {
+            let what = match &event.kind {
+                EventKind::Assert(assert) => {
+                    let mut left = assert.checks.iter();
+                    let is_seen = |check| has_program && is_of_screen(check);
+                    let is_left = left.any(|check| !is_seen(&check.check));
+                    is_left.then_some("asserts about what is done are not evaluated")
+                }
+                EventKind::Screenshot(_) if !has_program => {
+                    Some("there is no screen without a program")
+                }
+                _ => None,
+            };
+            if let Some(what) = what {
+                let message = format!("{what}: this run only simulates");
+                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, event.span)
+                    .with_pointer(event.path.clone());
+                let note = self.findings.strictly_noted(note);
+                self.find(note).await;
+            }
+        }
+    }
+
+    /// Waits for the time of a step, and for what the service tells above it; `false`, and the run is over, if the program
+    /// ends before that.
+    pub(super) async fn await_simulation(&mut self, step: &TerminalStep) -> bool {
+        let event_idx = step.scheduled.event_idx;
+        let lane = lane_of(&self.script.timeline.events[event_idx]);
+        let is_prompt = matches!(step.role, StepRole::Prompt(_));
+        if step.role == StepRole::History || lane == Lane::Agent {
+            return true;
+        }
+        // Keys may come while the agent works.
+        if (lane != Lane::User || is_prompt) && !self.told_above(event_idx).await {
+            return false;
+        }
+        self.wait_for(step.scheduled.at_ms).await;
+        true
+    }
+
+    /// Waits for what the service tells above an event.
+    pub(super) async fn told_above(&mut self, event_idx: usize) -> bool {
+        loop {
+            let Some(simulation) = &self.simulation else {
+                return true;
+            };
+            let looks = self.clock.sleep_until(self.clock.now() + LOOKS_EVERY);
+            tokio::select! {
+                () = simulation.running.told_above(event_idx) => return true,
+                () = looks => {}
+            }
+            if self.terminal.is_some() && self.program_has_ended() {
+                let last = self.script.timeline.events.len().saturating_sub(1);
+                let message = "the program ended before the session came to this event";
+                let event_idx = event_idx.min(last);
+                self.is_stuck = true;
+                self.fails(codes::TERMINAL_ENDED, event_idx, message.to_owned())
+                    .await;
+                return false;
+            }
+        }
+    }
+
+    /// Takes over what the service found.
+    pub(super) async fn end_simulation(&mut self, simulation: Simulation) {
+        let Simulation { running, events } = simulation;
+        let verdict = running.stop().await;
+        self.record_of_player(events.try_iter().collect());
+        for found in verdict.findings {
+            self.find(found).await;
+        }
+    }
+}
