@@ -15,6 +15,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub mod append;
+pub mod changes;
 pub mod checks;
 pub mod commands;
 pub mod edit;

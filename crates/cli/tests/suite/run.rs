@@ -107,6 +107,12 @@ fn assert_does_the_task(agent: &str, program: &str, times: usize) {
         assert!(run["agent_version"].is_string(), "{run:#}");
         let found: Vec<&str> = codes(&run);
         assert!(found.iter().all(|code| *code == "T-TERM-08"), "{found:?}");
+        let events = run["events"].as_array().expect("a list").iter();
+        let changed =
+            events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: changed "));
+        let changed: Vec<&str> = changed.collect();
+        // What its commands write counts, too; what stands at the end is the same in every run.
+        assert_eq!(changed, ["greeting.txt (+1 −0)", "result.txt (+1 −0)"]);
         let gist = gist(&run);
         if let Some(before) = &before {
             assert_eq!(*before, gist);

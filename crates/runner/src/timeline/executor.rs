@@ -21,7 +21,8 @@ use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
-use cuecard_trace::{End, Event, EventData, Log, Metrics, RunStatus as TraceStatus};
+use cuecard_trace::{End, Event, EventData, FileEdit, Log, Metrics, RunStatus as TraceStatus};
+use cuecard_workspace::changes::FolderChanges;
 use cuecard_workspace::commands::CommandOutcome;
 use cuecard_workspace::running::CommandEnd;
 use tokio_util::sync::CancellationToken;
@@ -57,6 +58,8 @@ pub(super) struct Executor<'a> {
     pub(super) model: Option<Model>,
     /// The service that plays the timeline, in a simulation.
     pub(super) simulation: Option<Simulation>,
+    /// What a real agent does to the files of the workspace.
+    changes: Option<FolderChanges>,
     pub(super) agent_version: Option<String>,
     /// Whether it makes no sense to go on.
     pub(super) is_stuck: bool,
@@ -114,6 +117,7 @@ impl<'a> Executor<'a> {
             agent: None,
             model: None,
             simulation: None,
+            changes: None,
             agent_version: None,
             is_stuck: false,
             pending_screenshots: Vec::new(),
@@ -170,6 +174,9 @@ impl<'a> Executor<'a> {
             watch(RunNotice::Started(terminal.shared_screen()));
         }
         self.began = self.clock.now();
+        if self.mode() == RunMode::RealAgent {
+            self.changes = Some(FolderChanges::new(&self.places.workspace));
+        }
         let script = self.script.clone();
         for (idx, step) in script.steps.iter().enumerate() {
             let event_idx = step.scheduled.event_idx;
@@ -352,6 +359,13 @@ impl<'a> Executor<'a> {
     async fn act(&mut self, event_idx: usize, part: EventPart) {
         let script = self.script.clone();
         let event = &script.timeline.events[event_idx];
+        let changes_files = matches!(
+            event.kind,
+            EventKind::UserEdits { .. } | EventKind::ApplyPatch(_) | EventKind::UserCommand(_)
+        );
+        if changes_files {
+            self.record_changes();
+        }
         match (&event.kind, part) {
             // Nothing is done: the service only tells of it.
             (
@@ -392,6 +406,10 @@ impl<'a> Executor<'a> {
                 self.add_event(event_idx, format!("status {}", status.as_str()), None);
             }
             _ => {}
+        }
+        if let Some(changes) = self.changes.as_mut().filter(|_| changes_files) {
+            // The user's own are none of the agent's.
+            changes.take();
         }
     }
 
@@ -509,14 +527,36 @@ impl<'a> Executor<'a> {
 
     /// Tells what has happened since it was told last, and writes it.
     fn report_events(&mut self, watch: &mut dyn FnMut(RunNotice<'_>)) {
-        let of_model = self.model.as_ref().map(Model::events);
-        let of_service = self.simulation.as_ref().map(Simulation::events);
-        self.record_of_player(of_model.or(of_service).unwrap_or_default());
+        self.take_over_events();
         self.recorder.settle();
         for event in self.events.iter().skip(self.n_reported) {
             watch(RunNotice::Event(event));
         }
         self.n_reported = self.events.len();
+    }
+
+    /// What a real agent has changed in the workspace since this was asked last. The mock agent tells of it by itself.
+    pub(super) fn record_changes(&mut self) {
+        self.take_over_events();
+        let changes = self.changes.as_mut().map(FolderChanges::take);
+        for change in changes.unwrap_or_default() {
+            let edit = EventData::FileEdit(FileEdit {
+                path: change.path,
+                lines_added: change.lines_added,
+                lines_removed: change.lines_removed,
+                hash_before: None,
+                hash_after: None,
+            });
+            self.add_agent_event(self.clock.now(), &edit);
+            self.record(edit);
+        }
+    }
+
+    /// Takes over what the model or the service has told since this was asked last.
+    fn take_over_events(&mut self) {
+        let of_model = self.model.as_ref().map(Model::events);
+        let of_service = self.simulation.as_ref().map(Simulation::events);
+        self.record_of_player(of_model.or(of_service).unwrap_or_default());
     }
 
     /// What a player told its trace.
@@ -554,8 +594,11 @@ impl<'a> Executor<'a> {
                 let first = output.content.lines().next().unwrap_or_default();
                 (String::new(), format!("agent: {:?}", cut(first, 60)), None)
             }
-            EventData::FileEdit(edit) if self.mode() == RunMode::Simulate => {
-                (String::new(), format!("agent: edits {}", edit.path), None)
+            // The mock agent's own calls say so.
+            EventData::FileEdit(edit) if self.mode() != RunMode::MockAgent => {
+                let (added, removed) = (edit.lines_added, edit.lines_removed);
+                let what = format!("agent: changed {} (+{added} −{removed})", edit.path);
+                (String::new(), what, None)
             }
             EventData::Assertion(assertion) => {
                 // `timeline[2].assert.fs.exists[0]`

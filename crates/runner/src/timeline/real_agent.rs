@@ -229,7 +229,7 @@ impl Executor<'_> {
                 None => is_still && !screen.trim().is_empty(),
             };
             if is_idle {
-                return;
+                return self.record_changes();
             }
             if self.clock.now() >= until {
                 self.is_stuck = true;

@@ -1,0 +1,194 @@
+//! What has changed in a folder since it was looked at last.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use cuecard_source::matching::changed_lines;
+use ignore::WalkBuilder;
+
+/// So many files are looked at; what is beyond is not.
+const MAX_FILES: usize = 10_000;
+/// Lines are counted in files up to this size, in bytes.
+const MAX_LENGTH: u64 = 256 << 10;
+/// So much text of files is kept, in bytes.
+const MAX_KEPT: u64 = 32 << 20;
+
+/// A file that has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file, relative to the folder, with `/` between folders.
+    pub path: String,
+    /// Lines that are new; 0 in a file that is long or no text.
+    pub lines_added: u64,
+    /// Lines that are gone; likewise.
+    pub lines_removed: u64,
+}
+
+/// A folder whose changes are followed. Version control and what is beyond the bounds does not count.
+#[derive(Debug)]
+pub struct FolderChanges {
+    root: PathBuf,
+    files: BTreeMap<String, SeenFile>,
+}
+
+#[derive(Debug)]
+struct SeenFile {
+    stamp: Stamp,
+    /// Nothing if it is long or no text.
+    text: Option<String>,
+}
+
+/// What tells that a file was written.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    changed: (i64, i64, u64),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt as _;
+        Self {
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            changed: (metadata.ctime(), metadata.ctime_nsec(), metadata.ino()),
+        }
+    }
+}
+
+impl FolderChanges {
+    /// Looks at `root` for the first time.
+    pub fn new(root: &Path) -> Self {
+        let mut folder = Self {
+            root: root.to_owned(),
+            files: BTreeMap::new(),
+        };
+        folder.take();
+        folder
+    }
+
+    /// What has changed since the last look, by path. A file whose content is the same has not.
+    pub fn take(&mut self) -> Vec<FileChange> {
+        let mut before = std::mem::take(&mut self.files);
+        let mut changes = Vec::new();
+        let mut kept = 0;
+        let mut walk = WalkBuilder::new(&self.root);
+        walk.standard_filters(false)
+            .filter_entry(|entry| entry.file_name() != ".git");
+        let files = walk.build().flatten();
+        let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        for entry in files.take(MAX_FILES) {
+            let Ok(metadata) = entry.metadata() else {
+                continue;
+            };
+            let relative = entry.path().strip_prefix(&self.root);
+            let path = relative.unwrap_or(entry.path()).to_string_lossy();
+            let path = path.replace('\\', "/");
+            let (stamp, old) = (Stamp::of(&metadata), before.remove(&path));
+            let file = match old {
+                Some(old) if old.stamp == stamp => old,
+                old => {
+                    let is_kept = stamp.length <= MAX_LENGTH && kept + stamp.length <= MAX_KEPT;
+                    let read = || fs::read_to_string(entry.path()).ok();
+                    let text = is_kept.then(read).flatten();
+                    let is_same = old
+                        .as_ref()
+                        .is_some_and(|old| old.text.is_some() && old.text == text);
+                    if !is_same {
+                        let old = old.map_or(Some(String::new()), |old| old.text);
+                        changes.push(change(path.clone(), old.as_deref(), text.as_deref()));
+                    }
+                    SeenFile { stamp, text }
+                }
+            };
+            kept += file.text.as_ref().map_or(0, |text| text.len() as u64);
+            self.files.insert(path, file);
+        }
+        let gone = before.into_iter();
+        changes.extend(gone.map(|(path, old)| change(path, old.text.as_deref(), Some(""))));
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        changes
+    }
+}
+
+fn change(path: String, old: Option<&str>, new: Option<&str>) -> FileChange {
+    let lines = old.zip(new).map(|(old, new)| changed_lines(old, new));
+    let (lines_added, lines_removed) = lines.unwrap_or_default();
+    FileChange {
+        path,
+        lines_added,
+        lines_removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_removed_and_moved_files_are_changes_and_touched_ones_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &[u8]| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("kept.txt", b"one\n");
+        write("edited.txt", b"one\ntwo\n");
+        write("gone.txt", b"one\n");
+        write("moved.txt", b"one\ntwo\nthree\n");
+        write(".git/index", b"1");
+        let mut changes = FolderChanges::new(folder.path());
+        assert_eq!(changes.take(), []);
+        write("kept.txt", b"one\n");
+        write("edited.txt", b"one\n2\nthree\n");
+        write("new/empty.txt", b"");
+        write("new/image.png", b"\xff\xd8\xff");
+        write(".git/index", b"2");
+        fs::remove_file(folder.path().join("gone.txt")).unwrap();
+        fs::rename(
+            folder.path().join("moved.txt"),
+            folder.path().join("new/moved.txt"),
+        )
+        .unwrap();
+        let told: Vec<String> = changes.take().iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "edited.txt +2 -1",
+                "gone.txt +0 -1",
+                "moved.txt +0 -3",
+                "new/empty.txt +0 -0",
+                "new/image.png +0 -0",
+                "new/moved.txt +3 -0",
+            ]
+        );
+        assert_eq!(changes.take(), []);
+    }
+
+    /// A file that is long, or that was none of text, has changed when it was written.
+    #[test]
+    fn what_is_not_kept_is_told_without_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("long.txt");
+        let long = "line\n".repeat(60_000);
+        fs::write(&file, &long).unwrap();
+        let mut changes = FolderChanges::new(folder.path());
+        fs::write(&file, format!("{long}more\n")).unwrap();
+        let told: Vec<String> = changes.take().iter().map(told).collect();
+        assert_eq!(told, ["long.txt +0 -0"]);
+    }
+
+    fn told(change: &FileChange) -> String {
+        format!(
+            "{} +{} -{}",
+            change.path, change.lines_added, change.lines_removed
+        )
+    }
+}
