@@ -51,7 +51,8 @@ fn moments<'v, 'a>(
         && selector.tool.is_none()
         && selector.call_id.is_none()
         && selector.success.is_none()
-        && selector.args.is_empty();
+        && selector.args.is_empty()
+        && selector.data.is_empty();
     let at_end = Moment {
         position: view.trace.events.len(),
         event: None,
@@ -135,7 +136,7 @@ pub(super) fn call_order(
     };
     Finding::fails(message)
         .observed(observed)
-        .help("add `tool`, `call_id` or `args` to a selector to match fewer events")
+        .help("add `tool`, `call_id`, `args` or `data` to a selector to match fewer events")
         .refs(refs)
 }
 

@@ -134,6 +134,7 @@ fn is_chosen(selector: &Selector, event: &Event) -> bool {
         && selector
             .success
             .is_none_or(|wanted| success(event) == Some(wanted))
+        && (selector.data.is_empty() || args_equal(&selector.data, &event.data.to_json()))
 }
 
 pub(super) fn is_about(tool: &ToolPattern, event: &Event) -> bool {
@@ -189,7 +190,7 @@ pub(super) fn described(selector: &Selector) -> String {
         Some(false) => text.push_str(" that failed"),
         None => {}
     }
-    for (key, value) in &selector.args {
+    for (key, value) in selector.args.iter().chain(&selector.data) {
         text.push_str(&format!(" with `{key}` {}", super::words::brief(value)));
     }
     text

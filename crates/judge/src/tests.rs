@@ -129,11 +129,22 @@ fn any_selector() -> impl Strategy<Value = Selector> {
         proptest::option::of(tool_pattern()),
         any::<Option<bool>>(),
         prop::collection::vec(("[ab.]{0,2}", value()), 0..2),
+        prop::collection::vec(
+            (
+                select(&["content", "tool", "args.a", "result"][..]),
+                value(),
+            ),
+            0..2,
+        ),
     )
-        .prop_map(|(kind, tool, success, args)| Selector {
+        .prop_map(|(kind, tool, success, args, data)| Selector {
             tool,
             success,
             args,
+            data: data
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
             ..selector(kind)
         })
 }

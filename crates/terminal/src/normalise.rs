@@ -24,8 +24,8 @@ const REPLACED: &[(&str, &str)] = &[
         "[TIMESTAMP]",
     ),
     (
-        r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
-        "[UUID]",
+        r"(\b|_)[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
+        "${1}[UUID]",
     ),
     (
         // No line and column behind the name of a file.
@@ -162,6 +162,7 @@ mod tests {
             ("[main 1a2b3c4] Begin", "[main [HASH]] Begin"),
             ("0ba1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9", "[HASH]"),
             ("6f1ed002-ab5c-4f2e-9d3b-1c0f3c6b9a11", "[UUID]"),
+            ("msg_6f1ed002-ab5c-4f2e-9d3b-1c0f3c6b9a11", "msg_[UUID]"),
             ("⠙ working ✻ thinking", "* working * thinking"),
             ("  a  \n\nb \n\n", "  a\n\nb"),
         ] {

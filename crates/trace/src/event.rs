@@ -91,6 +91,22 @@ macro_rules! event_types {
                 }
             }
 
+            /// The fields of the data of a type; nothing if the type is not known.
+            pub fn fields_of(kind: &str) -> Option<Vec<String>> {
+                let schema = match kind {
+                    $($name => schemars::schema_for!($type),)*
+                    _ => return None,
+                };
+                let fields = schema.get("properties").and_then(Json::as_object);
+                Some(fields.into_iter().flatten().map(|(name, _)| name.clone()).collect())
+            }
+
+            /// The data alone, without the type.
+            pub fn to_json(&self) -> Json {
+                // All data has texts as its keys, which is all that could fail.
+                serde_json::to_value(DataOnly(self)).unwrap_or_default()
+            }
+
             /// The schema of the data of each type that is known.
             pub(super) fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
                 vec![$(($name, generator.subschema_for::<$type>()),)*]

@@ -57,6 +57,8 @@ pub struct Selector {
     pub success: Option<bool>,
     /// `args`: dotted keys and their values.
     pub args: Vec<(String, Json)>,
+    /// `data`: dotted keys into what the event says, and their values.
+    pub data: Vec<(String, Json)>,
 }
 
 impl Selector {

@@ -223,6 +223,11 @@ pub(super) const SELECTOR: &[Field] = &[
         OBJECT,
         "Arguments of a call: dotted keys and their values.",
     ),
+    field(
+        "data",
+        OBJECT,
+        "Data of an event of this `event_type`: dotted keys and their values.",
+    ),
 ];
 
 pub(super) const ARGS_MATCH: &[Field] = &[

@@ -13,6 +13,7 @@ use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader, instead};
 use cuecard_source::value::{Json, cut, is_invisible};
 use cuecard_source::values::regular_expression;
+use cuecard_trace::EventData;
 
 /// The most bytes that a compiled pattern may take.
 const MAX_PATTERN: usize = 1024 * 1024;
@@ -365,7 +366,13 @@ pub(super) fn selector(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> O
         call_id: text(reader, object, "call_id"),
         success: reader.flag(object, "success", "`success`"),
         args: dotted(reader, object, "args"),
+        data: dotted(reader, object, "data"),
     };
+    if !selector.data.is_empty() && selector.event_type.is_none() {
+        let message = "`data` needs an `event_type`".to_owned();
+        report(reader, codes::ASSERT_PARAMS, node.span, pointer, message);
+        return None;
+    }
     let says_nothing = fields::SELECTOR
         .iter()
         .all(|field| reader.get(object, field.name).is_none());
@@ -405,6 +412,17 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
                 found = Some((key, message, None));
                 break;
             }
+        }
+        let fields = kind.and_then(EventData::fields_of).unwrap_or_default();
+        let has = |key: &str| {
+            let first = key.split('.').next().unwrap_or(key);
+            fields.iter().any(|field| field == key || field == first)
+        };
+        if let Some((key, _)) = selector.data.iter().find(|(key, _)| !has(key)) {
+            let kind = kind.unwrap_or_default();
+            let message = format!("the data of `{kind}` has no `{}`", cut(key, 40));
+            let message = format!("{message}, but {}", fields.join(", "));
+            found = Some(("data", message, None));
         }
         if kind.is_none() && selector.success.is_some() && !selector.args.is_empty() {
             let message = "no event has both `success` and `args`".to_owned();

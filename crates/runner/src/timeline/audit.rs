@@ -232,6 +232,10 @@ async fn events_of(
 fn event_of(line: &str, folder: &Path) -> Option<String> {
     let json: Json = serde_json::from_str(line).ok()?;
     let kind = json["type"].as_str()?;
+    // What an agent asks its model has ids and times of its own; what it says and does stands in other events.
+    if kind == "http_exchange" {
+        return None;
+    }
     let mut data = json["data"].clone();
     if let Some(object) = data.as_object_mut() {
         object.retain(|key, _| !OF_ONE_RUN.contains(&key.as_str()));
