@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cuecard_source::value::Redactor;
 use cuecard_trace::{End, EventData, Header};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::clock::{Clock, Stopwatch};
 use super::tap::Recorder;
@@ -46,6 +46,8 @@ enum TraceMessage<N> {
     Events(Duration, Option<Arc<str>>, Vec<EventData>),
     Notice(N, Option<OwnedSemaphorePermit>),
     End(Box<End>),
+    /// Who asks is told when everything before is written.
+    Settle(oneshot::Sender<()>),
     /// Nothing more is told.
     Close,
 }
@@ -139,6 +141,7 @@ fn write<N>(
     mut watcher: Option<Watcher<N>>,
 ) -> Option<io::Error> {
     let mut notices = Vec::new();
+    let mut asking = Vec::new();
     while let Some(first) = queue.blocking_recv() {
         let since = Stopwatch::start();
         let mut next = Some(first);
@@ -152,6 +155,7 @@ fn write<N>(
                 }
                 TraceMessage::Notice(notice, units) => notices.push((notice, units)),
                 TraceMessage::End(end) => recorder.end(&end),
+                TraceMessage::Settle(asks) => asking.push(asks),
                 TraceMessage::Close => is_over = true,
             }
             if !is_over && since.elapsed() < FLUSH {
@@ -160,6 +164,10 @@ fn write<N>(
         }
         // Who watches is told of nothing that a crash could take out of the trace.
         recorder.settle();
+        for asks in asking.drain(..) {
+            // Who no longer waits need not be told.
+            let _ = asks.send(());
+        }
         for (notice, units) in notices.drain(..) {
             if let Some(watcher) = &mut watcher {
                 watcher(&notice);
@@ -214,6 +222,14 @@ impl<N> TraceWriter<N> {
         if let Some(queue) = &self.queue {
             let _ = queue.try_send(TraceMessage::Notice(notice, None));
         }
+    }
+
+    /// Waits until everything told so far is written.
+    pub async fn settled(&self) {
+        let (asks, settled) = oneshot::channel();
+        self.tell(TraceMessage::Settle(asks)).await;
+        // The writer is gone only after a panic in a watcher.
+        let _ = settled.await;
     }
 
     /// The trace is over.

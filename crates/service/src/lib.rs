@@ -277,7 +277,7 @@ impl RunningService {
         &self.diagnostics
     }
 
-    /// Waits until the first session has told all that stands above an event of the first timeline.
+    /// Waits until the first session has told all that stands above an event of the first timeline, and the trace has it.
     pub async fn told_above(&self, event_idx: usize) {
         let steps = self.service.scripts.first().map(|script| &script.steps[..]);
         let is_above = |step: &Step| step.place.event_idx < event_idx;
@@ -286,6 +286,14 @@ impl RunningService {
         let told = n_played.wait_for(|&n_played| last.is_none_or(|last| n_played > last));
         // The service keeps the other end.
         let _ = told.await;
+        self.service.teller.settled().await;
+    }
+
+    /// The prompts that clients sent, by session; the task's first.
+    pub fn received(&self) -> Vec<Vec<String>> {
+        let sessions = self.service.sessions();
+        let sessions = sessions.iter().rev();
+        sessions.map(|session| session.received()).collect()
     }
 
     /// Ends all sessions and says how the run went.

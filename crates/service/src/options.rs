@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use cuecard_runtime::listener::DEFAULT_BIND;
 use cuecard_runtime::load::PlayOptions;
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 /// What can be said about a service before it starts.
 #[derive(Debug, Clone)]
@@ -19,6 +20,9 @@ pub struct ServiceOptions {
     pub cors_origin: Option<String>,
     /// Whether a session waits for a prompt at each user input but the first.
     pub waits_for_prompts: bool,
+    /// The event of the timeline that is not told yet, nor anything below it: who looks at sessions moves it on. All is
+    /// told without one.
+    pub hold: Option<watch::Receiver<usize>>,
     /// When every session begins, as its events tell; the real time if absent.
     pub fixed_time: Option<Timestamp>,
     /// How many threads serve; 0 serves on the runtime of the caller.
@@ -35,6 +39,7 @@ impl Default for ServiceOptions {
             token: None,
             cors_origin: None,
             waits_for_prompts: false,
+            hold: None,
             fixed_time: None,
             n_threads: 0,
             max_connections: 10_000,

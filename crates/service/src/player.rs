@@ -44,7 +44,7 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
                     .after(script.origin_ms, step.at_ms),
             ),
         };
-        if player.wait_until(due).await.is_none() {
+        if player.held(step).await.is_none() || player.wait_until(due).await.is_none() {
             return;
         }
         session.reached(Duration::from_millis(at_ms));
@@ -86,6 +86,23 @@ impl Player<'_> {
                 },
             }
         }
+    }
+
+    /// Waits until a step may be told; `None` if the session is stopped.
+    async fn held(&mut self, step: &Step) -> Option<()> {
+        let Some(mut hold) = self.service.options.hold.clone() else {
+            return Some(());
+        };
+        let since = self.service.clock.now();
+        let mut control = self.session.control.subscribe();
+        let is_told = |hold: &usize| step.place.event_idx < *hold;
+        tokio::select! {
+            // Who is gone holds nothing back.
+            _ = hold.wait_for(is_told) => {}
+            _ = control.wait_for(|control| *control == Control::Stop) => return None,
+        }
+        self.base += self.service.clock.now().saturating_sub(since);
+        Some(())
     }
 
     /// Does what a step says; `None` if the session is stopped.

@@ -16,6 +16,9 @@ use super::script::{ServiceScript, StepPlace, is_final, message};
 /// No session tells more events: the prompts that clients send are bounded by that.
 pub(crate) const MOST_EVENTS: usize = 100_000;
 
+/// So many prompts are kept as they were sent.
+const MOST_RECEIVED: usize = 1000;
+
 /// An event that was told.
 #[derive(Debug)]
 pub(crate) struct Told {
@@ -79,6 +82,8 @@ struct State {
     is_merged: bool,
     /// Prompts that the script has not taken yet.
     prompts: VecDeque<String>,
+    /// All prompts that clients sent, also those that were refused, up to a bound.
+    received: Vec<String>,
     /// How many it has taken.
     n_taken: usize,
     /// Whether it waits for one.
@@ -126,6 +131,7 @@ impl Session {
                 updated: started,
                 is_merged: false,
                 prompts: VecDeque::new(),
+                received: Vec::new(),
                 n_taken: 0,
                 is_waiting: false,
                 elapsed: Duration::ZERO,
@@ -314,6 +320,9 @@ impl Session {
         is_waited_for: bool,
     ) -> Result<Option<Arc<Told>>, Refused> {
         let mut state = self.state();
+        if state.received.len() < MOST_RECEIVED {
+            state.received.push(text.to_owned());
+        }
         let status = state.status;
         if is_final(status) {
             return Err(Refused::Over(status.as_str()));
@@ -345,6 +354,12 @@ impl Session {
         state.is_waiting = taken.is_none();
         state.n_taken += usize::from(taken.is_some());
         taken
+    }
+
+    /// All prompts that clients sent, the task's first.
+    pub(crate) fn received(&self) -> Vec<String> {
+        let task = std::iter::once(self.task.prompt.clone());
+        task.chain(self.state().received.iter().cloned()).collect()
     }
 
     pub(crate) fn prompts(&self) -> watch::Receiver<usize> {

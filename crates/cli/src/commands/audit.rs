@@ -111,10 +111,16 @@ fn tell(audit: &Audit, output: &Output) {
             difference.event,
             difference.surroundings.describe()
         ),
-        (None, None) => format!(
-            "{} runs, each with the same {} events",
-            audit.n_runs, audit.n_events
-        ),
+        (None, None) => {
+            let same = format!(
+                "{} runs, each with the same {} events",
+                audit.n_runs, audit.n_events
+            );
+            match &audit.failure {
+                Some(failure) => format!("{same}, and each failed: {failure}"),
+                None => same,
+            }
+        }
     };
     output::stdout(&format!(
         "{mark} {}  {how}\n",
@@ -143,6 +149,7 @@ fn to_json(audit: &Audit) -> Json {
     });
     json!({
         "scenario": audit.scenario, "runs": audit.n_runs, "events": audit.n_events,
-        "same": audit.holds(), "difference": difference, "problem": audit.problem,
+        "same": difference.is_none() && audit.problem.is_none(), "difference": difference,
+        "failure": audit.failure, "problem": audit.problem,
     })
 }

@@ -93,8 +93,7 @@ fn find(runs: &Path, name: &str) -> Result<PathBuf, Diagnostic> {
         .map(|entry| entry.path())
         .filter(|path| path.join("trace.jsonl").is_file())
         .collect();
-    // Their names begin with their times.
-    known.sort();
+    known.sort_by_key(|path| (started_at(path), path.clone()));
     let found = match name {
         "last" => known.pop(),
         id => known.iter().find(|path| path.ends_with(id)).cloned(),
@@ -107,6 +106,13 @@ fn find(runs: &Path, name: &str) -> Result<PathBuf, Diagnostic> {
         Diagnostic::error(codes::FILE_READ, message)
             .with_help("name the folder of a run, or where runs are with --run-dir")
     })
+}
+
+/// When a run began.
+fn started_at(folder: &Path) -> Option<jiff::Timestamp> {
+    let text = fs::read_to_string(folder.join("run.json")).ok()?;
+    let json: serde_json::Value = serde_json::from_str(&text).ok()?;
+    json["started_at"].as_str()?.parse().ok()
 }
 
 fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
@@ -124,12 +130,7 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     });
     let events: Vec<Event> = events.collect();
     let first = events.first().map(|event| event.ts);
-    let started = fs::read_to_string(folder.join("run.json")).ok();
-    let started = started.and_then(|text| {
-        let json: serde_json::Value = serde_json::from_str(&text).ok()?;
-        json["started_at"].as_str()?.parse().ok()
-    });
-    let started: Option<jiff::Timestamp> = started.or(first);
+    let started = started_at(folder).or(first);
     let shown = events.iter().map(|event| {
         let at = started.map(|started| event.ts.duration_since(started));
         let at = at.and_then(|at| Duration::try_from(at).ok());

@@ -200,12 +200,18 @@ fn an_interrupted_run_ends_its_command_and_says_so() {
     };
     let work = scratch.work();
     fs::write(work.join("a.test.yaml"), case("ends", "exit 1")).expect("written");
-    fs::write(work.join("b.test.yaml"), case("sleeps", "sleep 600")).expect("written");
+    // Who reads a named pipe waits until somebody writes.
+    let begun = work.join("begun");
+    let made = std::process::Command::new("mkfifo").arg(&begun).status();
+    assert!(made.expect("mkfifo is there").success());
+    let sleeps = format!("echo > '{}'; sleep 600", begun.display());
+    fs::write(work.join("b.test.yaml"), case("sleeps", &sleeps)).expect("written");
     let reports = ["tap", "junit", "json"].map(|kind| format!("{kind}:report.{kind}"));
     let mut args = vec!["test", ".", "-j", "1"];
     args.extend(reports.iter().flat_map(|report| ["--report", report]));
     let running = scratch.start(&args).expect("it starts");
     assert!(running.wait_for(|stdout, _| stdout.contains("ERROR ends")));
+    fs::read(&begun).expect("the second test begins");
     running.interrupt();
     let finished = running.finish();
     assert_eq!(

@@ -552,7 +552,8 @@ threading.Thread(target=follow, args=[session], daemon=True).start()
 for line in sys.stdin:
     if "quits early" in sys.argv:
         break
-    post(f"/sessions/{session}/prompt", {"prompt": line.strip()})
+    more = ", please" if "says more" in sys.argv else ""
+    post(f"/sessions/{session}/prompt", {"prompt": line.strip() + more})
 "#;
 
 #[test]
@@ -601,10 +602,18 @@ timeline:
     let words = with(&[]);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let seen = run(&scratch, &words, 0);
-    assert_eq!(codes(&seen), ["T-ASRT-03", "T-TERM-08"]);
+    assert_eq!(codes(&seen), ["T-ASRT-03", "T-ASRT-03", "T-TERM-08"]);
     assert_eq!(
         checks(&seen),
         ["assert screen true", "assert text.contains[0] true"]
+    );
+    // What is typed must be what is sent.
+    let words = with(&["says more"]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let other = run(&scratch, &words, 1);
+    assert_eq!(
+        codes(&other),
+        ["T-ASRT-03", "T-ASRT-03", "T-TERM-08", "T-TERM-10"]
     );
     // Who leaves before the last prompt is found out.
     let words = with(&["quits early"]);

@@ -9,6 +9,7 @@ use cuecard_llm::DEFAULT_CHUNK;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::text_file::io_reason;
+use cuecard_source::diagnostic::Severity;
 use cuecard_source::value::{Json, cut};
 use cuecard_terminal::{Places, normalised};
 use cuecard_timeline::model::TerminalConfig;
@@ -103,14 +104,16 @@ pub struct Audit {
     pub n_events: usize,
     /// The first run that differs.
     pub difference: Option<AuditDifference>,
+    /// What failed in the first run, if it did.
+    pub failure: Option<String>,
     /// Why it could not be done.
     pub problem: Option<String>,
 }
 
 impl Audit {
-    /// Whether all runs were the same.
+    /// Whether all runs were the same, and passed.
     pub fn holds(&self) -> bool {
-        self.difference.is_none() && self.problem.is_none()
+        self.difference.is_none() && self.failure.is_none() && self.problem.is_none()
     }
 }
 
@@ -127,6 +130,7 @@ pub async fn audit(
         n_runs: 0,
         n_events: 0,
         difference: None,
+        failure: None,
         problem: None,
     };
     let mut first: Vec<String> = Vec::new();
@@ -135,7 +139,10 @@ pub async fn audit(
         let surroundings = Surroundings::of(seed, nth, &locales);
         watch(nth, &surroundings);
         let events = match events_of(script, options, &surroundings, stop).await {
-            Ok(events) => events,
+            Ok((events, failure)) => {
+                audit.failure = audit.failure.or(failure);
+                events
+            }
             Err(problem) => {
                 audit.problem = Some(format!("run {}: {problem}", nth + 1));
                 return audit;
@@ -185,13 +192,13 @@ async fn locales(options: &RunOptions) -> Vec<String> {
     locales
 }
 
-/// The events of one run, without what is that of one run only.
+/// The events of one run, without what is that of one run only; and what failed in it.
 async fn events_of(
     script: &Arc<RunScript>,
     options: &RunOptions,
     surroundings: &Surroundings,
     stop: &CancellationToken,
-) -> Result<Vec<String>, String> {
+) -> Result<(Vec<String>, Option<String>), String> {
     let outer = tempfile::tempdir().map_err(|error| io_reason(&error))?;
     let mut folder = outer.path().to_owned();
     for nth in 0..surroundings.depth {
@@ -225,7 +232,11 @@ async fn events_of(
         events.push(format!("{}: {}", found.code.name(), found.message));
     }
     events.push(format!("status {}", outcome.status.as_str()));
-    Ok(events)
+    let failed = outcome.status == RunStatus::Failed;
+    let mut errors = outcome.findings.iter();
+    let failure = errors.find(|found| found.severity == Severity::Error);
+    let failure = failure.map(|found| format!("{}: {}", found.code.name(), found.message));
+    Ok((events, failed.then(|| failure.unwrap_or_default())))
 }
 
 /// An event of a trace without its time and its place.

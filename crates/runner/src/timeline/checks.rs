@@ -27,7 +27,7 @@ pub(super) struct PendingScreenshot {
 }
 
 impl Executor<'_> {
-    fn still(&self) -> Duration {
+    pub(super) fn still(&self) -> Duration {
         Duration::from_millis(self.script.terminal.settle_ms)
     }
 

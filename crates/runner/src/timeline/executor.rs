@@ -60,6 +60,10 @@ pub(super) struct Executor<'a> {
     pub(super) simulation: Option<Simulation>,
     /// What a real agent does to the files of the workspace.
     changes: Option<FolderChanges>,
+    /// The prompts that the user has typed.
+    pub(super) typed: Vec<String>,
+    /// How many calls the agent has made.
+    n_calls: u64,
     pub(super) agent_version: Option<String>,
     /// Whether it makes no sense to go on.
     pub(super) is_stuck: bool,
@@ -118,6 +122,8 @@ impl<'a> Executor<'a> {
             model: None,
             simulation: None,
             changes: None,
+            typed: Vec::new(),
+            n_calls: 0,
             agent_version: None,
             is_stuck: false,
             pending_screenshots: Vec::new(),
@@ -201,6 +207,9 @@ impl<'a> Executor<'a> {
                 && matches!(PlayerKind::Run.cell(&event.kind).act, Act::Acts);
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
+            }
+            if let Some(simulation) = &self.simulation {
+                simulation.has_looked(&script.timeline, event_idx);
             }
             let is_of_agent = step.role == StepRole::History
                 || matches!(
@@ -497,6 +506,7 @@ impl<'a> Executor<'a> {
             metrics: Metrics {
                 timing_ms_total: elapsed.as_secs_f64() * 1000.0,
                 timing_synthesized: false,
+                tool_call_count: self.n_calls,
                 ..Metrics::default()
             },
             artifacts: serde_json::Map::new(),
@@ -565,6 +575,7 @@ impl<'a> Executor<'a> {
         for event in events {
             let elapsed = event.ts.duration_since(started);
             let elapsed = Duration::try_from(elapsed).unwrap_or_default();
+            self.n_calls += u64::from(matches!(event.data, EventData::ToolCall(_)));
             self.add_agent_event(elapsed, &event.data);
             self.recorder.record_at(elapsed, event.data);
         }
@@ -642,6 +653,8 @@ impl<'a> Executor<'a> {
         let Some(terminal) = &self.terminal else {
             return self.find(found).await;
         };
+        // What explains it may be on its way.
+        terminal.settled(self.still()).await;
         let rows = terminal.screen().rows();
         let last = rows.iter().rposition(|row| !row.is_empty());
         let shown = rows[..last.map_or(0, |last| last + 1)].join("\n");

@@ -6,11 +6,12 @@ use std::time::Duration;
 use cuecard_runtime::load::PlayOptions;
 use cuecard_service::{MockService, RunningService, ServiceOptions, TraceOutput};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Json;
-use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::{EventKind, Timeline, TimelineEvent};
 use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
 use cuecard_trace::Event;
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::checks::is_of_screen;
 use super::executor::Executor;
@@ -25,15 +26,23 @@ const LOOKS_EVERY: Duration = Duration::from_millis(50);
 pub(super) struct Simulation {
     running: RunningService,
     events: mpsc::Receiver<Event>,
+    /// The event that sessions don't tell yet.
+    hold: watch::Sender<usize>,
 }
 
 impl Simulation {
-    /// Starts it; prompts are awaited if a program sends them.
+    /// Starts it. If a program follows it, it awaits the prompts that the program sends, and tells nothing behind what is
+    /// to be looked at until that is done.
     pub(super) async fn start(
         script: &RunScript,
         play: &PlayOptions,
-        waits_for_prompts: bool,
+        has_program: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
+        let first = match has_program {
+            true => next_look(script.timeline(), 0),
+            false => usize::MAX,
+        };
+        let (hold, held) = watch::channel(first);
         let settings = ServiceOptions {
             play: PlayOptions {
                 require_complete: true,
@@ -41,7 +50,8 @@ impl Simulation {
                 tags: Vec::new(),
                 ..play.clone()
             },
-            waits_for_prompts,
+            waits_for_prompts: has_program,
+            hold: Some(held),
             ..ServiceOptions::default()
         };
         let (sender, events) = mpsc::channel();
@@ -55,7 +65,11 @@ impl Simulation {
             .start()
             .await;
         match running {
-            Ok(running) => Ok(Self { running, events }),
+            Ok(running) => Ok(Self {
+                running,
+                events,
+                hold,
+            }),
             Err(cuecard_service::StartError::Files(found)) => Err(found),
             Err(error) => Err(vec![Diagnostic::error(
                 codes::TERMINAL_START,
@@ -69,10 +83,30 @@ impl Simulation {
         self.running.base_url()
     }
 
+    /// What is to be looked at at an event has been.
+    pub(super) fn has_looked(&self, timeline: &Timeline, event_idx: usize) {
+        let hold = |hold: &mut usize| {
+            if *hold == event_idx {
+                *hold = next_look(timeline, event_idx + 1);
+            }
+        };
+        self.hold.send_modify(hold);
+    }
+
     /// What it told its trace since it was asked last.
     pub(super) fn events(&self) -> Vec<Event> {
         self.events.try_iter().collect()
     }
+}
+
+/// The next event, from `from` on, at which a program is looked at.
+fn next_look(timeline: &Timeline, from: usize) -> usize {
+    let is_look = |event: &&TimelineEvent| {
+        matches!(event.kind, EventKind::Assert(_) | EventKind::Screenshot(_))
+    };
+    let below = timeline.events.iter().skip(from);
+    let next = below.enumerate().find(|(_, event)| is_look(event));
+    next.map_or(usize::MAX, |(nth, _)| from + nth)
 }
 
 /// Starts a session of a timeline at the service at `url`; its address.
@@ -156,10 +190,26 @@ impl Executor<'_> {
                     let mut left = assert.checks.iter();
                     let is_seen = |check| has_program && is_of_screen(check);
                     let is_left = left.any(|check| !is_seen(&check.check));
-                    is_left.then_some("asserts about what is done are not evaluated")
+                    is_left.then_some(match has_program {
+                        true => "asserts about what is done are not evaluated",
+                        false => "asserts are not evaluated without a program",
+                    })
                 }
                 EventKind::Screenshot(_) if !has_program => {
                     Some("there is no screen without a program")
+                }
+                EventKind::UserEdits { .. }
+                | EventKind::ApplyPatch(_)
+                | EventKind::UserCommand(_) => {
+                    Some("commands and patches of the user are left out")
+                }
+                EventKind::UserCancelSession { .. } if !has_program => {
+                    Some("nobody interrupts without a program")
+                }
+                EventKind::UserInputs(inputs)
+                    if !has_program && inputs.iter().any(|input| input.target.is_some()) =>
+                {
+                    Some("nobody types keys without a program")
                 }
                 _ => None,
             };
@@ -216,11 +266,47 @@ impl Executor<'_> {
 
     /// Takes over what the service found.
     pub(super) async fn end_simulation(&mut self, simulation: Simulation) {
-        let Simulation { running, events } = simulation;
+        let Simulation {
+            running,
+            events,
+            hold: _hold,
+        } = simulation;
+        if self.terminal.is_some() {
+            self.compare_prompts(&running.received()).await;
+        }
         let verdict = running.stop().await;
         self.record_of_player(events.try_iter().collect());
         for found in verdict.findings {
             self.find(found).await;
         }
+    }
+
+    /// Compares the prompts that the program sent with those that were typed.
+    async fn compare_prompts(&mut self, received: &[Vec<String>]) {
+        let message = match received {
+            [] => "the program started no session".to_owned(),
+            [received] => {
+                let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let typed: Vec<String> = self.typed.iter().map(words).collect();
+                let received: Vec<String> = received.iter().map(words).collect();
+                let count = typed.len().max(received.len());
+                let Some(at) = (0..count).find(|&at| typed.get(at) != received.get(at)) else {
+                    return;
+                };
+                let shown = |text: Option<&String>| match text {
+                    Some(text) => format!("{:?}", cut(text, 200)),
+                    None => "none".to_owned(),
+                };
+                format!(
+                    "the program sent another prompt {}: typed {}, received {}",
+                    at + 1,
+                    shown(typed.get(at)),
+                    shown(received.get(at))
+                )
+            }
+            received => format!("the program started {} sessions", received.len()),
+        };
+        self.find_with_screen(Diagnostic::error(codes::TERMINAL_INPUT, message))
+            .await;
     }
 }

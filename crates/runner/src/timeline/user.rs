@@ -38,6 +38,9 @@ impl Executor<'_> {
                 content: text.clone(),
             }));
         }
+        if is_prompt {
+            self.typed.push(text.clone());
+        }
         if let Some(terminal) = &self.terminal {
             if is_prompt {
                 terminal.type_text(&text);

@@ -29,14 +29,6 @@ pub(super) struct OpenCall {
     began: Duration,
 }
 
-impl OpenCall {
-    pub(super) fn kill(&self) {
-        if let Call::Command { command, .. } = &self.call {
-            command.kill();
-        }
-    }
-}
-
 impl Player {
     pub(super) async fn call(&mut self, event_idx: usize, call: &ToolUse, part: EventPart) {
         match part {
@@ -141,6 +133,36 @@ impl Player {
             }
             clock.sleep_until(clock.now() + LOOKS_EVERY).await;
         }
+    }
+
+    /// Ends a call that the user cancels, unless it is over anyway.
+    pub(super) async fn cancel_call(&mut self, event_idx: usize, call: &ToolUse) {
+        let Some(open) = self.open.get(&event_idx) else {
+            return;
+        };
+        let is_over = match &open.call {
+            Call::Command { command, .. } => command.end().is_some(),
+            Call::Answered(_) | Call::Simulated => true,
+        };
+        if call.has_own_end() && is_over {
+            return self.end_call(event_idx, call).await;
+        }
+        let took = self.recorder.clock().now().saturating_sub(open.began);
+        if let Call::Command { command, .. } = &open.call {
+            command.kill();
+            command.ended().await;
+        }
+        self.open.remove(&event_idx);
+        self.recorder.record(EventData::ToolResult(ToolResult {
+            tool: call.tool.clone().into(),
+            call_id: call.call_id.as_str().into(),
+            success: false,
+            result: Arc::new(Json::String("Interrupted".to_owned())),
+            text: None,
+            structured: None,
+            fixture_id: None,
+            duration_ms: Some(took.as_secs_f64() * 1000.0),
+        }));
     }
 
     async fn end_call(&mut self, event_idx: usize, call: &ToolUse) {

@@ -486,8 +486,13 @@ impl Player {
     /// The user has cancelled the turn: nothing more of it is done.
     async fn cancel(&mut self) {
         self.is_cancelled = true;
-        for (_, call) in std::mem::take(&mut self.open) {
-            call.kill();
+        let open: Vec<usize> = self.open.keys().copied().collect();
+        for event_idx in open {
+            let script = self.script.clone();
+            let kind = script.map(|script| script.timeline.events[event_idx].kind.clone());
+            if let Some(EventKind::ToolUse(call)) = kind {
+                self.cancel_call(event_idx, &call).await;
+            }
         }
         self.printer.error("Interrupted");
     }

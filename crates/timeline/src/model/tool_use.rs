@@ -45,6 +45,16 @@ pub struct ToolUse {
     pub delay_ms: u64,
 }
 
+impl ToolUse {
+    /// Whether it is a command that ends when it ends: the script has no time for that.
+    pub fn has_own_end(&self) -> bool {
+        self.tool == "runCmd"
+            && self.progress.is_empty()
+            && self.execution.is_none()
+            && self.status != ToolStatus::Open
+    }
+}
+
 /// `result` of a tool call: what is sent as its result, and what a real one is compared with.
 #[derive(Debug, Clone)]
 pub enum ExpectedResult {

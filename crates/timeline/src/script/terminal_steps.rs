@@ -56,7 +56,27 @@ pub fn terminal_steps(timeline: &Timeline, schedule: &Schedule) -> Vec<TerminalS
         }
     }
     steps.sort_by_key(|(key, _)| *key);
+    for at in 1..steps.len() {
+        let (key, step) = steps[at];
+        let kind = &timeline.events[step.scheduled.event_idx].kind;
+        if matches!(kind, EventKind::UserCancelSession { .. }) {
+            // It may come while commands run whose end has no time of its own.
+            let above = steps[..at].iter().rev();
+            let open = above.take_while(|(due, step)| *due < key && is_own_end(timeline, *step));
+            let n_open = open.count();
+            steps[at - n_open..=at].rotate_right(1);
+        }
+    }
     steps.into_iter().map(|(_, step)| step).collect()
+}
+
+/// Whether a step is the end of a command that ends when it ends.
+fn is_own_end(timeline: &Timeline, step: TerminalStep) -> bool {
+    let is_end = step.scheduled.part == EventPart::CallEnd && step.role == StepRole::Live;
+    match &timeline.events[step.scheduled.event_idx].kind {
+        EventKind::ToolUse(call) => is_end && call.has_own_end(),
+        _ => false,
+    }
 }
 
 /// The entry of `userInputs` that a part is.
@@ -121,5 +141,43 @@ timeline:
                 "1020 llmResponse  Live",
             ]
         );
+    }
+
+    #[test]
+    fn a_command_can_be_cancelled_while_it_runs() {
+        let of = |call: &str, cancel: &str| {
+            told(&format!(
+                "
+name: a
+timeline:
+  - userInputs: [[0, one]]
+  - agentToolUse: {call}
+  - userCancelSession: {cancel}
+"
+            ))
+        };
+        let cancelled_first = [
+            "0 userInputs one Prompt(0)",
+            "0 agentToolUse  Live",
+            "500 userCancelSession  Live",
+            "0 agentToolUse  Live",
+        ];
+        let run = "{toolName: runCmd, args: {cmd: sleep 9}}";
+        assert_eq!(of(run, "{at: 500}"), cancelled_first);
+        // At the same time, or where the script says when a call ends, that comes first.
+        for (call, cancel) in [
+            (run, "{}"),
+            ("{toolName: readFile, args: {path: a}}", "{at: 500}"),
+            (
+                "{toolName: runCmd, args: {cmd: ls}, progress: [[100, half]]}",
+                "{at: 500}",
+            ),
+        ] {
+            let last = of(call, cancel).pop().unwrap_or_default();
+            assert!(
+                last.contains("userCancelSession"),
+                "{call} {cancel}: {last}"
+            );
+        }
     }
 }
