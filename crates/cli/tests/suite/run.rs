@@ -626,3 +626,24 @@ timeline:
     assert_eq!(alone["program"], json!([]));
     run(&scratch, &[&told[..], &["--strict"]].concat(), 1);
 }
+
+/// A command that ends when it ends is interrupted, which would otherwise take a minute and leave a file.
+#[test]
+fn a_command_of_the_mock_agent_is_cancelled_while_it_runs() {
+    let scratch = program::scratch();
+    let timeline = "
+name: cancel
+timeline:
+  - userInputs: [[0, Wait for it]]
+  - agentToolUse: {toolName: runCmd, args: {cmd: 'echo begun; sleep 60; echo never > late.txt'}}
+  - userCancelSession: {at: 400}
+  - assert: {fs: {notExists: [late.txt]}, text: {contains: [Interrupted]}}
+  - userInputs: [[800, Go on]]
+  - llmResponse: [{assistant: [[0, 'I go on.']]}]
+  - assert: {text: {contains: ['I go on.']}}
+expect: {exitCode: 0}
+";
+    scratch.write("cancel.yaml", timeline).expect("writable");
+    let seen = run(&scratch, &["cancel.yaml", "--timeout", "50"], 0);
+    assert_eq!(codes(&seen), [""; 0]);
+}
