@@ -2,15 +2,14 @@
 
 use std::ffi::OsString;
 
-use cuecard_runner::timeline::{Audit, audit, load_runs};
-use cuecard_runtime::start_error::StartError;
+use cuecard_runner::timeline::{Audit, audit};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable_lines};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::asynchronous::until_stopped;
-use crate::commands::run::options;
+use crate::commands::run::{load, options};
 use crate::exit_code::ExitCode;
 use crate::output::{self, Output, stderr_line};
 
@@ -41,15 +40,11 @@ pub(crate) fn run(
             return code;
         }
     };
-    let loaded = match load_runs(&args.run.paths, &options.play) {
+    let loaded = match load(&args.run.paths, &options.play) {
         Ok(loaded) => loaded,
-        Err(StartError::Files(found)) => {
+        Err((found, code)) => {
             told(&found);
-            return ExitCode::Invalid;
-        }
-        Err(error) => {
-            told(&[Diagnostic::error(codes::FILE_READ, error.to_string())]);
-            return ExitCode::CouldNotRun;
+            return code;
         }
     };
     told(&loaded.diagnostics);

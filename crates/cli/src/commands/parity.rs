@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_runner::parity::{Parity, compare_faces};
-use cuecard_runner::timeline::{DEFAULT_LOCALE, GoldenOptions, RunOptions, load_runs};
-use cuecard_runtime::start_error::StartError;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_runner::timeline::{DEFAULT_LOCALE, GoldenOptions, RunOptions};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::{Redactor, printable};
 use serde_json::{Value as Json, json};
 
+use super::run::load;
 use super::timeline_options::TimelineOptions;
 use crate::args::{ParityArgs, SpeedArgs};
 use crate::asynchronous::until_stopped;
@@ -34,15 +34,11 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
-    let loaded = match load_runs(&args.paths, &options.play) {
+    let loaded = match load(&args.paths, &options.play) {
         Ok(loaded) => loaded,
-        Err(StartError::Files(found)) => {
+        Err((found, code)) => {
             told(&found);
-            return ExitCode::Invalid;
-        }
-        Err(error) => {
-            told(&[Diagnostic::error(codes::FILE_READ, error.to_string())]);
-            return ExitCode::CouldNotRun;
+            return code;
         }
     };
     told(&loaded.diagnostics);

@@ -9,8 +9,9 @@ use std::time::Duration;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
     AgentPreset, DEFAULT_LOCALE, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome,
-    RunScript, RunStatus, load_runs, run_timeline,
+    RunScript, RunScripts, RunStatus, load_runs, run_timeline,
 };
+use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -52,13 +53,7 @@ fn run_all(
 ) -> Result<ExitCode, Refused> {
     let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
     let options = options(args, environment)?;
-    let loaded = load_runs(&args.paths, &options.play).map_err(|error| match error {
-        StartError::Files(found) => (found, ExitCode::Invalid),
-        error => {
-            let found = Diagnostic::error(codes::FILE_READ, error.to_string());
-            (vec![found], ExitCode::CouldNotRun)
-        }
-    })?;
+    let loaded = load(&args.paths, &options.play)?;
     told(&loaded.diagnostics);
     let n_scripts = loaded.scripts.len();
     let jobs = args.jobs.get();
@@ -118,6 +113,17 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
         RunStatus::CouldNotRun => ExitCode::CouldNotRun,
         RunStatus::Interrupted => ExitCode::Interrupted,
     }
+}
+
+/// Reads the timelines.
+pub(super) fn load(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, Refused> {
+    load_runs(paths, play).map_err(|error| match error {
+        StartError::Files(found) => (found, ExitCode::Invalid),
+        error => {
+            let found = Diagnostic::error(codes::FILE_READ, error.to_string());
+            (vec![found], ExitCode::CouldNotRun)
+        }
+    })
 }
 
 pub(super) fn options(
