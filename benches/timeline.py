@@ -5,7 +5,7 @@
     cargo build --release -p cuecard-terminal --example screens
     benches/timeline.py [SCENARIOS]
 
-With `--agents` it runs one timeline ten times with each real agent that is installed, and says whether all runs are the same.
+With `--agents [NAME…]` it runs one timeline ten times with each real agent that is installed, and says whether all runs are the same.
 """
 
 import json
@@ -20,7 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TARGET = ROOT / "target" / os.environ.get("PROFILE", "release")
 PROGRAM = TARGET / "cuecard"
-AGENTS = {"codex": "codex", "opencode": "opencode", "gemini-cli": "gemini", "qwen-code": "qwen", "pi": "pi", "cline": "cline"}
+AGENTS = {"codex": "codex", "opencode": "opencode", "gemini-cli": "gemini", "qwen-code": "qwen", "pi": "pi", "cline": "cline", "mini-swe-agent": "mini", "openhands": "openhands"}
 
 
 def timeline(number):
@@ -50,9 +50,10 @@ def runs(n_scenarios, jobs):
     return {"scenarios": n_scenarios, "jobs": jobs, "seconds": round(took, 2), "runs_per_second": round(n_scenarios / took, 1)}
 
 
-def agents():
+def agents(names):
     timeline = ROOT / "examples/run/agent.yaml"
-    for name, program in AGENTS.items():
+    for name in names or AGENTS:
+        program = AGENTS[name]
         if not shutil.which(program):
             print(json.dumps({"agent": name, "installed": False}))
             continue
@@ -66,8 +67,8 @@ def agents():
 
 
 def main():
-    if "--agents" in sys.argv[1:]:
-        return agents()
+    if sys.argv[1:2] == ["--agents"]:
+        return agents(sys.argv[2:])
     n_scenarios = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     for jobs in [1, 4, 16]:
         print(json.dumps(runs(n_scenarios, jobs)), flush=True)

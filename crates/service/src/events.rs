@@ -118,7 +118,7 @@ fn frames(
     first: Option<Bytes>,
     with: Streaming,
 ) -> impl Stream<Item = io::Result<Bytes>> {
-    let has_faults = with.is_spoiled && with.service.has_faults(session.scenario_idx);
+    let has_faults = with.is_spoiled && with.service.has_faults(&session);
     let reader = Reader {
         changed: session.watch(),
         session,

@@ -9,19 +9,22 @@ use cuecard_trace::{
     ErrorHappened, EventData, FileEdit, Log, Message, Thought, ToolCall, ToolResult,
 };
 
-use super::script::{Step, StepAct, is_final, message};
+use super::script::{ServiceScript, Step, StepAct, is_final, message};
 use super::service::Service;
 use super::session::{Control, Session, Told};
 
 /// Plays a session to its end, or until it is stopped.
-pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
+pub(crate) async fn play(
+    service: Arc<Service>,
+    session: Arc<Session>,
+    (scenario_idx, script): (usize, Arc<ServiceScript>),
+) {
     service
         .tell(&session, session.become_status(SessionStatus::Queued))
         .await;
     service
         .tell(&session, session.become_status(SessionStatus::Running))
         .await;
-    let script = session.script.clone();
     let mut player = Player {
         service: &service,
         session: &session,
@@ -55,7 +58,7 @@ pub(crate) async fn play(service: Arc<Service>, session: Arc<Session>) {
             service.n_played.send_replace(step_idx + 1);
         }
     }
-    service.played(session.scenario_idx);
+    service.played(scenario_idx);
 }
 
 struct Player<'a> {

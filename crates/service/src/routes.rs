@@ -305,6 +305,10 @@ fn refusal(refused: &Refused, verb: &str) -> Problem {
             StatusCode::CONFLICT,
             "the script waits for no further prompt",
         ),
+        Refused::Shown => Problem::new(
+            StatusCode::CONFLICT,
+            format!("a session that shows a run can't {verb}"),
+        ),
         Refused::Over(status) => Problem::new(StatusCode::GONE, format!("the session is {status}")),
         Refused::Full => Problem::new(
             StatusCode::TOO_MANY_REQUESTS,

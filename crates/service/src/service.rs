@@ -118,20 +118,26 @@ impl Service {
     }
 
     /// Whether something goes wrong on purpose in the sessions of a scenario.
-    pub(crate) fn has_faults(&self, scenario_idx: usize) -> bool {
-        self.faults
-            .all()
-            .iter()
-            .any(|fault| fault.scenario_idx == scenario_idx)
+    pub(crate) fn has_faults(&self, session: &Session) -> bool {
+        let played = session
+            .script
+            .as_ref()
+            .map(|(scenario_idx, _)| *scenario_idx);
+        let mut faults = self.faults.all().iter();
+        faults.any(|fault| Some(fault.scenario_idx) == played)
     }
 
     /// The fault that hits an event in the first stream that comes to it.
     pub(crate) fn hit(&self, session: &Session, told: &Told) -> Option<FrameHit> {
         let place = told.place?;
+        let played = session
+            .script
+            .as_ref()
+            .map(|(scenario_idx, _)| *scenario_idx);
         let mut hit = lock(&session.hit);
         let mut faults = self.faults.all().iter().enumerate();
         let (fault_idx, fault) = faults.find(|(fault_idx, fault)| {
-            fault.scenario_idx == session.scenario_idx
+            Some(fault.scenario_idx) == played
                 && fault.event_idx == place.event_idx
                 && fault.aim.is_ok()
                 && fault.fault.at_ms.is_none_or(|at_ms| place.into_ms >= at_ms)
@@ -152,6 +158,10 @@ impl Service {
         scenario_name: Option<&str>,
         key: Option<String>,
     ) -> Result<AcceptedTask, Problem> {
+        if self.scripts.is_empty() {
+            let detail = "this service only shows runs that go on elsewhere: it does no tasks";
+            return Err(Problem::new(StatusCode::CONFLICT, detail));
+        }
         let asked = json!([task, scenario_name]);
         if let Some(key) = &key
             && let Some((earlier, accepted)) = lock(&self.keys).get(key)
@@ -246,28 +256,37 @@ impl Service {
     }
 
     fn open(self: &Arc<Self>, scenario_idx: usize, task: TaskInfo) -> Result<String, Problem> {
+        let script = self.scripts[scenario_idx].clone();
+        let session = self.add(Some((scenario_idx, script.clone())), task)?;
+        let id = session.id.to_string();
+        let (service, stop) = (self.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = play(service, session, (scenario_idx, script)) => {}
+                () = stop.cancelled() => {}
+            }
+        });
+        Ok(id)
+    }
+
+    /// Opens a session; one without a script shows a run that goes on elsewhere.
+    pub(crate) fn add(
+        &self,
+        script: Option<(usize, Arc<ServiceScript>)>,
+        task: TaskInfo,
+    ) -> Result<Arc<Session>, Problem> {
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= self.options.play.max_sessions {
             let detail = format!("there are {} sessions already: delete some", sessions.len());
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail));
         }
         let number = self.n_sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        let id: Arc<str> = format!("session-{number}").into();
+        let id = format!("session-{number}").into();
         let now = || self.clock.timestamp(self.clock.now());
         let started = self.options.fixed_time.unwrap_or_else(now);
-        let script = self.scripts[scenario_idx].clone();
-        let session = Session::new(id.clone(), number, (scenario_idx, script), task, started);
-        let session = Arc::new(session);
+        let session = Arc::new(Session::new(id, number, script, task, started));
         sessions.insert(number, session.clone());
-        drop(sessions);
-        let (service, stop) = (self.clone(), self.stop.clone());
-        self.tasks.spawn(async move {
-            tokio::select! {
-                () = play(service, session) => {}
-                () = stop.cancelled() => {}
-            }
-        });
-        Ok(id.to_string())
+        Ok(session)
     }
 
     /// The session of an id.
@@ -299,9 +318,12 @@ impl Service {
 
     /// A session is over.
     pub(crate) async fn ended(&self, session: &Session) {
+        let Some((_, script)) = &session.script else {
+            return;
+        };
         let notice = Notice::Ended {
             session: session.id.to_string(),
-            scenario: session.script.timeline.name.clone(),
+            scenario: script.timeline.name.clone(),
             status: session.status().as_str(),
         };
         self.teller.notice(notice).await;

@@ -58,8 +58,8 @@ pub(crate) struct TaskInfo {
 pub(crate) struct Session {
     pub(crate) id: Arc<str>,
     pub(crate) number: u64,
-    pub(crate) scenario_idx: usize,
-    pub(crate) script: Arc<ServiceScript>,
+    /// What is played in it, and its number; nothing if it shows a run that goes on elsewhere.
+    pub(crate) script: Option<(usize, Arc<ServiceScript>)>,
     pub(crate) task: TaskInfo,
     /// When it began, as its events tell.
     pub(crate) started: Timestamp,
@@ -107,20 +107,21 @@ pub(crate) enum Refused {
     Full,
     /// The script waits for no prompt any more.
     Unawaited,
+    /// It shows a run that goes on elsewhere.
+    Shown,
 }
 
 impl Session {
     pub(crate) fn new(
         id: Arc<str>,
         number: u64,
-        (scenario_idx, script): (usize, Arc<ServiceScript>),
+        script: Option<(usize, Arc<ServiceScript>)>,
         task: TaskInfo,
         started: Timestamp,
     ) -> Self {
         Self {
             id,
             number,
-            scenario_idx,
             script,
             task,
             started,
@@ -192,6 +193,11 @@ impl Session {
     pub(crate) fn now(&self) -> Timestamp {
         let elapsed = self.state().elapsed;
         self.started.checked_add(elapsed).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Tells an event of a run that it shows.
+    pub(crate) fn tell(&self, event: Json) {
+        self.tell_in(&mut self.state(), event, None);
     }
 
     /// Makes the status another, and tells it.
@@ -274,6 +280,9 @@ impl Session {
         control: Control,
         statuses: [SessionStatus; 2],
     ) -> Result<Vec<Arc<Told>>, Refused> {
+        if self.script.is_none() {
+            return Err(Refused::Shown);
+        }
         let mut state = self.state();
         if is_final(state.status) || !can(state.status) {
             return Err(Refused::WrongState(state.status.as_str()));
@@ -319,6 +328,9 @@ impl Session {
         text: &str,
         is_waited_for: bool,
     ) -> Result<Option<Arc<Told>>, Refused> {
+        let Some((_, script)) = &self.script else {
+            return Err(Refused::Shown);
+        };
         let mut state = self.state();
         if state.received.len() < MOST_RECEIVED {
             state.received.push(text.to_owned());
@@ -334,7 +346,7 @@ impl Session {
             return Err(Refused::Full);
         }
         let told = match is_waited_for {
-            true if state.n_taken + state.prompts.len() >= self.script.n_awaited => {
+            true if state.n_taken + state.prompts.len() >= script.n_awaited => {
                 return Err(Refused::Unawaited);
             }
             true => {
@@ -398,6 +410,7 @@ impl Session {
             id: self.id.to_string(),
             status: state.status.as_str().to_owned(),
             is_waiting: state.is_waiting && !is_final(state.status),
+            is_shown: self.script.is_none(),
             prompt: self.task.prompt.clone(),
             repo: self.task.repo.clone(),
             runtime: self.task.runtime.clone(),

@@ -103,6 +103,9 @@ pub(crate) struct SessionDocument {
     /// Whether it waits for a prompt.
     #[serde(rename = "waitingForPrompt")]
     pub(crate) is_waiting: bool,
+    /// Whether it shows a run that goes on elsewhere: it can't be steered.
+    #[serde(rename = "readOnly")]
+    pub(crate) is_shown: bool,
     pub(crate) prompt: String,
     #[schema(value_type = Option<Value>)]
     pub(crate) repo: Json,

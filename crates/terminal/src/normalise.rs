@@ -37,7 +37,7 @@ const REPLACED: &[(&str, &str)] = &[
         "$1:[PORT]",
     ),
     (r"(?i)\b(port)([ =:]+)\d{1,5}\b", "$1$2[PORT]"),
-    (r"(?i)\b(pid)([ =:]+)\d+\b", "$1$2[PID]"),
+    (r"(?i)\b(pg?id)([ =:]+)\d+\b", "$1$2[PID]"),
     (
         r"\b\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h|min|sec| ns| µs| ms| s| min| sec| seconds?| minutes?| hours?)\b(?: \d+(?:\.\d+)?(?:ms|s|m|min)\b)*",
         "[DURATION]",

@@ -71,6 +71,9 @@ pub(crate) struct RunArgs {
     /// Show the running program beside the timeline; q ends the run
     #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Output")]
     pub live: bool,
+    /// Show the runs on a page at this port while they go on (0: any free port)
+    #[arg(long, value_name = "PORT", help_heading = "Output")]
+    pub serve_rest: Option<u16>,
     /// Keep the workspaces
     #[arg(long, help_heading = "How to play")]
     pub keep: bool,

@@ -69,7 +69,7 @@ pub(crate) fn run(
                 serve::planned_faults(&planned, false);
                 ExitCode::Passed
             }
-            Err(error) => serve::refuse(&error, false, output),
+            Err(error) => serve::refuse(error, false, output),
         };
     }
     let trace = match trace(&args.runs.run_dir, "acp", &args.paths) {
@@ -133,7 +133,7 @@ pub(crate) fn run(
                     false => code,
                 }
             }
-            Err(error) => serve::refuse(&error, false, output),
+            Err(error) => serve::refuse(error, false, output),
         }
     });
     teller.drain();

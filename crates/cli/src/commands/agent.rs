@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use cuecard_runtime::start_error::StartError;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor};
 use cuecard_terminal::control::CONTROL_VARIABLE;
@@ -15,6 +14,7 @@ use cuecard_trace::export::{self, SESSION_FORMATS, SessionHeader};
 use cuecard_trace::import::TranscriptFormat;
 use cuecard_trace::{ToolCall, Trace};
 
+use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
 use crate::args::AgentArgs;
 use crate::asynchronous::until_stopped;
@@ -88,10 +88,7 @@ fn play(
             .map(|(_, path)| PathBuf::from(path)),
     };
     let is_controlled = options.control.is_some();
-    let agent = MockAgent::load(&args.paths, options).map_err(|error| match error {
-        StartError::Files(found) => (found, ExitCode::Invalid),
-        error => could_not_run(Diagnostic::error(codes::FILE_WRITE, error.to_string())),
-    })?;
+    let agent = MockAgent::load(&args.paths, options).map_err(serve::refused)?;
     // Who says when steps are due has read the files too.
     if !is_controlled {
         told(agent.diagnostics());

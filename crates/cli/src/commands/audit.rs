@@ -24,6 +24,10 @@ pub(crate) fn run(
         _ if args.n_runs < 2 => Some("`--runs` must be 2 or more"),
         RunArgs { live: true, .. } => Some("`--live` shows a run of `cuecard run`"),
         RunArgs {
+            serve_rest: Some(_),
+            ..
+        } => Some("`--serve-rest` shows the runs of `cuecard run`"),
+        RunArgs {
             update_goldens: true,
             ..
         } => Some("`--update-goldens` is for `cuecard run`: an audit writes no expected screens"),

@@ -1,10 +1,9 @@
 //! `cuecard parity`: one timeline through every mock.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use cuecard_runner::parity::{Parity, compare_faces};
-use cuecard_runner::timeline::{DEFAULT_LOCALE, GoldenOptions, RunOptions};
+use cuecard_runner::timeline::RunOptions;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::{Redactor, printable};
 use serde_json::{Value as Json, json};
@@ -16,10 +15,6 @@ use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output};
-
-/// How long an agent in a terminal may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
-const GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(
     args: &ParityArgs,
@@ -86,21 +81,11 @@ fn options(
     let working_directory = inputs::working_directory().map_err(|found| vec![found])?;
     Ok(RunOptions {
         play,
-        mode: None,
-        preset: None,
-        program: Vec::new(),
-        own_program: inputs::own_program().map_err(|found| vec![found])?,
-        checkpoint: None,
-        policy: inputs::policy_options(&args.safety, None, &working_directory),
-        environment: environment.to_vec(),
-        // Screens are not what is compared.
-        goldens: GoldenOptions::default(),
-        keep: false,
-        chunk: None,
-        locale: DEFAULT_LOCALE.to_owned(),
-        folder: None,
-        timeout: TIMEOUT,
-        grace: GRACE,
+        ..RunOptions::new(
+            inputs::own_program().map_err(|found| vec![found])?,
+            inputs::policy_options(&args.safety, None, &working_directory),
+            environment.to_vec(),
+        )
     })
 }
 

@@ -2,18 +2,19 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
-    AgentPreset, DEFAULT_LOCALE, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome,
-    RunScript, RunScripts, RunStatus, load_runs, run_timeline,
+    AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunScripts,
+    RunStatus, load_runs, run_timeline,
 };
 use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::run_dir::RunDir;
-use cuecard_runtime::start_error::StartError;
+use cuecard_service::{MockService, RunningService, ServiceOptions};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use futures::StreamExt as _;
@@ -21,6 +22,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveView;
+use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
 use crate::args::{Mode, RunArgs};
 use crate::asynchronous::until_stopped;
@@ -58,6 +60,11 @@ fn run_all(
     let n_scripts = loaded.scripts.len();
     let jobs = args.jobs.get();
     let outcomes = until_stopped(async |stop| {
+        let page = match args.serve_rest {
+            Some(port) => Some(Arc::new(page(port).await?)),
+            None => None,
+        };
+        let options = RunOptions { page, ..options };
         let runs = loaded
             .scripts
             .iter()
@@ -115,15 +122,21 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
     }
 }
 
+/// Starts the page on which the runs are seen.
+async fn page(port: u16) -> Result<RunningService, Refused> {
+    let page = MockService::default().options(ServiceOptions {
+        bind: (Ipv4Addr::LOCALHOST, port).into(),
+        n_threads: 1,
+        ..ServiceOptions::default()
+    });
+    let page = page.start().await.map_err(serve::refused)?;
+    stderr_line(&format!("the runs are shown at {}", page.base_url()));
+    Ok(page)
+}
+
 /// Reads the timelines.
 pub(super) fn load(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, Refused> {
-    load_runs(paths, play).map_err(|error| match error {
-        StartError::Files(found) => (found, ExitCode::Invalid),
-        error => {
-            let found = Diagnostic::error(codes::FILE_READ, error.to_string());
-            (vec![found], ExitCode::CouldNotRun)
-        }
-    })
+    load_runs(paths, play).map_err(serve::refused)
 }
 
 pub(super) fn options(
@@ -173,20 +186,15 @@ pub(super) fn options(
         }),
         preset: preset.transpose().map_err(invalid)?,
         program,
-        own_program,
         checkpoint: args.checkpoint_cmd.clone(),
-        policy,
-        environment: environment.to_vec(),
         goldens,
         keep: args.keep,
-        chunk: None,
-        locale: DEFAULT_LOCALE.to_owned(),
-        folder: None,
         timeout: seconds("--timeout", args.timeout)?,
         grace: match args.grace {
             0.0 => Duration::ZERO,
             grace => seconds("--grace", grace)?,
         },
+        ..RunOptions::new(own_program, policy, environment.to_vec())
     })
 }
 

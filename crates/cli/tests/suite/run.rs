@@ -647,3 +647,100 @@ expect: {exitCode: 0}
     let seen = run(&scratch, &["cancel.yaml", "--timeout", "50"], 0);
     assert_eq!(codes(&seen), [""; 0]);
 }
+
+/// The page of the agent service shows a run while it goes on, and does not steer it.
+#[test]
+fn a_run_is_shown_on_a_page_while_it_goes_on() {
+    if peers::require_program("curl").is_none() {
+        return;
+    }
+    let scratch = program::scratch();
+    let address = scratch.work().join("address");
+    let timeline = format!(
+        "
+name: seen
+timeline:
+  - userInputs: [[0, 'Write it']]
+  - llmResponse: [{{think: [[0, 'A file']]}}, {{assistant: [[0, 'I write it.']]}}]
+  - writeFile: {{path: a.txt, content: \"text\\n\"}}
+  - assert: {{fs: {{exists: [a.txt, missing.txt]}}}}
+  - userCommand:
+      cmd: |
+        until [ -s {0} ]; do sleep 0.05; done
+        at=$(cat {0})/api/v1
+        curl -s $at/sessions/session-1 > session.json
+        curl -s \"$at/sessions/session-1/events?perPage=100\" > events.json
+        curl -s -X POST $at/sessions/session-1/stop > refused.json
+        curl -s $at/tasks -d '{{\"prompt\": \"Do more\"}}' >> refused.json
+  - assert:
+      fs:
+        contains:
+          - {{path: session.json, substring: '\"status\":\"running\",\"waitingForPrompt\":false,\"readOnly\":true'}}
+          - {{path: session.json, substring: '\"prompt\":\"seen\"'}}
+          - {{path: refused.json, substring: \"that shows a run can't be stopped\"}}
+          - {{path: refused.json, substring: 'it does no tasks'}}
+  - userCommand: {{cmd: cat events.json}}
+",
+        address.display()
+    );
+    scratch.write("seen.yaml", &timeline).expect("writable");
+    let running = scratch
+        .start(&["run", "seen.yaml", "--json", "--serve-rest", "0"])
+        .expect("the program starts");
+    let mut told = String::new();
+    running.wait_for(|_, stderr| {
+        stderr.clone_into(&mut told);
+        stderr.contains("shown at http://")
+    });
+    let line = told.lines().find_map(|line| line.split_once("shown at "));
+    let (_, url) = line.expect("an address");
+    fs::write(&address, url).expect("writable");
+    let finished = running.finish();
+    program::assert_nothing_left(&finished);
+    let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    let run = &json["runs"][0];
+    assert_eq!(codes(run), ["T-ASRT-10"], "{run:#}");
+    let path = format!("{}/trace.jsonl", run["run"].as_str().expect("a folder"));
+    let trace = fs::read_to_string(path).expect("a trace");
+    let printed = program::trace_lines(&trace)
+        .into_iter()
+        .find(|event| event["data"]["command"] == "cat events.json")
+        .expect("what was seen");
+    let seen = printed["data"]["text"].as_str().expect("text");
+    let seen: Value = serde_json::from_str(seen).expect("JSON");
+    let seen = seen["items"].as_array().expect("a list").iter();
+    let gist = seen.map(|event| {
+        let keys = [
+            "role",
+            "content",
+            "thought",
+            "tool_name",
+            "tool_output",
+            "status",
+            "message",
+        ];
+        let values = keys.iter().filter_map(|key| event[key].as_str());
+        let first = values.map(|value| value.lines().next().unwrap_or_default());
+        format!(
+            "{}: {}",
+            event["type"].as_str().expect("text"),
+            first.collect::<Vec<_>>().join(" ")
+        )
+    });
+    assert_eq!(
+        gist.collect::<Vec<_>>(),
+        [
+            "status: queued",
+            "status: running",
+            "message: user Write it",
+            "thought: A file",
+            "message: assistant I write it.",
+            "tool_use: writeFile started",
+            "tool_result: writeFile Wrote a.txt completed",
+            "file_edit: ",
+            "log: pass: timeline[3].fs.exists[0]",
+            "log: fail: timeline[3].fs.exists[1]",
+            "log: T-ASRT-10: the assert `fs.exists[1]` failed: `missing.txt`: no such file",
+        ]
+    );
+}

@@ -219,10 +219,11 @@ async fn events_of(
         return Err(first.unwrap_or_default());
     }
     let trace = std::fs::read_to_string(run_dir.trace_path()).map_err(|error| io_reason(&error))?;
+    let terminal = script.compared(options);
     let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
     let mut events: Vec<String> = trace
         .lines()
-        .filter_map(|line| event_of(line, &folder))
+        .filter_map(|line| event_of(line, &folder, &terminal))
         .collect();
     // What was on the screen, and what was found, are parts of it too.
     for shot in &outcome.screenshots {
@@ -240,7 +241,7 @@ async fn events_of(
 }
 
 /// An event of a trace without its time and its place.
-fn event_of(line: &str, folder: &Path) -> Option<String> {
+fn event_of(line: &str, folder: &Path, terminal: &TerminalConfig) -> Option<String> {
     let json: Json = serde_json::from_str(line).ok()?;
     let kind = json["type"].as_str()?;
     // What an agent asks its model has ids and times of its own; what it says and does stands in other events.
@@ -267,7 +268,7 @@ fn event_of(line: &str, folder: &Path) -> Option<String> {
         home: &nowhere,
         temporary: &nowhere,
     };
-    Some(normalised(&text, &TerminalConfig::default(), places))
+    Some(normalised(&text, terminal, places))
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl Executor<'_> {
             home: &self.places.home,
             temporary: &self.places.temporary,
         };
-        normalised(text, &self.script.terminal, places)
+        normalised(text, &self.script.compared(self.options), places)
     }
 
     /// Writes the files of all screenshots.

@@ -15,11 +15,12 @@ use cuecard_runtime::process::ProcessSpec;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::text_file::io_reason;
+use cuecard_service::ShownSession;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::{Redactor, as_text, cut};
 use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
-use cuecard_timeline::model::EventKind;
+use cuecard_timeline::model::{EventKind, SessionStatus};
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
 use cuecard_trace::{End, Event, EventData, FileEdit, Log, Metrics, RunStatus as TraceStatus};
 use cuecard_workspace::changes::FolderChanges;
@@ -43,6 +44,8 @@ pub(super) struct Executor<'a> {
     pub(super) policy: Policy,
     pub(super) clock: Clock,
     recorder: Recorder<'a>,
+    /// The page that shows the run.
+    page: Option<ShownSession>,
     pub(super) findings: Findings,
     events: Vec<RunEvent>,
     /// How many of them were told.
@@ -103,7 +106,17 @@ impl<'a> Executor<'a> {
             let message = format!("the trace can't be written: {}", io_reason(&error));
             Diagnostic::error(codes::FILE_WRITE, message)
         })?;
+        let agent = match &options.preset {
+            Some(preset) => preset.agent(),
+            None => "cuecard",
+        };
+        let page = options.page.as_ref();
+        let page = page.and_then(|page| page.show(script.name(), agent));
+        if let Some(page) = &page {
+            recorder.tell(Box::new(page.clone()));
+        }
         Ok(Self {
+            page,
             findings: Findings::new(options.play.is_strict),
             script,
             options,
@@ -495,6 +508,14 @@ impl<'a> Executor<'a> {
             0 => RunStatus::Passed,
             _ => RunStatus::Failed,
         };
+        if let Some(page) = &self.page {
+            self.recorder.settle();
+            page.end(match outcome.status {
+                RunStatus::Passed => SessionStatus::Completed,
+                RunStatus::Failed | RunStatus::CouldNotRun => SessionStatus::Failed,
+                RunStatus::Interrupted => SessionStatus::Stopped,
+            });
+        }
         let elapsed = self.clock.now();
         self.recorder.end(&End {
             final_output: None,

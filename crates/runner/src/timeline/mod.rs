@@ -26,6 +26,7 @@ use cuecard_runtime::policy::{PolicyOptions, inside};
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::{self, folder_of, io_reason};
+use cuecard_service::RunningService;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_timeline::format::read_terminal;
 use cuecard_timeline::model::{
@@ -65,6 +66,8 @@ pub struct RunOptions {
     pub goldens: GoldenOptions,
     /// Whether the workspaces stay.
     pub keep: bool,
+    /// A page that shows the runs while they go on.
+    pub page: Option<Arc<RunningService>>,
     /// How many characters of a text the model of a real agent sends at once.
     pub chunk: Option<NonZeroUsize>,
     /// The locale of programs.
@@ -75,6 +78,34 @@ pub struct RunOptions {
     pub timeout: Duration,
     /// How long a program may take to end once it is asked to.
     pub grace: Duration,
+}
+
+impl RunOptions {
+    /// Nothing said but what there must be.
+    pub fn new(
+        own_program: PathBuf,
+        policy: PolicyOptions,
+        environment: Vec<(OsString, OsString)>,
+    ) -> Self {
+        Self {
+            play: PlayOptions::default(),
+            mode: None,
+            preset: None,
+            program: Vec::new(),
+            own_program,
+            checkpoint: None,
+            policy,
+            environment,
+            goldens: GoldenOptions::default(),
+            keep: false,
+            page: None,
+            chunk: None,
+            locale: DEFAULT_LOCALE.to_owned(),
+            folder: None,
+            timeout: DEFAULT_TIMEOUT,
+            grace: DEFAULT_GRACE,
+        }
+    }
 }
 
 /// What composes a run.
@@ -129,6 +160,15 @@ impl RunScript {
     /// Its file, as it was named.
     pub fn file(&self) -> &str {
         self.timeline.source.name()
+    }
+
+    /// How texts of its screens are compared, which the agent has a say in.
+    fn compared(&self, options: &RunOptions) -> TerminalConfig {
+        let mut terminal = self.terminal.clone();
+        let preset = options.preset.iter();
+        let of_agent = preset.flat_map(|preset| preset.normalize.iter().cloned());
+        terminal.normalize.extend(of_agent);
+        terminal
     }
 
     /// What composes its run.
@@ -334,4 +374,8 @@ fn beside(timeline: &Timeline, file: &Path) -> Result<PathBuf, String> {
 }
 
 /// The locale of programs, unless it is another.
-pub const DEFAULT_LOCALE: &str = "C.UTF-8";
+const DEFAULT_LOCALE: &str = "C.UTF-8";
+/// How long a run may take.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+/// How long a program may take to end once it is asked to.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_timeline::model::Replacement;
 use cuecard_timeline::model::keys::{Keystroke, read_keys};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -38,6 +39,8 @@ pub struct AgentPreset {
     pub(super) submit: Vec<Keystroke>,
     pub(super) interrupt: Vec<Keystroke>,
     pub(super) quit: Vec<Keystroke>,
+    /// What its texts are compared with: ids of its own making differ each time.
+    pub(super) normalize: Vec<Replacement>,
 }
 
 /// A preset as it stands in a file.
@@ -70,6 +73,8 @@ pub(super) struct PresetFile {
     /// Variables; texts in braces are replaced, see [`Values`].
     #[serde(default)]
     env: BTreeMap<String, String>,
+    #[serde(default)]
+    normalize: Vec<PresetReplacement>,
     /// Files below its home.
     #[serde(default)]
     files: Vec<HomeFile>,
@@ -80,6 +85,13 @@ pub(super) struct PresetFile {
 struct HomeFile {
     path: String,
     content: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PresetReplacement {
+    regex: String,
+    with: String,
 }
 
 fn enter() -> String {
@@ -162,6 +174,12 @@ impl AgentPreset {
         let keys = |key: &str, text: &str| {
             read_keys(text).map_err(|_| bad(format!("`{key}` has an unknown key: {text}")))
         };
+        let normalize = file.normalize.iter().map(|replaced| {
+            let pattern = Regex::new(&replaced.regex);
+            let pattern = pattern.map_err(|error| bad(format!("`normalize`: {error}")))?;
+            let with = replaced.with.clone();
+            Ok(Replacement { pattern, with })
+        });
         let gap = (file.gap_ms > 0).then_some(Keystroke::Wait(file.gap_ms));
         Ok(Self {
             ready: pattern("ready", file.ready.as_ref())?,
@@ -172,8 +190,14 @@ impl AgentPreset {
                 .collect(),
             interrupt: keys("interrupt", &file.interrupt)?,
             quit: keys("quit", &file.quit)?,
+            normalize: normalize.collect::<Result<_, _>>()?,
             file,
         })
+    }
+
+    /// The agent's name.
+    pub(super) fn agent(&self) -> &str {
+        &self.file.agent
     }
 
     /// Its variables.

@@ -18,13 +18,10 @@ use cuecard_trace::{Event, EventData, Trace};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-use super::{DEFAULT_LOCALE, GoldenOptions, RunOptions, RunStatus, load_runs, run_timeline};
+use super::{GoldenOptions, RunOptions, RunStatus, load_runs, run_timeline};
 use crate::played::{block_on, case_header};
 use crate::sources::Recorded;
 use crate::{Setup, Stop};
-
-/// How long a program may take to end once its terminal is gone.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs the timeline in `source`; it is read from its file.
 pub(crate) fn play(
@@ -43,21 +40,14 @@ pub(crate) fn play(
             speed: Speed::new(setup.speed, 0.0).unwrap_or_default(),
             ..PlayOptions::default()
         },
-        mode: None,
-        preset: None,
-        program: Vec::new(),
-        own_program: setup.own_program.clone(),
-        checkpoint: None,
-        policy: setup.safety.clone(),
-        environment: setup.environment.clone(),
         goldens: GoldenOptions::new(None, setup.update, setup.strict, &setup.environment)
             .map_err(|found| Stop::invalid(vec![found]))?,
-        keep: false,
-        chunk: None,
-        locale: DEFAULT_LOCALE.to_owned(),
-        folder: None,
         timeout: setup.timeout,
-        grace: GRACE,
+        ..RunOptions::new(
+            setup.own_program.clone(),
+            setup.safety.clone(),
+            setup.environment.clone(),
+        )
     };
     let loaded = load_runs(&[PathBuf::from(source.name())], &options.play);
     let loaded = loaded.map_err(|error| match error {

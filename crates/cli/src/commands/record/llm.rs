@@ -74,7 +74,7 @@ async fn record(
 ) -> ExitCode {
     let running = match recording.start().await {
         Ok(running) => running,
-        Err(error) => return refuse(&error, args.json, &teller.output),
+        Err(error) => return refuse(error, args.json, &teller.output),
     };
     let url = running.base_url();
     let set = |key: Option<&str>| own_variables(&url, key, environment);

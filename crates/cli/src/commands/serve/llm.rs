@@ -49,7 +49,7 @@ pub(crate) fn run(
                 telling::planned_faults(&planned, args.json);
                 ExitCode::Passed
             }
-            Err(error) => refuse(&error, args.json, output),
+            Err(error) => refuse(error, args.json, output),
         };
     }
     let scenarios: Vec<_> = args.paths.iter().chain(&args.scenarios).collect();
@@ -88,7 +88,7 @@ async fn serve(
     let output = &teller.output;
     let running = match mock_server.start().await {
         Ok(running) => running,
-        Err(error) => return refuse(&error, args.json, output),
+        Err(error) => return refuse(error, args.json, output),
     };
     output.diagnostics(running.diagnostics(), args.json, &Redactor::default());
     let url = running.base_url();
@@ -137,30 +137,33 @@ async fn serve(
 }
 
 /// Tells why a stand-in doesn't start.
-pub(crate) fn refuse(error: &StartError, is_json: bool, output: &Output) -> ExitCode {
-    let (code, found) = match error {
-        StartError::Files(diagnostics) => {
-            output.diagnostics(diagnostics, is_json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
+pub(crate) fn refuse(error: StartError, is_json: bool, output: &Output) -> ExitCode {
+    let (found, code) = refused(error);
+    output.diagnostics(&found, is_json, &Redactor::default());
+    code
+}
+
+/// Why a stand-in doesn't start, and how to exit.
+pub(crate) fn refused(error: StartError) -> (Vec<Diagnostic>, ExitCode) {
+    let (found, code) = match error {
+        StartError::Files(found) => return (found, ExitCode::Invalid),
         StartError::Listener(ListenerError::Bind { bind, source }) => {
-            let message = format!("failed to listen on `{bind}`: {}", io_reason(source));
-            let found = Diagnostic::error(codes::ARGUMENT, message)
-                .with_help("`--port 0` (the default) picks a free port");
-            (ExitCode::CouldNotRun, found)
+            let message = format!("failed to listen on `{bind}`: {}", io_reason(&source));
+            let found =
+                Diagnostic::error(codes::ARGUMENT, message).with_help("port 0 is any free port");
+            (found, ExitCode::CouldNotRun)
         }
-        StartError::Listener(error) => (
-            ExitCode::Invalid,
-            Diagnostic::error(codes::ARGUMENT, error.to_string()),
-        ),
+        StartError::Listener(error) => {
+            let found = Diagnostic::error(codes::ARGUMENT, error.to_string());
+            (found, ExitCode::Invalid)
+        }
         StartError::Io(source) => {
-            let message = format!("the mock server failed to start: {}", io_reason(source));
+            let message = format!("the mock server failed to start: {}", io_reason(&source));
             let found = Diagnostic::error(codes::FILE_WRITE, message);
-            (ExitCode::CouldNotRun, found)
+            (found, ExitCode::CouldNotRun)
         }
     };
-    output.diagnostic(&found, is_json, &Redactor::default());
-    code
+    (vec![found], code)
 }
 
 /// The files of a run.

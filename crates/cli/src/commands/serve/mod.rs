@@ -7,7 +7,7 @@ mod llm_options;
 mod rest;
 mod telling;
 
-pub(super) use llm::refuse;
+pub(super) use llm::{refuse, refused};
 pub(super) use telling::planned_faults;
 
 use std::ffi::OsString;

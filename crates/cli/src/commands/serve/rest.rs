@@ -41,7 +41,7 @@ pub(crate) fn run(
                 planned_faults(&planned, args.json);
                 ExitCode::Passed
             }
-            Err(error) => refuse(&error, args.json, output),
+            Err(error) => refuse(error, args.json, output),
         };
     }
     let trace = match trace(&args.runs.run_dir, "serve rest", &args.paths) {
@@ -94,7 +94,7 @@ async fn serve(
 ) -> ExitCode {
     let running = match service.start().await {
         Ok(running) => running,
-        Err(error) => return refuse(&error, args.json, &teller.output),
+        Err(error) => return refuse(error, args.json, &teller.output),
     };
     teller
         .output
