@@ -1,13 +1,14 @@
 //! From a turn of the script to the elements of an answer: times become delays, abstract calls become those of the
 //! agent.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::profiles::{
-    AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, native_call,
+    AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, derive, native_call,
 };
 use cuecard_timeline::script::{
     Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
@@ -91,6 +92,9 @@ pub(super) fn prepare(
         timed.collect()
     };
     let mut native_names = Vec::new();
+    // An agent that has no profile is known by what it advertises.
+    let is_known = choice.is_some_and(|choice| choice.is_told && choice.profile.is_some());
+    let derived = LazyCell::new(|| (!is_known).then(|| derive(&request.tools)).flatten());
     for element in &attempt.elements {
         match element {
             TurnElement::Refusal(piece) => {
@@ -109,7 +113,27 @@ pub(super) fn prepare(
                 let scripted = call.scripted.as_deref();
                 let is_validated = scripted.is_none_or(|call| call.is_validated);
                 let has_raw = scripted.is_some_and(|call| call.raw_arguments.is_some());
-                match native_call(profile, abstract_call, &request.tools) {
+                let mut native = native_call(profile, abstract_call, &request.tools);
+                if native.is_err()
+                    && is_validated
+                    && let Some((profile, by_arguments)) = &*derived
+                    && let Ok(mapped) = native_call(Some(profile), &call.call, &request.tools)
+                {
+                    let is_it = |(tool, name): &&(&str, String)| {
+                        *tool == call.call.tool && *name == mapped.call.name
+                    };
+                    if let Some((tool, name)) = by_arguments.iter().find(is_it) {
+                        let message = format!(
+                            "`{tool}` becomes a call of `{name}`, the only advertised tool that takes its arguments"
+                        );
+                        let note = Diagnostic::note(codes::TOOL_DERIVED, message).with_help(
+                            "`cuecard profile capture` creates a profile from the advertised tools",
+                        );
+                        prepared.warnings.push(at(script, call, note));
+                    }
+                    native = Ok(mapped);
+                }
+                match native {
                     // Made on purpose, in its own words.
                     Err(_) if !is_validated => {
                         let at_ms = turn.delay_of(call.at_ms, speed);

@@ -28,6 +28,9 @@ pub(crate) struct RunArgs {
     /// The real agent to run: its name, or a preset of your own as a .toml file
     #[arg(long, value_name = "NAME", help_heading = "How to play")]
     pub agent: Option<String>,
+    /// An additional profile, which says how an agent calls the timeline's tools (repeatable)
+    #[arg(long = "profile", value_name = "FILE", help_heading = "How to play")]
+    pub profiles: Vec<PathBuf>,
     /// The program under test (default: the agent of --agent, else the mock agent, which plays the timeline's agent)
     #[arg(
         long,

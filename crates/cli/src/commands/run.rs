@@ -26,6 +26,7 @@ use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
 use crate::args::{Mode, RunArgs};
 use crate::asynchronous::until_stopped;
+use crate::commands::profile::read_profiles;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output, stderr_line};
@@ -185,6 +186,7 @@ pub(super) fn options(
             Mode::Simulate => RunMode::Simulate,
         }),
         preset: preset.transpose().map_err(invalid)?,
+        profiles: read_profiles(&args.profiles).map_err(|found| (found, ExitCode::Invalid))?,
         program,
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
+use cuecard_testing::{peers, repository_root};
 use serde_json::{Value, json};
 
 use crate::agents::{installed, opencode_program};
@@ -743,4 +743,77 @@ timeline:
             "log: T-ASRT-10: the assert `fs.exists[1]` failed: `missing.txt`: no such file",
         ]
     );
+}
+
+/// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
+#[test]
+fn an_agent_without_a_profile_is_known_by_its_tools() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    let preset = format!(
+        "agent = 'mine'
+versions = '>=1.2.0'
+program = '{}'
+args = ['{}']
+ready = '^[?]\\s*\\z'
+quit = '<C-d>'
+
+[env]
+MODEL_URL = '{{base_url.openai}}'
+MODEL_KEY = '{{key}}'
+",
+        python.display(),
+        repository_root().join("tests/run/agent.py").display()
+    );
+    scratch.write("mine.toml", &preset).expect("writable");
+    let timeline = "
+name: derived
+timeline:
+  - userInputs: [[0, 'Write it']]
+  - llmResponse: [{assistant: [[0, 'I write it.']]}]
+  - writeFile: {path: a.txt, content: \"text\\n\"}
+  - llmResponse: [{assistant: [[0, 'I look at it.']]}]
+  - runCmd: {cmd: 'cp a.txt b.txt; cat b.txt'}
+    result: {contains: text}
+  - llmResponse: [{assistant: [[0, 'It is written.']]}]
+  - assert: {fs: {exists: [a.txt, b.txt]}, text: {contains: ['It is written.']}}
+";
+    scratch.write("derived.yaml", timeline).expect("writable");
+    let args = ["derived.yaml", "--agent", "mine.toml"];
+    let derived = run(&scratch, &args, 0);
+    assert_eq!(codes(&derived), ["T-TOOL-07", "T-TOOL-07"], "{derived:#}");
+    let log = format!(
+        "{}/exchanges.jsonl",
+        derived["run"].as_str().expect("a folder")
+    );
+    let captured = program::run(
+        &scratch,
+        &[
+            "profile",
+            "capture",
+            &log,
+            "--agent",
+            "mine@1.2.0",
+            "-o",
+            ".",
+        ],
+    );
+    assert_eq!(captured.code(), Some(0), "{}", program::told(&captured));
+    let profile = ["--profile", "mine/1.2.0.toml"];
+    let known = run(&scratch, &[&args[..], &profile].concat(), 0);
+    assert_eq!(codes(&known), [""; 0], "{known:#}");
+    // What no tool takes is not made something else.
+    let edit = timeline.replace(
+        "runCmd: {cmd: 'cp a.txt b.txt; cat b.txt'}",
+        "editFile: {path: a.txt, old_string: text, new_string: word}",
+    );
+    scratch.write("edit.yaml", &edit).expect("writable");
+    let failed = run(
+        &scratch,
+        &["edit.yaml", "--agent", "mine.toml", "--timeout", "20"],
+        1,
+    );
+    assert!(codes(&failed).contains(&"T-TOOL-04"), "{failed:#}");
 }

@@ -68,6 +68,8 @@ pub(super) struct Executor<'a> {
     /// How many calls the agent has made.
     n_calls: u64,
     pub(super) agent_version: Option<String>,
+    /// What is waited for, in words.
+    pub(super) awaits: String,
     /// Whether it makes no sense to go on.
     pub(super) is_stuck: bool,
     pub(super) pending_screenshots: Vec<PendingScreenshot>,
@@ -138,6 +140,7 @@ impl<'a> Executor<'a> {
             typed: Vec::new(),
             n_calls: 0,
             agent_version: None,
+            awaits: String::new(),
             is_stuck: false,
             pending_screenshots: Vec::new(),
             written: Vec::new(),
@@ -172,6 +175,7 @@ impl<'a> Executor<'a> {
                 let seconds = self.options.timeout.as_secs_f64();
                 let message = format!("the run took longer than {seconds} s");
                 let found = Diagnostic::error(codes::TERMINAL_TIMEOUT, message)
+                    .with_note(format!("it waited until {}", self.awaits))
                     .with_help("allow more with --timeout");
                 self.find_with_screen(found).await;
             }
@@ -185,6 +189,7 @@ impl<'a> Executor<'a> {
     }
 
     async fn play(&mut self, watch: &mut dyn FnMut(RunNotice<'_>)) {
+        self.awaits = "the program had started".to_owned();
         if let Err(problem) = self.start().await {
             self.could_not_run = true;
             return self.find(problem).await;
@@ -201,6 +206,7 @@ impl<'a> Executor<'a> {
             let event_idx = step.scheduled.event_idx;
             let event = &script.timeline.events[event_idx];
             watch(RunNotice::Next(&event.path));
+            self.awaits = format!("`{}` was due", event.path);
             if self.mode() == RunMode::RealAgent {
                 self.await_real_agent(step).await;
                 if self.is_stuck {
@@ -216,6 +222,7 @@ impl<'a> Executor<'a> {
             // What happened while it was waited for stands before what happens now.
             self.report_events(watch);
             let since = self.clock.now();
+            self.awaits = format!("`{}` was done", event.path);
             let is_of_run = step.role != StepRole::History
                 && matches!(PlayerKind::Run.cell(&event.kind).act, Act::Acts);
             if is_of_run {
@@ -250,6 +257,7 @@ impl<'a> Executor<'a> {
         }
         if let Some(agent) = self.agent.take() {
             agent.end(self).await;
+            self.awaits = "the agent ended".to_owned();
             if let Some(terminal) = &mut self.terminal {
                 let grace = self.options.grace;
                 let _ = tokio::time::timeout(grace, terminal.ended()).await;
@@ -258,6 +266,7 @@ impl<'a> Executor<'a> {
         if script.timeline.expectations.exit_code.is_some()
             && let Some(terminal) = &mut self.terminal
         {
+            self.awaits = "the program ended, whose exit code is expected".to_owned();
             terminal.ended().await;
         }
     }

@@ -32,6 +32,7 @@ use cuecard_timeline::format::read_terminal;
 use cuecard_timeline::model::{
     EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline, UserInput, UserTarget,
 };
+use cuecard_timeline::profiles::Profile;
 use cuecard_timeline::script::{Act, PlayerKind, Schedule, TerminalStep, terminal_steps};
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +53,8 @@ pub struct RunOptions {
     pub mode: Option<RunMode>,
     /// How the real agent is started and driven.
     pub preset: Option<AgentPreset>,
+    /// Profiles of agents beside those that are built in.
+    pub profiles: Vec<Profile>,
     /// The program under test and its arguments; without one it is the agent of the preset, or the stand-in for one.
     pub program: Vec<OsString>,
     /// Our own program, and what it needs to play the agent: what is allowed, symbols.
@@ -91,6 +94,7 @@ impl RunOptions {
             play: PlayOptions::default(),
             mode: None,
             preset: None,
+            profiles: Vec::new(),
             program: Vec::new(),
             own_program,
             checkpoint: None,

@@ -1,6 +1,7 @@
 //! The model of a real agent: its stand-in plays the same timeline, and says which turns the agent has had.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -37,19 +38,21 @@ impl Model {
         script: &RunScript,
         options: &RunOptions,
         workspace: &Path,
-        clock: Clock,
+        (clock, mut log): (Clock, File),
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut play = options.play.clone();
         play.require_complete = true;
         play.scenario_name = None;
         play.tags = Vec::new();
         let agent = options.preset.as_ref().map(|preset| &preset.file.agent);
+        let profiles = Profiles::with(options.profiles.clone());
         let settings = LlmOptions {
             play,
             // One without a profile is known by the tools that it advertises.
             agent: agent
                 .and_then(|name| AgentName::parse(name))
-                .filter(|name| Profiles::with(Vec::new()).of_agent(name).is_some()),
+                .filter(|name| profiles.of_agent(name).is_some()),
+            profiles: options.profiles.clone(),
             is_in_run: true,
             chunk: options.chunk.unwrap_or(DEFAULT_CHUNK),
             workspace: workspace.to_owned(),
@@ -66,8 +69,14 @@ impl Model {
             .options(settings)
             .trace(trace)
             .watch(Box::new(move |notice| {
-                if let Notice::Exchange(exchange) = notice
-                    && exchange.outcome == "turn"
+                let Notice::Exchange(exchange) = notice else {
+                    return;
+                };
+                if let Ok(line) = serde_json::to_string(exchange) {
+                    // The trace has it too.
+                    let _ = writeln!(log, "{line}");
+                }
+                if exchange.outcome == "turn"
                     && let Some(turn) = exchange.turn
                 {
                     let asked = clock.now();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cuecard_llm::{DUMMY_KEY, client_variables};
 use cuecard_runtime::programs::Programs;
+use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::{EventKind, ServerMode};
 use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
@@ -32,7 +33,13 @@ impl Executor<'_> {
         let mut url = String::new();
         if self.script.timeline.server.mode != Some(ServerMode::Real) {
             let workspace = self.places.workspace.clone();
-            let model = Model::start(&self.script, self.options, &workspace, self.clock).await;
+            let log = self.run_dir.create_file("exchanges.jsonl".as_ref());
+            let log = log.map_err(|error| {
+                let message = format!("`exchanges.jsonl` can't be written: {}", io_reason(&error));
+                Diagnostic::error(codes::FILE_WRITE, message)
+            })?;
+            let model =
+                Model::start(&self.script, self.options, &workspace, (self.clock, log)).await;
             match model {
                 Ok(model) => {
                     url = model.url();
@@ -182,6 +189,12 @@ impl Executor<'_> {
     /// Waits until the agent has asked for a turn; `false`, and the run is over, if it doesn't.
     async fn await_turn(&mut self, turn_idx: usize, event_idx: usize) -> bool {
         let until = self.clock.now() + AGENT_TIMEOUT;
+        let turn = self
+            .model
+            .as_ref()
+            .and_then(|model| model.script.turn(turn_idx));
+        let path = turn.map(|turn| turn.path.clone()).unwrap_or_default();
+        self.awaits = format!("the agent asked its model for `{path}`");
         loop {
             let (Some(model), Some(terminal)) = (&self.model, &mut self.terminal) else {
                 return true;
@@ -202,8 +215,6 @@ impl Executor<'_> {
                     continue;
                 }
             };
-            let turn = model.script.turn(turn_idx);
-            let path = turn.map(|turn| turn.path.clone()).unwrap_or_default();
             terminal.settled(STILL).await;
             self.is_stuck = true;
             let message = format!("{why} `{path}`");
@@ -215,6 +226,7 @@ impl Executor<'_> {
     /// Waits until the agent can be typed to.
     async fn await_idle(&mut self, event_idx: usize) {
         let until = self.clock.now() + AGENT_TIMEOUT;
+        self.awaits = "the agent was ready for a prompt".to_owned();
         loop {
             let Some(terminal) = &mut self.terminal else {
                 return;

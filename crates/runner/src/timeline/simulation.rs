@@ -247,6 +247,14 @@ impl Executor<'_> {
             let Some(simulation) = &self.simulation else {
                 return true;
             };
+            self.awaits = match simulation.running.received().as_slice() {
+                [] => "the program started a session".to_owned(),
+                [prompts, ..] => format!(
+                    "the service had told what stands above; the program has sent {} of {} prompts",
+                    prompts.len(),
+                    self.typed.len()
+                ),
+            };
             let looks = self.clock.sleep_until(self.clock.now() + LOOKS_EVERY);
             tokio::select! {
                 () = simulation.running.told_above(event_idx) => return true,

@@ -322,6 +322,7 @@ catalogue! {
     TOOL_UNMAPPED = "T-TOOL-04", "a call of a tool that the agent does not have";
     TOOL_NOT_IN_PROFILE = "T-TOOL-05", "the profile has no entry for a tool";
     TOOL_SIMULATED = "T-TOOL-06", "a tool that is not really run";
+    TOOL_DERIVED = "T-TOOL-07", "a tool that only its arguments tell";
     ARGUMENT = "X-ARG-01", "invalid argument";
     BROWSER_UNAVAILABLE = "X-BROWSER-01", "no usable browser";
     CONFIG_NOT_FOUND = "X-CFG-01", "config not found";

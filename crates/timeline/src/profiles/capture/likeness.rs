@@ -27,13 +27,15 @@ pub(super) struct ToolSimilarity {
     pub(super) lists: Vec<String>,
     /// The tool's arguments that have always the same value.
     pub(super) fixed: Vec<(String, Json)>,
-    /// What keeps it from being certain, in words.
+    /// Whether its name says so too, and not its arguments alone.
+    pub(super) is_named: bool,
+    /// What keeps calls from being made so, in words.
     pub(super) doubts: Vec<String>,
 }
 
 impl ToolSimilarity {
     pub(super) fn is_certain(&self) -> bool {
-        self.doubts.is_empty()
+        self.is_named && self.doubts.is_empty()
     }
 }
 
@@ -110,8 +112,50 @@ impl Known {
         }
     }
 
+    /// For each abstract tool the agent's that are like it: only that one which certainly is, if there is one, and none by
+    /// its arguments alone that certainly is another.
+    pub(super) fn alike<'t>(
+        &self,
+        own: &[&'t AdvertisedTool],
+    ) -> Vec<(
+        &'static AbstractTool,
+        Vec<(&'t AdvertisedTool, ToolSimilarity)>,
+    )> {
+        let mut alike: Vec<_> = TOOLS
+            .iter()
+            .map(|tool| {
+                let compared =
+                    |native: &&'t AdvertisedTool| Some((*native, self.compare(tool, native)?));
+                let mut alike: Vec<_> = own.iter().filter_map(compared).collect();
+                if let Some(certain) = alike.iter().position(|(_, alike)| alike.is_certain()) {
+                    alike = vec![alike.swap_remove(certain)];
+                }
+                (tool, alike)
+            })
+            .collect();
+        let all = alike.iter().flat_map(|(_, alike)| alike);
+        let certain = all.filter(|(_, alike)| alike.is_certain());
+        let certain: BTreeSet<String> = certain.map(|(native, _)| native.name.clone()).collect();
+        for (_, alike) in &mut alike {
+            alike.retain(|(native, alike)| alike.is_named || !certain.contains(&native.name));
+        }
+        let all = alike.iter().flat_map(|(_, alike)| alike);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (native, _) in all.filter(|(_, alike)| alike.doubts.is_empty()) {
+            *counts.entry(native.name.clone()).or_default() += 1;
+        }
+        for (native, alike) in alike.iter_mut().flat_map(|(_, alike)| alike) {
+            if !alike.is_named && counts.get(&native.name).is_some_and(|count| *count > 1) {
+                alike
+                    .doubts
+                    .push("its arguments fit other tools, too".to_owned());
+            }
+        }
+        alike
+    }
+
     /// How `native` is like `tool`. `None` if it is not.
-    pub(super) fn compare(
+    fn compare(
         &self,
         tool: &'static AbstractTool,
         native: &AdvertisedTool,
@@ -125,6 +169,7 @@ impl Known {
                 arguments: Vec::new(),
                 lists: Vec::new(),
                 fixed: Vec::new(),
+                is_named,
                 doubts: vec!["it takes free text: define it with `texts` or `shell`".to_owned()],
             });
         }
@@ -191,12 +236,12 @@ impl Known {
             if !doubts.is_empty() || n_required == 0 || !is_telling(tool) {
                 return None;
             }
-            doubts.push("its name is not known for this, only its arguments are alike".to_owned());
         }
         Some(ToolSimilarity {
             arguments,
             lists,
             fixed,
+            is_named,
             doubts,
         })
     }

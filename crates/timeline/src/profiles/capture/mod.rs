@@ -11,7 +11,9 @@ use std::fmt::Write as _;
 
 use super::advertised::{AdvertisedTool, ToolInput};
 use super::choice::Profiles;
-use crate::model::vocabulary;
+use super::profile::Profile;
+use super::read::read_profile;
+use cuecard_source::SourceFile;
 use likeness::{Known, ToolSimilarity};
 use writing::{key, list, schema, text, value};
 
@@ -38,10 +40,12 @@ pub struct Captured {
     pub text: String,
     /// What somebody who knows the agent has to say before it is whole, one sentence each.
     pub missing: Vec<String>,
+    /// The timeline's tools whose entries follow from arguments alone, with the agent's.
+    pub derived: Vec<(&'static str, String)>,
 }
 
-/// Makes a profile. The entries are those whose tool and arguments are known by their names; others that look alike
-/// stand in it as comments, and are missing.
+/// Makes a profile. The entries are those whose tool and arguments are known by their names, and those where exactly one
+/// tool takes the arguments; others that look alike stand in it as comments, and are missing.
 pub fn capture(capture: &Capture<'_>) -> Captured {
     let mut tools: Vec<&AdvertisedTool> = Vec::new();
     for tool in capture.tools {
@@ -75,20 +79,14 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
 
     let mut used: Vec<&str> = Vec::new();
     let (mut certain, mut doubtful) = (String::new(), String::new());
-    let mut missing = Vec::new();
-    for tool in vocabulary::TOOLS {
-        let mut alike: Vec<(&AdvertisedTool, ToolSimilarity)> = own
-            .iter()
-            .filter_map(|native| Some((*native, known.compare(tool, native)?)))
-            .collect();
-        alike.sort_by_key(|(_, alike)| !alike.is_certain());
-        // One that is certain is enough.
-        if alike.first().is_some_and(|(_, alike)| alike.is_certain()) {
-            alike.truncate(1);
-        }
+    let (mut missing, mut derived) = (Vec::new(), Vec::new());
+    for (tool, alike) in known.alike(&own) {
+        let fits = |alike: &ToolSimilarity| alike.doubts.is_empty();
+        let is_the_one = alike.len() == 1;
         for (native, alike) in alike {
             used.push(&native.name);
-            let mut entry = match alike.is_certain() && tool.name == "runCmd" {
+            let is_entry = fits(&alike) && is_the_one;
+            let mut entry = match is_entry && tool.name == "runCmd" {
                 true => in_folder(native, &alike),
                 false => String::new(),
             };
@@ -107,22 +105,26 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
                 let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
             }
             entry.push_str(&always(&alike));
-            if alike.is_certain() {
+            if is_entry {
+                if !alike.is_named {
+                    certain.push_str("# By its arguments alone.\n");
+                    derived.push((tool.name, native.name.clone()));
+                }
                 let _ = writeln!(certain, "{entry}");
                 continue;
             }
             for line in entry.lines() {
                 let _ = writeln!(doubtful, "# {line}");
             }
-            for doubt in &alike.doubts {
-                let _ = writeln!(doubtful, "#   {}", comment(doubt));
-            }
-            doubtful.push('\n');
+            let doubts = match fits(&alike) {
+                true => "it is not the only one that takes these arguments".to_owned(),
+                false => alike.doubts.join("; "),
+            };
+            let _ = writeln!(doubtful, "#   {}\n", comment(&doubts));
             missing.push(format!(
-                "no entry for `{}`: the agent's `{}` is similar, but {}",
+                "no entry for `{}`: the agent's `{}` is similar, but {doubts}",
                 tool.name,
                 comment(&native.name),
-                alike.doubts.join("; ")
             ));
         }
     }
@@ -153,7 +155,21 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
     Captured {
         text: file,
         missing,
+        derived,
     }
+}
+
+/// A profile of an agent that has none, from the tools that it advertises, with those that only their arguments tell.
+pub fn derive(tools: &[AdvertisedTool]) -> Option<(Profile, Vec<(&'static str, String)>)> {
+    let captured = capture(&Capture {
+        agent: "derived",
+        version: "0.0.0",
+        endpoint: None,
+        tools,
+    });
+    let file = SourceFile::new("derived.toml", captured.text);
+    let profile = read_profile(&file).ok()?;
+    Some((profile, captured.derived))
 }
 
 /// What every call of a form has.

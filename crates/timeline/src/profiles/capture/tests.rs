@@ -123,11 +123,63 @@ fn what_is_not_certain_is_a_comment() {
     );
     assert!(text.contains("#   it needs `reason`"), "{text}");
     assert!(text.contains("# In no entry: \"activate_skill\""), "{text}");
+}
 
-    let schema = json!({"properties": {"cmd": {"type": "string"}}, "required": ["cmd"]});
-    let (text, profile) = captured("mine", &[AdvertisedTool::function("do_it", schema)]);
-    assert!(!profile.has_tool("runCmd"), "{text}");
-    assert!(text.contains("only its arguments are alike"), "{text}");
+/// A tool that needs these arguments.
+fn tool(name: &str, required: &[&str]) -> AdvertisedTool {
+    let texts = required
+        .iter()
+        .map(|name| ((*name).to_owned(), json!({"type": "string"})));
+    let properties: serde_json::Map<String, Json> = texts.collect();
+    AdvertisedTool::function(
+        name,
+        json!({"properties": properties, "required": required}),
+    )
+}
+
+#[test]
+fn the_only_tool_that_takes_the_arguments_is_called() {
+    let (do_it, put) = (tool("do_it", &["cmd"]), tool("put", &["path", "content"]));
+    let other = tool("look_up", &["question"]);
+    let tools = [do_it.clone(), put.clone(), other];
+    let (captured, profile) = read("mine", &tools);
+    let derived = [
+        ("runCmd", "do_it".to_owned()),
+        ("writeFile", "put".to_owned()),
+    ];
+    assert_eq!(captured.derived, derived);
+    assert_eq!(captured.missing, [] as [&str; 0], "{}", captured.text);
+    let call = AbstractCall::new("runCmd", json!({"cmd": "ls", "cwd": "a b"}));
+    let called = native_call(Some(&profile), &call, &tools).expect("mapped");
+    assert_eq!(called.call.name, "do_it");
+    assert_eq!(*called.call.args, json!({"cmd": "cd 'a b' && ls"}));
+    let (again, names) = derive(&tools).expect("a profile");
+    assert_eq!(names, derived);
+    assert_eq!(native_call(Some(&again), &call, &tools), Ok(called));
+    for (more, is_left) in [
+        // Two that take a command.
+        (tool("do_other", &["command"]), false),
+        // It needs what nothing stands for.
+        (tool("do_other", &["command", "why"]), true),
+        // A name that is known goes before.
+        (tool("bash", &["command"]), false),
+    ] {
+        let name = more.name.clone();
+        let (_, names) = derive(&[do_it.clone(), more, put.clone()]).expect("a profile");
+        let is_derived = names.contains(&derived[0]);
+        assert_eq!(is_derived, is_left, "{name}");
+    }
+    // One that could be either is neither.
+    let both = tool("patch", &[]);
+    let both = AdvertisedTool {
+        input: ToolInput::Schema(json!({"properties": {
+            "path": {}, "content": {}, "old_string": {}, "new_string": {},
+        }})),
+        ..both
+    };
+    let (captured, profile) = read("mine", &[both]);
+    assert!(!profile.has_tool("writeFile") && !profile.has_tool("editFile"));
+    assert_eq!(captured.missing.len(), 2, "{:?}", captured.missing);
 }
 
 #[test]
