@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-pub use pty_process::{OwnedReadPty, OwnedWritePty, Pty};
+pub use pty_process::{OwnedReadPty, OwnedWritePty, Pty, Size};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 

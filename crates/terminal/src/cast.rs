@@ -48,15 +48,22 @@ impl Cast {
         };
         let rest = self.rest.split_off(whole);
         let text = std::mem::replace(&mut self.rest, rest);
-        self.event(&String::from_utf8_lossy(&text));
+        self.event("o", &String::from_utf8_lossy(&text));
         if self.n_bytes > MAX_RECORDED {
-            self.event("\r\n[the recording ends here: the program printed more than 64 MiB]\r\n");
+            self.event(
+                "o",
+                "\r\n[the recording ends here: the program printed more than 64 MiB]\r\n",
+            );
         }
     }
 
-    fn event(&mut self, text: &str) {
+    pub(crate) fn resized(&mut self, (columns, rows): (u16, u16)) {
+        self.event("r", &format!("{columns}x{rows}"));
+    }
+
+    fn event(&mut self, code: &str, data: &str) {
         let seconds = self.clock.now().as_secs_f64();
-        let _ = writeln!(self.out, "{}", json!([seconds, "o", text]));
+        let _ = writeln!(self.out, "{}", json!([seconds, code, data]));
     }
 
     pub(crate) fn finish(&mut self) {

@@ -10,10 +10,16 @@ use crate::screen::Screen;
 /// What a terminal printed, and when.
 pub struct Recording {
     config: TerminalConfig,
-    frames: Vec<(Duration, String)>,
+    frames: Vec<(Duration, Frame)>,
     /// The screen after so many frames.
     screen: Screen,
     n_drawn: usize,
+}
+
+enum Frame {
+    Printed(String),
+    /// So many columns and rows.
+    Resized(u16, u16),
 }
 
 impl Recording {
@@ -30,7 +36,15 @@ impl Recording {
         let frames = lines.filter_map(|line| {
             let frame: Json = serde_json::from_str(line).ok()?;
             let at = Duration::try_from_secs_f64(frame[0].as_f64()?).ok()?;
-            Some((at, frame[2].as_str()?.to_owned()))
+            let data = frame[2].as_str()?;
+            let frame = match frame[1].as_str()? {
+                "r" => {
+                    let (columns, rows) = data.split_once('x')?;
+                    Frame::Resized(columns.parse().ok()?, rows.parse().ok()?)
+                }
+                _ => Frame::Printed(data.to_owned()),
+            };
+            Some((at, frame))
         });
         Some(Self {
             frames: frames.collect(),
@@ -47,8 +61,11 @@ impl Recording {
             self.screen = Screen::new(&self.config);
             self.n_drawn = 0;
         }
-        for (_, text) in &self.frames[self.n_drawn..wanted] {
-            self.screen.print(text.as_bytes());
+        for (_, frame) in &self.frames[self.n_drawn..wanted] {
+            match frame {
+                Frame::Printed(text) => drop(self.screen.print(text.as_bytes())),
+                Frame::Resized(columns, rows) => self.screen.resize((*columns, *rows)),
+            }
         }
         self.n_drawn = wanted;
         &self.screen
@@ -66,12 +83,14 @@ mod tests {
 
     #[test]
     fn any_moment_can_be_looked_at_forward_and_back() {
-        let cast = "{\"version\":2,\"width\":20,\"height\":3}\n[0.5,\"o\",\"one\"]\n[1.5,\"o\",\" two\"]\n[2.0,\"o\",\"\\r\\nthr";
+        let cast = "{\"version\":2,\"width\":20,\"height\":3}\n[0.5,\"o\",\"one\"]\n[1.5,\"o\",\" two\"]\n[1.5,\"r\",\"30x5\"]\n[2.0,\"o\",\"\\r\\nthr";
         let mut recording = Recording::read(cast).expect("a recording");
         let second = Duration::from_secs(1);
         assert_eq!(recording.screen_at(second).rows()[0], "one");
         assert_eq!(recording.screen_at(second * 2).rows()[0], "one two");
+        assert_eq!(recording.screen_at(second * 2).size(), (30, 5));
         assert_eq!(recording.screen_at(second / 4).rows()[0], "");
+        assert_eq!(recording.screen_at(second).size(), (20, 3));
         assert_eq!(recording.screen_at(second).rows()[0], "one");
         // The line that the run was killed in is not there.
         assert_eq!(recording.end(), Duration::from_millis(1500));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::process::{OwnedReadPty, OwnedWritePty, ProcessGroup, ProcessSpec};
+use cuecard_runtime::process::{OwnedReadPty, OwnedWritePty, ProcessGroup, ProcessSpec, Size};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_timeline::model::keys::{Keystroke, text_bytes};
 use cuecard_workspace::running::CommandEnd;
@@ -25,10 +25,18 @@ pub const MAX_SETTLE: Duration = Duration::from_secs(2);
 /// A screen that several look at.
 pub type SharedScreen = Arc<Mutex<Screen>>;
 
+/// What reaches a program.
+enum ToProgram {
+    Bytes(Vec<u8>),
+    /// So many columns and rows.
+    Size(u16, u16),
+}
+
 /// A program in a terminal. It is killed with all that it started when this is dropped.
 pub struct Terminal {
     group: ProcessGroup,
-    typed: mpsc::UnboundedSender<Vec<u8>>,
+    typed: mpsc::UnboundedSender<ToProgram>,
+    cast: Arc<Mutex<Cast>>,
     screen: SharedScreen,
     /// When the screen changed last.
     changed: watch::Receiver<Duration>,
@@ -54,11 +62,12 @@ impl Terminal {
         let screen = Arc::new(Mutex::new(Screen::new(config)));
         let (sender, changed) = watch::channel(clock.now());
         let (typed, to_type) = mpsc::unbounded_channel();
+        let cast = Arc::new(Mutex::new(Cast::new(cast, size, clock)));
         let output_reader = OutputReader {
             reader,
             screen: screen.clone(),
             changed: sender,
-            cast: Cast::new(cast, size, clock),
+            cast: cast.clone(),
             clock,
             replies: typed.clone(),
         };
@@ -66,6 +75,7 @@ impl Terminal {
         Ok(Self {
             group,
             typed,
+            cast,
             screen,
             changed,
             reading: tokio::spawn(output_reader.run()),
@@ -81,7 +91,7 @@ impl Terminal {
 
     /// The screen as it is now.
     pub fn screen(&self) -> MutexGuard<'_, Screen> {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.screen)
     }
 
     /// Types text as it stands.
@@ -93,9 +103,17 @@ impl Terminal {
     /// Presses keys, and waits where they say so.
     pub async fn press(&self, keys: &[Keystroke]) {
         for key in keys {
-            if let Keystroke::Wait(ms) = key {
-                let until = self.clock.now() + Duration::from_millis(*ms);
-                self.clock.sleep_until(until).await;
+            match key {
+                Keystroke::Wait(ms) => {
+                    let until = self.clock.now() + Duration::from_millis(*ms);
+                    self.clock.sleep_until(until).await;
+                }
+                Keystroke::Resize(columns, rows) => {
+                    lock(&self.cast).resized((*columns, *rows));
+                    self.screen().resize((*columns, *rows));
+                    let _ = self.typed.send(ToProgram::Size(*columns, *rows));
+                }
+                _ => {}
             }
             let modes = self.screen().key_modes();
             self.send(key.bytes(modes));
@@ -104,7 +122,7 @@ impl Terminal {
 
     fn send(&self, bytes: Vec<u8>) {
         // Who has ended reads no more.
-        let _ = self.typed.send(bytes);
+        let _ = self.typed.send(ToProgram::Bytes(bytes));
     }
 
     /// Waits until the screen has been still for `still` from now on, at most [`MAX_SETTLE`]; whether it was.
@@ -183,10 +201,10 @@ struct OutputReader {
     reader: OwnedReadPty,
     screen: SharedScreen,
     changed: watch::Sender<Duration>,
-    cast: Cast,
+    cast: Arc<Mutex<Cast>>,
     clock: Clock,
     /// What the terminal answers to the program.
-    replies: mpsc::UnboundedSender<Vec<u8>>,
+    replies: mpsc::UnboundedSender<ToProgram>,
 }
 
 impl OutputReader {
@@ -194,24 +212,31 @@ impl OutputReader {
         let mut buffer = vec![0; CHUNK];
         // An error is the end too: that nobody has the terminal open any more.
         while let Ok(n @ 1..) = self.reader.read(&mut buffer).await {
-            self.cast.output(&buffer[..n]);
-            let replies = {
-                let mut screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
-                screen.print(&buffer[..n])
-            };
+            lock(&self.cast).output(&buffer[..n]);
+            let replies = lock(&self.screen).print(&buffer[..n]);
             if !replies.is_empty() {
-                let _ = self.replies.send(replies);
+                let _ = self.replies.send(ToProgram::Bytes(replies));
             }
             self.changed.send_replace(self.clock.now());
         }
-        self.cast.finish();
+        lock(&self.cast).finish();
     }
 }
 
-async fn write(mut writer: OwnedWritePty, mut bytes: mpsc::UnboundedReceiver<Vec<u8>>) {
-    while let Some(bytes) = bytes.recv().await {
-        if writer.write_all(&bytes).await.is_err() {
-            return;
+async fn write(mut writer: OwnedWritePty, mut sent: mpsc::UnboundedReceiver<ToProgram>) {
+    while let Some(sent) = sent.recv().await {
+        match sent {
+            ToProgram::Bytes(bytes) => {
+                if writer.write_all(&bytes).await.is_err() {
+                    return;
+                }
+            }
+            // Who has ended looks at nothing any more.
+            ToProgram::Size(columns, rows) => drop(writer.resize(Size::new(rows, columns))),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -249,7 +249,7 @@ pub struct FileEdit {
     pub hash_after: Option<String>,
 }
 
-/// `terminal` (agent): a command and what it printed.
+/// `terminal` (user): a command beside the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Terminal {
     /// The command.

@@ -166,7 +166,7 @@ event_types! {
     Plan = "plan" by "agent";
     HttpExchange = "http_exchange" by "system";
     FileEdit = "file_edit" by "agent";
-    Terminal = "terminal" by "agent";
+    Terminal = "terminal" by "user";
     Screenshot = "screenshot" by "agent";
     Permission = "permission" by "system";
     Log = "log" by "system";

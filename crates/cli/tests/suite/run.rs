@@ -1,40 +1,14 @@
-//! `cuecard run` with real programs in the terminal, with real agents, and transcripts that are read again.
+//! `cuecard run` with real programs in the terminal, with real agents (in a module of their own), and transcripts that are read again.
+
+mod real_agents;
 
 use std::fs;
 
+use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
-use cuecard_testing::{peers, repository_root};
 use serde_json::{Value, json};
 
-use crate::agents::{installed, opencode_program};
 use crate::program;
-
-/// Creates, edits, tests and commits code; without its own end it fits every agent.
-const TASK: &str = r##"
-name: task
-repo:
-  init: true
-  files: [{path: check.sh, contents: "test \"$(cat greeting.txt)\" = 'Hello from the timeline.'\n"}]
-timeline:
-  - userInputs: [[0, "Write a greeting, and test it"]]
-  - llmResponse: [{assistant: [[20, "I write it."]]}]
-  - writeFile: {path: greeting.txt, content: "Hello from the script.\n"}
-  - llmResponse: [{assistant: [[20, "It should name the timeline."]]}]
-  - editFile: {path: greeting.txt, old_string: "Hello from the script.", new_string: "Hello from the timeline."}
-  - assert: {fs: {contains: [{path: greeting.txt, substring: timeline}]}}
-  - llmResponse: []
-  - runCmd: {cmd: "sh check.sh && echo tested > result.txt"}
-  - llmResponse: [{assistant: [[20, "The greeting is tested."]]}]
-  - assert: {text: {contains: ["greeting is tested"]}, fs: {exists: [result.txt]}}
-  - baseTimeDelta: 500
-  - userInputs: [[0, "Commit it"]]
-  - llmResponse: [{assistant: [[20, "I commit it."]]}]
-  - runCmd: {cmd: "git add -A && git commit -qm 'Add a greeting'"}
-  - llmResponse: [{assistant: [[20, "It is committed."]]}]
-  - screenshot: committed
-  - assert: {git: {headMessageContains: "Add a greeting", commitsAheadOf: "HEAD~1"}, screen: {label: committed, contains: ["It is committed"]}}
-expect: {artifacts: [{pattern: "*.txt"}]}
-"##;
 
 /// What `run --json` says of its one run; the exit code must be `exit`.
 #[track_caller]
@@ -54,129 +28,6 @@ fn codes(run: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// What a run is about, without what differs each time: what was found, what was looked at, and the trace's calls,
-/// results and edits.
-fn gist(run: &Value) -> Value {
-    let path = format!("{}/trace.jsonl", run["run"].as_str().expect("a folder"));
-    let trace = fs::read_to_string(path).expect("a trace");
-    let events = trace
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let is_kept = |event: &Value| {
-        let kind = event["type"].as_str().unwrap_or_default();
-        matches!(
-            kind,
-            "tool_call" | "message_received" | "message" | "final_output"
-        )
-    };
-    let kept: Vec<Value> = events
-        .filter(is_kept)
-        .map(|event| {
-            json!([
-                event["type"],
-                event["data"]["tool"],
-                event["data"]["args"],
-                event["data"]["content"]
-            ])
-        })
-        .collect();
-    let checks: Vec<&Value> = run["events"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|event| &event["what"])
-        .collect();
-    json!([run["status"], codes(run), checks, kept])
-}
-
-/// Runs the task with an agent; three times it is the same.
-#[track_caller]
-fn assert_does_the_task(agent: &str, program: &str, times: usize) {
-    let mut scratch = program::scratch();
-    scratch.limit(std::time::Duration::from_secs(600));
-    scratch.write("task.yaml", TASK).expect("writable");
-    let mut before: Option<Value> = None;
-    for _ in 0..times {
-        let run = run(
-            &scratch,
-            &["task.yaml", "--agent", agent, "--program", program],
-            0,
-        );
-        assert_eq!(run["status"], "passed", "{run:#}");
-        assert_eq!(run["mode"], "real-agent");
-        assert!(run["agent_version"].is_string(), "{run:#}");
-        let found: Vec<&str> = codes(&run);
-        assert!(found.iter().all(|code| *code == "T-TERM-08"), "{found:?}");
-        let events = run["events"].as_array().expect("a list").iter();
-        let changed =
-            events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: changed "));
-        let changed: Vec<&str> = changed.collect();
-        // What its commands write counts, too; what stands at the end is the same in every run.
-        assert_eq!(changed, ["greeting.txt (+1 −0)", "result.txt (+1 −0)"]);
-        let gist = gist(&run);
-        if let Some(before) = &before {
-            assert_eq!(*before, gist);
-        }
-        before = Some(gist);
-    }
-}
-
-#[test]
-fn codex_does_the_task_three_times_the_same() {
-    if let Some(program) = installed(".bin/codex") {
-        assert_does_the_task("codex", &program, 3);
-    }
-}
-
-#[test]
-fn opencode_does_the_task() {
-    if let Some(program) = opencode_program() {
-        assert_does_the_task("opencode", &program, 1);
-    }
-}
-
-#[test]
-fn gemini_cli_does_the_task() {
-    if let Some(program) = installed(".bin/gemini") {
-        assert_does_the_task("gemini-cli", &program, 1);
-    }
-}
-
-#[test]
-fn a_real_agent_that_does_something_else_fails_the_run() {
-    let Some(program) = installed(".bin/codex") else {
-        return;
-    };
-    let mut scratch = program::scratch();
-    scratch.limit(std::time::Duration::from_secs(600));
-    // It is checked by the model before the last turn, at the end by the run, and on the screen.
-    let wrong = TASK
-        .replace("substring: timeline", "substring: nothing")
-        .replace("\"greeting is tested\"", "\"never said\"");
-    scratch.write("wrong.yaml", &wrong).expect("writable");
-    let run = run(
-        &scratch,
-        &["wrong.yaml", "--agent", "codex", "--program", &program],
-        1,
-    );
-    assert_eq!(run["status"], "failed");
-    let codes = codes(&run);
-    assert!(codes.contains(&"T-ASRT-10"), "{codes:?}");
-    // The model answers no more, so the agent is stuck.
-    assert!(codes.contains(&"T-TERM-15"), "{codes:?}");
-    let notes = run["findings"].to_string();
-    assert!(notes.contains("the screen at that moment"), "{notes}");
-}
-
-#[test]
-fn the_mock_agent_does_the_same_task() {
-    let scratch = program::scratch();
-    scratch.write("task.yaml", TASK).expect("writable");
-    let first = run(&scratch, &["task.yaml", "--speed", "0"], 0);
-    let second = run(&scratch, &["task.yaml"], 0);
-    assert_eq!(gist(&first), gist(&second));
-}
-
 /// An editor draws on the alternate screen, in colours, with wide characters.
 #[test]
 fn an_editor_is_driven_by_keys() {
@@ -193,6 +44,9 @@ timeline:
   - userInputs: [{relativeTime: 0, input: 'Godrei é <<b>><Esc>', target: tui}]
   - screenshot: edited
   - assert: {text: {contains: ['zwei 日本語', 'drei é <b>>']}, screen: {label: edited, contains: [eins]}}
+  - userInputs: [{relativeTime: 50, input: '<Resize:60x14>:set lines?<Enter>', target: tui}]
+  - screenshot: resized
+  - assert: {screen: {label: resized, contains: [lines=14]}}
   - userInputs: [{relativeTime: 50, input: ':2d<Enter>:wq<Enter>', target: tui}]
 expect: {exitCode: 0}
 ";
@@ -227,6 +81,21 @@ expect: {exitCode: 0}
     ));
     let cast = cast.expect("a recording");
     assert!(cast.lines().count() > 2 && cast.contains("1049h"), "{cast}");
+    assert!(cast.contains("\"r\",\"60x14\""), "{cast}");
+    let resized = run["screenshots"][1]["files"].as_array().expect("files");
+    let picture = resized.iter().filter_map(Value::as_str);
+    let picture = picture.filter(|file| file.ends_with(".svg"));
+    let picture: Vec<_> = picture
+        .map(|file| fs::read_to_string(file).expect("text"))
+        .collect();
+    let first = fs::read_to_string(files[1].as_str().expect("a path")).expect("text");
+    let width = |svg: &str| {
+        svg.split("width=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next())
+            .map(str::to_owned)
+    };
+    assert_ne!(width(&picture[0]), width(&first));
 }
 
 /// Programs that hang, flood, die or leave something behind are ended, with all that they started.
@@ -743,77 +612,4 @@ timeline:
             "log: T-ASRT-10: the assert `fs.exists[1]` failed: `missing.txt`: no such file",
         ]
     );
-}
-
-/// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
-#[test]
-fn an_agent_without_a_profile_is_known_by_its_tools() {
-    let Some(python) = peers::require_program("python3") else {
-        return;
-    };
-    let scratch = program::scratch();
-    let preset = format!(
-        "agent = 'mine'
-versions = '>=1.2.0'
-program = '{}'
-args = ['{}']
-ready = '^[?]\\s*\\z'
-quit = '<C-d>'
-
-[env]
-MODEL_URL = '{{base_url.openai}}'
-MODEL_KEY = '{{key}}'
-",
-        python.display(),
-        repository_root().join("tests/run/agent.py").display()
-    );
-    scratch.write("mine.toml", &preset).expect("writable");
-    let timeline = "
-name: derived
-timeline:
-  - userInputs: [[0, 'Write it']]
-  - llmResponse: [{assistant: [[0, 'I write it.']]}]
-  - writeFile: {path: a.txt, content: \"text\\n\"}
-  - llmResponse: [{assistant: [[0, 'I look at it.']]}]
-  - runCmd: {cmd: 'cp a.txt b.txt; cat b.txt'}
-    result: {contains: text}
-  - llmResponse: [{assistant: [[0, 'It is written.']]}]
-  - assert: {fs: {exists: [a.txt, b.txt]}, text: {contains: ['It is written.']}}
-";
-    scratch.write("derived.yaml", timeline).expect("writable");
-    let args = ["derived.yaml", "--agent", "mine.toml"];
-    let derived = run(&scratch, &args, 0);
-    assert_eq!(codes(&derived), ["T-TOOL-07", "T-TOOL-07"], "{derived:#}");
-    let log = format!(
-        "{}/exchanges.jsonl",
-        derived["run"].as_str().expect("a folder")
-    );
-    let captured = program::run(
-        &scratch,
-        &[
-            "profile",
-            "capture",
-            &log,
-            "--agent",
-            "mine@1.2.0",
-            "-o",
-            ".",
-        ],
-    );
-    assert_eq!(captured.code(), Some(0), "{}", program::told(&captured));
-    let profile = ["--profile", "mine/1.2.0.toml"];
-    let known = run(&scratch, &[&args[..], &profile].concat(), 0);
-    assert_eq!(codes(&known), [""; 0], "{known:#}");
-    // What no tool takes is not made something else.
-    let edit = timeline.replace(
-        "runCmd: {cmd: 'cp a.txt b.txt; cat b.txt'}",
-        "editFile: {path: a.txt, old_string: text, new_string: word}",
-    );
-    scratch.write("edit.yaml", &edit).expect("writable");
-    let failed = run(
-        &scratch,
-        &["edit.yaml", "--agent", "mine.toml", "--timeout", "20"],
-        1,
-    );
-    assert!(codes(&failed).contains(&"T-TOOL-04"), "{failed:#}");
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::loader::{Loader, child};
 use super::{parse, tool};
+use crate::model::keys;
 use crate::model::{Replacement, TerminalConfig, TerminalTheme};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{place_of, read_document};
@@ -18,7 +19,7 @@ use cuecard_source::value::fields::{
 use cuecard_source::{SourceFile, toml};
 
 /// The most columns or rows.
-const MAX_SIZE: u64 = 1_000;
+const MAX_SIZE: u64 = keys::MAX_SIZE as u64;
 /// The most lines above the screen.
 const MAX_SCROLLBACK: u64 = 1_000_000;
 /// The longest that a screen is waited for, in milliseconds.

@@ -13,7 +13,12 @@ pub enum Keystroke {
     Paste(String),
     /// `<Wait:…>`: nothing is typed for so long, in milliseconds.
     Wait(u64),
+    /// `<Resize:100x30>`: the terminal has so many columns and rows from here on.
+    Resize(u16, u16),
 }
+
+/// The most columns and rows of a terminal.
+pub const MAX_SIZE: u16 = 1000;
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +133,15 @@ fn token(name: &str) -> Option<Keystroke> {
         return match word.to_ascii_lowercase().as_str() {
             "paste" => Some(Keystroke::Paste(value.to_owned())),
             "wait" if is_number => value.parse().ok().map(Keystroke::Wait),
+            "resize" => {
+                let (columns, rows) = value.split_once(['x', 'X'])?;
+                let size = |number: &str| {
+                    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+                    let size = number.parse().ok().filter(|_| is_number);
+                    size.filter(|size| (1..=MAX_SIZE).contains(size))
+                };
+                Some(Keystroke::Resize(size(columns)?, size(rows)?))
+            }
             _ => None,
         };
     }
@@ -172,7 +186,7 @@ impl Keystroke {
         match self {
             Self::Text(text) => text_bytes(text, modes),
             Self::Paste(text) => paste_bytes(text, modes),
-            Self::Wait(_) => Vec::new(),
+            Self::Wait(_) | Self::Resize(..) => Vec::new(),
             Self::Key(key, modifiers) => key.bytes(*modifiers, modes),
         }
     }
@@ -253,6 +267,7 @@ mod tests {
             "<Enter><tab>",
             "<C-c><M-x><C-S-Left><S-Tab>",
             "<Paste:a b><Wait:200>",
+            "<Resize:100x30><resize:1X1000>",
             "a << b",
             "<<Entr>",
             "<F12>",
@@ -268,6 +283,10 @@ mod tests {
             ("<x>", "<x>"),
             ("<>", "<>"),
             ("<Wait:>", "<Wait:>"),
+            ("<Resize:100>", "<Resize:100>"),
+            ("<Resize:0x1>", "<Resize:0x1>"),
+            ("<Resize:1001x1>", "<Resize:1001x1>"),
+            ("<Resize:+1x1>", "<Resize:+1x1>"),
         ] {
             let found = unknown(text);
             assert_eq!(found.len(), 1, "{text}");
