@@ -11,6 +11,7 @@ use crate::screen::Screen;
 pub struct Recording {
     config: TerminalConfig,
     frames: Vec<(Duration, Frame)>,
+    n_unread: usize,
     /// The screen after so many frames.
     screen: Screen,
     n_drawn: usize,
@@ -33,7 +34,8 @@ impl Recording {
             height: size("height")?,
             ..TerminalConfig::default()
         };
-        let frames = lines.filter_map(|line| {
+        let mut n_unread = 0;
+        let read = |line: &str| {
             let frame: Json = serde_json::from_str(line).ok()?;
             let at = Duration::try_from_secs_f64(frame[0].as_f64()?).ok()?;
             let data = frame[2].as_str()?;
@@ -45,9 +47,17 @@ impl Recording {
                 _ => Frame::Printed(data.to_owned()),
             };
             Some((at, frame))
-        });
+        };
+        let mut frames = Vec::new();
+        for line in lines {
+            match read(line) {
+                Some(frame) => frames.push(frame),
+                None => n_unread += 1,
+            }
+        }
         Some(Self {
-            frames: frames.collect(),
+            frames,
+            n_unread,
             screen: Screen::new(&config),
             config,
             n_drawn: 0,
@@ -69,6 +79,11 @@ impl Recording {
         }
         self.n_drawn = wanted;
         &self.screen
+    }
+
+    /// How many lines are no events.
+    pub fn n_unread(&self) -> usize {
+        self.n_unread
     }
 
     /// When something was printed last.
@@ -93,6 +108,7 @@ mod tests {
         assert_eq!(recording.screen_at(second).size(), (20, 3));
         assert_eq!(recording.screen_at(second).rows()[0], "one");
         // The line that the run was killed in is not there.
+        assert_eq!(recording.n_unread(), 1);
         assert_eq!(recording.end(), Duration::from_millis(1500));
         assert!(Recording::read("no recording").is_none());
     }

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use cuecard_source::json::Limits as ParseLimits;
-use cuecard_source::matching::equal;
+use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::yaml;
 use regex::Regex;
@@ -124,7 +124,7 @@ pub fn has_value(root: &Path, path: &str, pointer: &str, expected: &Json) -> Pro
             Some(found) => {
                 let shown = found.to_string();
                 ProbeResult::new(
-                    equal(found, expected),
+                    is_same_json(found, expected),
                     format!("`{pointer}` of `{path}` is {}", cut(&shown, SHOWN)),
                 )
             }

@@ -177,6 +177,18 @@ pub(super) fn options(
     {
         *first = working_directory.join(&*first).into();
     }
+    let unused = match args.mode {
+        Some(Mode::Simulate | Mode::MockAgent) if args.agent.is_some() => Some("--agent"),
+        Some(Mode::Simulate | Mode::RealAgent) if args.checkpoint_cmd.is_some() => {
+            Some("--checkpoint-cmd")
+        }
+        None if args.agent.is_some() && args.checkpoint_cmd.is_some() => Some("--checkpoint-cmd"),
+        _ => None,
+    };
+    if let Some(unused) = unused {
+        let message = format!("`{unused}` has no meaning in this mode: nothing would look at it");
+        return Err(invalid(Diagnostic::error(codes::ARGUMENT, message)));
+    }
     let preset = args.agent.as_deref().map(AgentPreset::find);
     Ok(RunOptions {
         play,

@@ -26,6 +26,8 @@ struct FinishedRun {
     folder: PathBuf,
     events: Vec<ViewEvent>,
     recording: Option<Recording>,
+    /// What is wrong with its files.
+    doubts: Vec<Diagnostic>,
 }
 
 pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
             return ExitCode::CouldNotRun;
         }
     };
+    output.diagnostics(&run.doubts, false, &Redactor::default());
     if let Some(seconds) = args.at {
         let at = Duration::try_from_secs_f64(seconds);
         return match (at, run.recording) {
@@ -124,11 +127,32 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
             format!("`{}` can't be read: {reason}", path.display()),
         )
     })?;
-    let events = trace.lines().filter_map(|line| {
-        let json: serde_json::Value = serde_json::from_str(line).ok()?;
-        Event::from_json(&json).ok()
-    });
-    let events: Vec<Event> = events.collect();
+    let (mut events, mut doubts) = (Vec::new(), Vec::new());
+    let (mut n_unread, mut has_end) = (0, false);
+    for line in trace.lines() {
+        match serde_json::from_str::<serde_json::Value>(line) {
+            Ok(json) if json["kind"].is_string() => has_end |= json["kind"] == "end",
+            Ok(json) => match Event::from_json(&json) {
+                Ok(event) => events.push(event),
+                Err(_) => n_unread += 1,
+            },
+            Err(_) => n_unread += 1,
+        }
+    }
+    let doubt = |name: &str, what: &str| {
+        let message = format!("`{}` {what}", folder.join(name).display());
+        Diagnostic::warning(codes::FILE_READ, message)
+    };
+    let left_out = |n_unread| format!("is damaged: lines that were left out: {n_unread}");
+    if n_unread > 0 {
+        doubts.push(doubt("trace.jsonl", &left_out(n_unread)));
+    }
+    if !has_end {
+        doubts.push(doubt(
+            "trace.jsonl",
+            "has no end: the run was cut off, or goes on",
+        ));
+    }
     let first = events.first().map(|event| event.ts);
     let started = started_at(folder).or(first);
     let shown = events.iter().map(|event| {
@@ -144,11 +168,24 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
             },
         }
     });
-    let cast = fs::read_to_string(folder.join("terminal.cast")).ok();
+    let cast = fs::read(folder.join("terminal.cast")).ok();
+    let cast = cast.map(|cast| String::from_utf8_lossy(&cast).into_owned());
+    let recording = cast.as_deref().and_then(Recording::read);
+    if cast.is_some() && recording.is_none() {
+        doubts.push(doubt(
+            "terminal.cast",
+            "is no recording: no screen is shown",
+        ));
+    }
+    let n_unread = recording.as_ref().map_or(0, Recording::n_unread);
+    if n_unread > 0 {
+        doubts.push(doubt("terminal.cast", &left_out(n_unread)));
+    }
     Ok(FinishedRun {
         folder: folder.to_owned(),
         events: shown.collect(),
-        recording: cast.as_deref().and_then(Recording::read),
+        recording,
+        doubts,
     })
 }
 

@@ -23,7 +23,7 @@ use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::{EventKind, SessionStatus};
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
 use cuecard_trace::{End, Event, EventData, FileEdit, Log, Metrics, RunStatus as TraceStatus};
-use cuecard_workspace::changes::FolderChanges;
+use cuecard_workspace::changes::{FileChange, FolderChanges};
 use cuecard_workspace::commands::CommandOutcome;
 use cuecard_workspace::running::CommandEnd;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,8 @@ pub(super) struct Executor<'a> {
     pub(super) simulation: Option<Simulation>,
     /// What a real agent does to the files of the workspace.
     changes: Option<FolderChanges>,
+    /// What it has done that was not compared with the script yet, and the event from which on that is to be done.
+    pub(super) changed: (Vec<FileChange>, usize),
     /// The prompts that the user has typed.
     pub(super) typed: Vec<String>,
     /// How many calls the agent has made.
@@ -137,6 +139,7 @@ impl<'a> Executor<'a> {
             model: None,
             simulation: None,
             changes: None,
+            changed: (Vec::new(), 0),
             typed: Vec::new(),
             n_calls: 0,
             agent_version: None,
@@ -581,7 +584,7 @@ impl<'a> Executor<'a> {
         let changes = self.changes.as_mut().map(FolderChanges::take);
         for change in changes.unwrap_or_default() {
             let edit = EventData::FileEdit(FileEdit {
-                path: change.path,
+                path: change.path.clone(),
                 lines_added: change.lines_added,
                 lines_removed: change.lines_removed,
                 hash_before: None,
@@ -589,6 +592,7 @@ impl<'a> Executor<'a> {
             });
             self.add_agent_event(self.clock.now(), &edit);
             self.record(edit);
+            self.changed.0.push(change);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A real agent in the terminal: it is started as its preset says, and waited for by what it asks its model.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -147,6 +148,7 @@ impl Executor<'_> {
         let Some(model) = &self.model else {
             if matches!(step.role, StepRole::Prompt(_)) || lane == Lane::Barrier {
                 self.await_idle(event_idx).await;
+                self.compare_edits(event_idx).await;
             }
             return;
         };
@@ -183,6 +185,7 @@ impl Executor<'_> {
         }
         if !goes_on {
             self.await_idle(event_idx).await;
+            self.compare_edits(event_idx).await;
         }
     }
 
@@ -252,6 +255,44 @@ impl Executor<'_> {
         }
     }
 
+    /// Compares the edits above an event, of which the script says only how large they are, with what the agent has done.
+    async fn compare_edits(&mut self, event_idx: usize) {
+        let timeline = self.script.timeline.clone();
+        let (changes, from) = std::mem::replace(&mut self.changed, (Vec::new(), event_idx));
+        let mut scripted: BTreeMap<&str, (usize, u64, u64)> = BTreeMap::new();
+        for (idx, event) in timeline.events[from.min(event_idx)..event_idx]
+            .iter()
+            .enumerate()
+        {
+            if let EventKind::AgentEdits(edit) = &event.kind
+                && !edit.has_text()
+            {
+                let sum = scripted.entry(edit.path.trim_start_matches("./"));
+                let (last, added, removed) = sum.or_default();
+                *last = from + idx;
+                *added += edit.lines_added.unwrap_or_default();
+                *removed += edit.lines_removed.unwrap_or_default();
+            }
+        }
+        for (path, (event_idx, added, removed)) in scripted {
+            let changes = changes.iter().filter(|change| change.path == path);
+            let count = changes.fold((0, 0), |(added, removed), change| {
+                (added + change.lines_added, removed + change.lines_removed)
+            });
+            if count == (added, removed) {
+                continue;
+            }
+            let message = format!(
+                "the agent changed `{path}` by +{} −{} lines, and the script says +{added} −{removed}",
+                count.0, count.1
+            );
+            self.add_event(event_idx, message.clone(), None);
+            let found = Diagnostic::warning(codes::TERMINAL_EDIT_DIFFERS, message);
+            let found = self.placed(found, event_idx);
+            self.find(found).await;
+        }
+    }
+
     /// Waits for the last turn, and has the agent quit.
     pub(super) async fn end_real_agent(&mut self) {
         let last = self.script.timeline.events.len().saturating_sub(1);
@@ -266,6 +307,7 @@ impl Executor<'_> {
         if self.is_stuck {
             return;
         }
+        self.compare_edits(last + 1).await;
         let (Some(preset), Some(terminal)) = (&self.options.preset, &mut self.terminal) else {
             return;
         };

@@ -149,6 +149,14 @@ impl Player {
         self.tools.connect(&script.timeline.acp.mcp_servers);
         let name = script.timeline.name.clone();
         self.pace.tell(&FromAgent::Hello(name)).await;
+        if self.options.simulates && self.pace.is_controlled() {
+            // Who runs it would take what is told for what was done.
+            let message = "the mock agent simulates its tools: their results are not compared";
+            let note = self
+                .findings
+                .strictly_noted(Diagnostic::note(codes::TOOL_SIMULATED, message));
+            self.find(note, None).await;
+        }
         while let Some(idx) = self.pace.next(script.steps.len()).await {
             let step = script.steps[idx];
             let interrupts = self.input.interrupts.clone();

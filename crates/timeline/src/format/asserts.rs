@@ -196,11 +196,6 @@ pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks 
         let path = loader.required(object, "path", "`fs.contains`", "path: …");
         let substring = loader.filled(object, "substring");
         let pattern = match loader.reader.get(object, "regex") {
-            Some(node) if node.as_str() == Some("") => {
-                let at = object.child_pointer("regex");
-                loader.invalid(node.span, &at, "`regex` is empty: it matches everything");
-                None
-            }
             Some(node) => regex(loader, node, &object.child_pointer("regex"), "`regex`"),
             None => None,
         };

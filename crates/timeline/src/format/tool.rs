@@ -418,6 +418,11 @@ fn result(loader: &mut Loader<'_>, object: Object<'_>) -> Option<Option<Expected
     Some(Some(match test.key.as_str() {
         "contains" => {
             let text = loader.reader.text_of(&test.value, &at, "`contains`")?;
+            if text.trim().is_empty() {
+                let message = "`contains` is empty: every result contains it";
+                loader.invalid(test.value.span, &at, message);
+                return None;
+            }
             ExpectedResult::Contains(text.to_owned())
         }
         "regex" => ExpectedResult::Regex(regex(loader, &test.value, &at, "`regex`")?),
@@ -445,6 +450,11 @@ pub(super) fn regex(
             let message = format!("a timeline can have at most {MAX_PATTERNS} patterns");
             loader.invalid(node.span, pointer, message);
         }
+        return None;
+    }
+    if node.as_str() == Some("") {
+        let message = format!("{what} is empty: it matches everything");
+        loader.invalid(node.span, pointer, message);
         return None;
     }
     regular_expression(&mut loader.reader, node, pointer, what, |text| {

@@ -226,7 +226,14 @@ fn command_expect(loader: &mut Loader<'_>, object: Object<'_>) -> Option<Command
     let exit_code = loader.integer(inner, "exitCode");
     let [stdout, stderr] = ["stdoutContains", "stderrContains"].map(|key| {
         let items = loader.one_or_more(inner, key);
-        loader.texts_of(items, &format!("`{key}`"))
+        let texts = loader.texts_of(items, &format!("`{key}`"));
+        if let Some(node) = inner.get(key)
+            && texts.iter().any(String::is_empty)
+        {
+            let message = format!("an entry of `{key}` is empty");
+            loader.invalid(node.span, &inner.child_pointer(key), message);
+        }
+        texts
     });
     let files = match loader.reader.get(inner, "fs") {
         Some(fs) => super::asserts::fs(loader, fs, &inner.child_pointer("fs")),

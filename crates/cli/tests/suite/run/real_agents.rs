@@ -218,6 +218,15 @@ timeline:
     let profile = ["--profile", "mine/1.2.0.toml"];
     let known = run(&scratch, &[&args[..], &profile].concat(), 0);
     assert_eq!(codes(&known), [""; 0], "{known:#}");
+    // What an edit of counts only says is compared with what was done.
+    for (count, expected) in [(1, &[][..]), (2, &["T-TERM-06"])] {
+        let edit = format!("  - agentEdits: {{path: b.txt, linesAdded: {count}}}\n  - assert:");
+        let edits = timeline.replace("  - assert:", &edit);
+        scratch.write("edits.yaml", &edits).expect("writable");
+        let edits = ["edits.yaml", "--agent", "mine.toml"];
+        let edited = run(&scratch, &[&edits[..], &profile].concat(), 0);
+        assert_eq!(codes(&edited), expected, "{edited:#}");
+    }
     // What no tool takes is not made something else.
     let edit = timeline.replace(
         "runCmd: {cmd: 'cp a.txt b.txt; cat b.txt'}",
