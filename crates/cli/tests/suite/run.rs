@@ -45,8 +45,8 @@ timeline:
   - screenshot: edited
   - assert: {text: {contains: ['zwei 日本語', 'drei é <b>>']}, screen: {label: edited, contains: [eins]}}
   - userInputs: [{relativeTime: 50, input: '<Resize:60x14>:set lines?<Enter>', target: tui}]
+  - assert: {text: {contains: [lines=14]}}
   - screenshot: resized
-  - assert: {screen: {label: resized, contains: [lines=14]}}
   - userInputs: [{relativeTime: 50, input: ':2d<Enter>:wq<Enter>', target: tui}]
 expect: {exitCode: 0}
 ";
@@ -204,39 +204,53 @@ assertions:
     }
 }
 
+/// The timelines of the book.
+fn examples() -> Vec<String> {
+    let root = cuecard_testing::repository_root().join("examples");
+    let mut found = vec![root.join("tests/passing/run/timeline.yaml")];
+    for folder in ["acp", "llm", "run", "service", "timelines"] {
+        let entries = fs::read_dir(root.join(folder)).expect("a folder");
+        found.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    let names = found.iter().map(|path| path.to_string_lossy().into_owned());
+    let is_timeline = |name: &String| name.ends_with(".yaml") && !name.ends_with(".terminal.yaml");
+    let mut names: Vec<String> = names.filter(is_timeline).collect();
+    names.sort();
+    names
+}
+
 /// Every example says the same through every mock.
 #[test]
 fn all_examples_are_the_same_through_every_mock() {
     let scratch = program::scratch();
-    let examples = cuecard_testing::repository_root().join("examples");
     let mut n_compared = 0;
-    for folder in ["acp", "llm", "run", "service", "timelines"] {
-        let entries = fs::read_dir(examples.join(folder)).expect("a folder");
-        for entry in entries.flatten() {
-            let path = entry.path();
-            let name = path.to_string_lossy().into_owned();
-            if !name.ends_with(".yaml") || name.ends_with(".terminal.yaml") {
-                continue;
-            }
-            let finished = program::run(&scratch, &["parity", "--json", &name]);
-            assert_eq!(
-                finished.code(),
-                Some(0),
-                "{name}\n{}",
-                program::told(&finished)
-            );
-            let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
-            let faces = json["scenarios"][0]["faces"]
-                .as_array()
-                .expect("faces")
-                .clone();
-            n_compared += faces
-                .iter()
-                .filter(|face| face["left_out"].is_null())
-                .count();
-        }
+    for name in examples() {
+        let finished = program::run(&scratch, &["parity", "--json", &name]);
+        let told = program::told(&finished);
+        assert_eq!(finished.code(), Some(0), "{name}\n{told}");
+        let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+        let faces = json["scenarios"][0]["faces"].as_array().expect("faces");
+        let compared = faces.iter().filter(|face| face["left_out"].is_null());
+        n_compared += compared.count();
     }
     assert!(n_compared > 60, "only {n_compared} were compared");
+}
+
+/// Every example runs with the mock agent, or with the program that its page names, and as a simulation.
+#[test]
+fn all_examples_run_without_a_model() {
+    let scratch = program::scratch();
+    for name in examples() {
+        let mut args = vec![name.as_str(), "--mode", "mock-agent"];
+        if name.ends_with("run/editor.yaml") {
+            args.extend(["--", "sh"]);
+        }
+        let played = run(&scratch, &args, 0);
+        let simulated = run(&scratch, &[&name, "--mode", "simulate"], 0);
+        for run in [played, simulated] {
+            assert_eq!(run["status"], "passed", "{name}: {run:#}");
+        }
+    }
 }
 
 /// A mock that shows something else is found, with the first difference.

@@ -31,6 +31,13 @@ impl Executor<'_> {
         &mut self,
         env: &mut Vec<(OsString, OsString)>,
     ) -> Result<Vec<OsString>, Diagnostic> {
+        if let Some(boundary) = self.script.timeline.boundary() {
+            let message = "a real agent knows nothing of the history above this";
+            let found = self.finding(codes::TERMINAL_START, boundary, message.to_owned());
+            return Err(
+                found.with_help("run the timeline with the mock agent, or leave the history out")
+            );
+        }
         let mut url = String::new();
         if self.script.timeline.server.mode != Some(ServerMode::Real) {
             let workspace = self.places.workspace.clone();

@@ -18,6 +18,8 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns(&[
         r"(?i)\b(?:generates?|writes?|creates?|provides?|produces?|gives?|come up with|reply with|respond with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary|description)s?\b[^.\n]{0,120}(?:\b(?:conversation|chat|session|thread|dialogue|message)s?\b|:\s)",
         r"(?i)\bsummari[sz]e (?:this|the|our) (?:\w+ )?(?:conversation|chat|session|thread)\b",
+        // Codex, before what the user said.
+        r"(?i)^generate a concise, single-line task title of at most \d+ characters\b",
     ])
 });
 
@@ -342,6 +344,8 @@ mod tests {
         let talk =
             AuxiliaryRequests::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
         assert!(talk.reply(&title, None).is_some());
+        let codex = "Generate a concise, single-line task title of at most 36 characters and under five words where possible. Start with an imperative verb.\n\nFix the test";
+        assert!(talk.reply(&request("", codex), None).is_some());
         let title = request("", "Generate a short title for: Fix the test");
         assert!(lane.reply(&title, None).is_some());
         let topic = request(

@@ -5,7 +5,7 @@ use std::fs;
 use cuecard_testing::{peers, repository_root};
 use serde_json::{Value, json};
 
-use super::{codes, run};
+use super::{codes, examples, run};
 use crate::agents::{installed, opencode_program};
 use crate::program;
 
@@ -121,6 +121,29 @@ fn opencode_does_the_task() {
 fn gemini_cli_does_the_task() {
     if let Some(program) = installed(".bin/gemini") {
         assert_does_the_task("gemini-cli", &program, 1);
+    }
+}
+
+/// Every example with a real agent; expected screens are those of the mock agent.
+#[test]
+fn codex_runs_all_examples() {
+    let Some(program) = installed(".bin/codex") else {
+        return;
+    };
+    let mut scratch = program::scratch();
+    scratch.limit(std::time::Duration::from_secs(600));
+    for name in examples() {
+        let exit = match () {
+            // An agent that is new has no history, and a shell needs no model.
+            () if name.ends_with("second-day.yaml") || name.ends_with("run/editor.yaml") => 2,
+            () => 0,
+        };
+        let mut args = vec![name.as_str(), "--agent", "codex", "--program", &program];
+        args.extend(["--speed", "0", "--goldens", "goldens", "--update-goldens"]);
+        let done = run(&scratch, &args, exit);
+        let is_doubt = |code: &&str| !["T-LLM-01", "T-LLM-05", "T-ASRT-03"].contains(code);
+        let found: Vec<&str> = codes(&done).into_iter().filter(is_doubt).collect();
+        assert_eq!(found.is_empty(), exit == 0, "{name}: {done:#}");
     }
 }
 
