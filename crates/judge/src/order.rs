@@ -52,7 +52,8 @@ fn moments<'v, 'a>(
         && selector.call_id.is_none()
         && selector.success.is_none()
         && selector.args.is_empty()
-        && selector.data.is_empty();
+        && selector.data.is_empty()
+        && selector.caused_by.is_none();
     let at_end = Moment {
         position: view.trace.events.len(),
         event: None,

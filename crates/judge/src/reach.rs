@@ -105,9 +105,14 @@ pub(super) fn selects(
             || view
                 .call_at(position)
                 .is_some_and(|call| args_equal(&selector.args, &call.data.args)))
+        && selector.caused_by.as_ref().is_none_or(|cause| {
+            let mut causes = view.causes_of(position);
+            causes.any(|position| selects(cause, view, position, &view.trace.events[position]))
+        })
 }
 
-/// Whether `selector` means an event of which no other is known: its arguments are those of the event itself.
+/// Whether `selector` means an event of which no other is known: its arguments are those of the event itself, and its cause
+/// is not looked at.
 pub(super) fn selects_alone(selector: &Selector, event: &Event) -> bool {
     is_chosen(selector, event)
         && match &event.data {
@@ -192,6 +197,9 @@ pub(super) fn described(selector: &Selector) -> String {
     }
     for (key, value) in selector.args.iter().chain(&selector.data) {
         text.push_str(&format!(" with `{key}` {}", super::words::brief(value)));
+    }
+    if let Some(cause) = &selector.caused_by {
+        text.push_str(&format!(", caused by {}", described(cause)));
     }
     text
 }

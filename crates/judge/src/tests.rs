@@ -136,8 +136,10 @@ fn any_selector() -> impl Strategy<Value = Selector> {
             ),
             0..2,
         ),
+        proptest::option::of(select(&["tool_call", "message_received", "error"][..])),
     )
-        .prop_map(|(kind, tool, success, args, data)| Selector {
+        .prop_map(|(kind, tool, success, args, data, cause)| Selector {
+            caused_by: cause.map(|kind| Box::new(selector(kind))),
             tool,
             success,
             args,

@@ -26,6 +26,7 @@ pub struct View<'a> {
     folded_output: OnceCell<String>,
     read_output: OnceCell<Option<String>>,
     document: OnceCell<Json>,
+    causes: OnceCell<Vec<Option<usize>>>,
 }
 
 /// A tool call with what came of it.
@@ -74,6 +75,7 @@ impl<'a> View<'a> {
             folded_output: OnceCell::new(),
             read_output: OnceCell::new(),
             document: OnceCell::new(),
+            causes: OnceCell::new(),
         }
     }
 
@@ -257,6 +259,13 @@ impl<'a> View<'a> {
             })
     }
 
+    /// The places of the events that led to the one at `position`, the nearest first.
+    pub(crate) fn causes_of(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        let causes = self.causes.get_or_init(|| causes(&self.trace.events));
+        let cause_of = move |position: &usize| causes.get(*position).copied().flatten();
+        std::iter::successors(cause_of(&position), cause_of)
+    }
+
     /// The whole trace as one JSON document.
     pub(crate) fn document(&self) -> &Json {
         self.document.get_or_init(|| document(self.trace))
@@ -266,6 +275,64 @@ impl<'a> View<'a> {
     pub(crate) fn snapshot(&self, file: &str) -> Option<&'a Snapshot> {
         self.snapshots?.get(file)
     }
+}
+
+/// What led to each event: the event that it names as its parent; else the call of a result or an error, the call that an
+/// edit or a question directly follows, and what was last said to the agent in the session. What somebody else did, or
+/// looked at, has no cause.
+fn causes(events: &[Event]) -> Vec<Option<usize>> {
+    let (mut by_event_id, mut by_call_id) = (HashMap::new(), HashMap::new());
+    // By session: what was said to the agent, and the call that it is at.
+    let (mut said, mut working) = (HashMap::new(), HashMap::new());
+    let mut causes = Vec::with_capacity(events.len());
+    for (position, event) in events.iter().enumerate() {
+        let session = event.session_id.as_deref();
+        let call = |id: &str| by_call_id.get(id).copied();
+        let told = || said.get(&session).copied();
+        let inferred = match &event.data {
+            EventData::ToolResult(result) => call(&result.call_id),
+            EventData::ErrorHappened(error) => {
+                error.call_id.as_deref().and_then(call).or_else(told)
+            }
+            EventData::FileEdit(_) | EventData::Permission(_) => {
+                working.get(&session).copied().or_else(told)
+            }
+            EventData::Message(message) if message.role == "user" => None,
+            data if data.actor() == "agent" => told(),
+            _ => None,
+        };
+        let parent = event.parent_event_id.as_deref();
+        causes.push(
+            parent
+                .and_then(|id| by_event_id.get(id).copied())
+                .or(inferred),
+        );
+        match &event.data {
+            EventData::ToolCall(called) => {
+                by_call_id.insert(&*called.call_id, position);
+                working.insert(session, position);
+            }
+            EventData::ToolResult(result) => {
+                if let Some(call) = by_call_id.get(&*result.call_id) {
+                    working.insert(session, *call);
+                }
+            }
+            EventData::MessageReceived(_) | EventData::Message(_) | EventData::Thought(_) => {
+                working.remove(&session);
+            }
+            _ => {}
+        }
+        let is_said = match &event.data {
+            EventData::MessageReceived(_) => true,
+            EventData::Message(message) => message.role == "user",
+            _ => false,
+        };
+        if is_said {
+            said.insert(session, position);
+        }
+        by_event_id.insert(event.event_id.as_str(), position);
+    }
+    causes
 }
 
 /// Gives each result and error to the latest earlier call with its call id; of several such calls, to the one
@@ -387,6 +454,66 @@ mod tests {
         assert_eq!(calls[1].results.len(), 1);
         assert_eq!(view.call_at(3).map(|call| call.position), Some(2));
         assert!(view.call_at(4).is_none());
+    }
+
+    #[test]
+    fn what_led_to_an_event_comes_before_it() {
+        let edit = || {
+            EventData::FileEdit(cuecard_trace::FileEdit {
+                path: "a".into(),
+                lines_added: 1,
+                lines_removed: 0,
+                hash_before: None,
+                hash_after: None,
+            })
+        };
+        let log = EventData::Log(cuecard_trace::Log {
+            level: "info".into(),
+            message: "seen".into(),
+            stream: None,
+        });
+        let mut trace = Events::new()
+            .call("early", "c0", json!({}))
+            .user("first")
+            .call("write", "c1", json!({}))
+            .call("look", "c2", json!({}))
+            .result("write", "c1", true, json!({}))
+            .event(edit())
+            .message("written")
+            .event(edit())
+            .user("second")
+            .error("look", Some("c2"), "late")
+            .event(log)
+            .output("over")
+            .trace();
+        let causes_in = |trace: &Trace| causes(&trace.events);
+        let expected = [
+            None,
+            None,
+            Some(1),
+            Some(1),
+            Some(2),
+            Some(2),
+            Some(1),
+            Some(1),
+            None,
+            Some(3),
+            None,
+            Some(8),
+        ];
+        assert_eq!(causes_in(&trace), expected);
+        let case = samples::case();
+        let view = View::new(&case, &trace);
+        assert_eq!(view.causes_of(5).collect::<Vec<_>>(), [2, 1]);
+        // Another session knows nothing of it; what is named goes before; what comes later is no cause.
+        trace.events[11].session_id = Some("other".into());
+        trace.events[10].parent_event_id = Some(trace.events[6].event_id.clone());
+        trace.events[3].parent_event_id = Some(trace.events[9].event_id.clone());
+        let causes = causes_in(&trace);
+        assert_eq!(
+            [causes[11], causes[10], causes[3]],
+            [None, Some(6), Some(1)]
+        );
     }
 
     #[test]

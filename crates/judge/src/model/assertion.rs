@@ -59,6 +59,8 @@ pub struct Selector {
     pub args: Vec<(String, Json)>,
     /// `data`: dotted keys into what the event says, and their values.
     pub data: Vec<(String, Json)>,
+    /// `caused_by`: what an event before it must be that led to it, directly or by others.
+    pub caused_by: Option<Box<Selector>>,
 }
 
 impl Selector {

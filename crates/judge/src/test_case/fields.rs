@@ -228,6 +228,11 @@ pub(super) const SELECTOR: &[Field] = &[
         OBJECT,
         "Data of an event of this `event_type`: dotted keys and their values.",
     ),
+    field(
+        "caused_by",
+        "{\"$ref\": \"#/$defs/selector\"}",
+        "An earlier event that led to it.",
+    ),
 ];
 
 pub(super) const ARGS_MATCH: &[Field] = &[

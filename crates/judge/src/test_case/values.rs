@@ -367,6 +367,10 @@ pub(super) fn selector(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> O
         success: reader.flag(object, "success", "`success`"),
         args: dotted(reader, object, "args"),
         data: dotted(reader, object, "data"),
+        caused_by: reader.get(object, "caused_by").and_then(|node| {
+            let cause = selector(reader, node, &object.child_pointer("caused_by"));
+            cause.map(Box::new)
+        }),
     };
     if !selector.data.is_empty() && selector.event_type.is_none() {
         let message = "`data` needs an `event_type`".to_owned();

@@ -33,16 +33,16 @@ pub(super) fn keeps_whole(case: &TestCase) -> Option<String> {
             Check::JsonPath { .. } => "its path may lead anywhere in the trace",
             Check::TraceSnapshot { .. } => "it compares the whole trace",
             Check::ToolCallOrder { before, after, .. }
-                if [before, after].into_iter().any(asks_of_a_call) =>
+                if [before, after].into_iter().any(asks_of_others) =>
             {
-                OF_A_CALL
+                OF_OTHERS
             }
             Check::StopAfterSuccess {
                 success_event,
                 forbid_following,
                 ..
-            } if asks_of_a_call(success_event) || forbid_following.iter().any(asks_of_a_call) => {
-                OF_A_CALL
+            } if asks_of_others(success_event) || forbid_following.iter().any(asks_of_others) => {
+                OF_OTHERS
             }
             Check::Trajectory { calls, .. } if calls.len() > MOST_EXPECTED => {
                 "it expects very many calls"
@@ -56,11 +56,13 @@ pub(super) fn keeps_whole(case: &TestCase) -> Option<String> {
     })
 }
 
-const OF_A_CALL: &str = "a selector asks of results for the arguments of their calls";
+const OF_OTHERS: &str =
+    "a selector asks of an event for what is said in another, such as the arguments of its call";
 
-/// Whether a selector asks of an event for the arguments of another.
-fn asks_of_a_call(selector: &Selector) -> bool {
-    !selector.args.is_empty() && selector.event_type.as_deref() != Some("tool_call")
+/// Whether a selector asks of an event for what others say: the arguments of its call, or its causes.
+fn asks_of_others(selector: &Selector) -> bool {
+    let is_call = selector.event_type.as_deref() == Some("tool_call");
+    selector.caused_by.is_some() || (!selector.args.is_empty() && !is_call)
 }
 
 /// What the assertions of a test case want to see.
