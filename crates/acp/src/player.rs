@@ -150,8 +150,12 @@ impl AcpPlayer {
             let header = header(&trace.run_id, timelines);
             (trace, header)
         });
+        let secrets = scripts
+            .iter()
+            .flat_map(|script| script.timeline.acp.secrets());
+        let secrets = secrets.collect();
         let (teller, writer) =
-            trace_writer::start(clock, Vec::new(), trace, self.watcher).map_err(StartError::Io)?;
+            trace_writer::start(clock, secrets, trace, self.watcher).map_err(StartError::Io)?;
         let logs = diagnostics.iter().map(logged).collect();
         teller.events(clock.now(), logs).await;
         let ready = Ready {

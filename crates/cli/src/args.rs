@@ -28,7 +28,7 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
-pub(crate) use run::{AuditArgs, Mode, ParityArgs, RunArgs, ShowArgs};
+pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
@@ -402,6 +402,9 @@ pub(crate) struct TestArgs {
         help_heading = "Output"
     )]
     pub out: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Timelines")]
+    pub agent: RealAgentArgs,
 
     #[command(flatten)]
     pub variables: VariableArgs,

@@ -34,6 +34,7 @@ use cuecard_judge::mutate::Mutations;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::script::Given;
 use cuecard_trace::Trace;
+use timeline::WhichAgent;
 
 pub use artifacts::Artifacts;
 pub use browser::played_steps;
@@ -79,6 +80,8 @@ pub struct Setup {
     pub safety: PolicyOptions,
     /// Our own program, which plays agents.
     pub own_program: PathBuf,
+    /// Which agent plays timelines.
+    pub agent: WhichAgent,
     /// What scripted delays are multiplied by.
     pub speed: f64,
     /// Whether stored traces are replaced by what the run made.

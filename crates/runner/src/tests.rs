@@ -37,6 +37,7 @@ pub(super) fn setup(folder: &Path) -> Setup {
         .expect("a policy"),
         safety: PolicyOptions::default(),
         own_program: PathBuf::from("cuecard"),
+        agent: WhichAgent::default(),
         speed: 1.0,
         update: false,
         mutate: false,

@@ -16,7 +16,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// The program under test with its arguments, instead of --program
-    #[arg(last = true, value_name = "PROGRAM")]
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "program")]
     pub command: Vec<OsString>,
 
     #[command(flatten)]
@@ -25,20 +25,8 @@ pub(crate) struct RunArgs {
     /// What composes the run (default: real-agent if --agent is given or `server.mode` is mock or real, else mock-agent)
     #[arg(long, value_enum, value_name = "MODE", help_heading = "How to play")]
     pub mode: Option<Mode>,
-    /// The real agent to run: its name, or a preset of your own as a .toml file
-    #[arg(long, value_name = "NAME", help_heading = "How to play")]
-    pub agent: Option<String>,
-    /// An additional profile, which says how an agent calls the timeline's tools (repeatable)
-    #[arg(long = "profile", value_name = "FILE", help_heading = "How to play")]
-    pub profiles: Vec<PathBuf>,
-    /// The program under test (default: the agent of --agent, else the mock agent, which plays the timeline's agent)
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        conflicts_with = "command",
-        help_heading = "How to play"
-    )]
-    pub program: Option<OsString>,
+    #[command(flatten, next_help_heading = "How to play")]
+    pub agent: RealAgentArgs,
     #[command(flatten)]
     pub speed: SpeedArgs,
     /// Run this command after each tool call and each edit of the mock agent
@@ -99,6 +87,20 @@ pub(crate) struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+/// Which agent plays a timeline.
+#[derive(Debug, Args)]
+pub(crate) struct RealAgentArgs {
+    /// The real agent to run: its name, or a preset of your own as a .toml file
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// An additional profile, which says how an agent calls the timeline's tools (repeatable)
+    #[arg(long = "profile", value_name = "FILE")]
+    pub profiles: Vec<PathBuf>,
+    /// The program under test (default: the agent of --agent, else the mock agent, which plays the timeline's agent)
+    #[arg(long, value_name = "PROGRAM")]
+    pub program: Option<OsString>,
 }
 
 /// Arguments of `audit`.

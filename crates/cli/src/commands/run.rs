@@ -10,7 +10,7 @@ use std::time::Duration;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
     AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunScripts,
-    RunStatus, load_runs, run_timeline,
+    RunStatus, WhichAgent, load_runs, run_timeline,
 };
 use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::run_dir::RunDir;
@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::live::LiveView;
 use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{Mode, RunArgs};
+use crate::args::{Mode, RealAgentArgs, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
 use crate::exit_code::ExitCode;
@@ -166,30 +166,22 @@ pub(super) fn options(
     let working_directory =
         inputs::working_directory().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
     let policy = inputs::policy_options(&args.safety, None, &working_directory);
-    let mut program = match &args.program {
-        Some(program) => vec![program.clone()],
-        None => args.command.clone(),
-    };
-    // A path is seen from here, not from the workspace.
-    if let Some(first) = program
-        .first_mut()
-        .filter(|first| first.as_encoded_bytes().contains(&b'/'))
-    {
-        *first = working_directory.join(&*first).into();
-    }
     let unused = match args.mode {
-        Some(Mode::Simulate | Mode::MockAgent) if args.agent.is_some() => Some("--agent"),
+        Some(Mode::Simulate | Mode::MockAgent) if args.agent.agent.is_some() => Some("--agent"),
         Some(Mode::Simulate | Mode::RealAgent) if args.checkpoint_cmd.is_some() => {
             Some("--checkpoint-cmd")
         }
-        None if args.agent.is_some() && args.checkpoint_cmd.is_some() => Some("--checkpoint-cmd"),
+        None if args.agent.agent.is_some() && args.checkpoint_cmd.is_some() => {
+            Some("--checkpoint-cmd")
+        }
         _ => None,
     };
     if let Some(unused) = unused {
         let message = format!("`{unused}` has no meaning in this mode: nothing would look at it");
         return Err(invalid(Diagnostic::error(codes::ARGUMENT, message)));
     }
-    let preset = args.agent.as_deref().map(AgentPreset::find);
+    let which = which_agent(&args.agent, &args.command, &working_directory);
+    let which = which.map_err(|found| (found, ExitCode::Invalid))?;
     Ok(RunOptions {
         play,
         mode: args.mode.map(|mode| match mode {
@@ -197,9 +189,7 @@ pub(super) fn options(
             Mode::RealAgent => RunMode::RealAgent,
             Mode::Simulate => RunMode::Simulate,
         }),
-        preset: preset.transpose().map_err(invalid)?,
-        profiles: read_profiles(&args.profiles).map_err(|found| (found, ExitCode::Invalid))?,
-        program,
+        which,
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,
         keep: args.keep,
@@ -209,6 +199,31 @@ pub(super) fn options(
             grace => seconds("--grace", grace)?,
         },
         ..RunOptions::new(own_program, policy, environment.to_vec())
+    })
+}
+
+/// The agent and the program that are named; the program may be a command with its arguments.
+pub(super) fn which_agent(
+    args: &RealAgentArgs,
+    command: &[OsString],
+    working_directory: &Path,
+) -> Result<WhichAgent, Vec<Diagnostic>> {
+    let mut program = match &args.program {
+        Some(program) => vec![program.clone()],
+        None => command.to_vec(),
+    };
+    // A path is seen from here, not from the workspace.
+    if let Some(first) = program
+        .first_mut()
+        .filter(|first| first.as_encoded_bytes().contains(&b'/'))
+    {
+        *first = working_directory.join(&*first).into();
+    }
+    let preset = args.agent.as_deref().map(AgentPreset::find);
+    Ok(WhichAgent {
+        preset: preset.transpose().map_err(|found| vec![found])?,
+        profiles: read_profiles(&args.profiles)?,
+        program,
     })
 }
 

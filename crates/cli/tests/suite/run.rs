@@ -627,3 +627,35 @@ timeline:
         ]
     );
 }
+
+/// What a server is given stays out of the traces, whoever prints it.
+#[test]
+fn secrets_of_servers_stay_out_of_traces() {
+    let scratch = program::scratch();
+    let timeline = "
+name: secret
+acp: {mcpServers: [{name: wiki, command: wiki-server, env: {WIKI_TOKEN: 'Bearer open-sesame'}}]}
+timeline:
+  - userInputs: [[0, 'Show it']]
+  - runCmd: {cmd: 'echo open-sesame | tee seen.txt'}
+  - userCommand: {cmd: cat seen.txt}
+  - assert: {fs: {contains: [{path: seen.txt, substring: open-sesame}]}}
+";
+    scratch.write("secret.yaml", timeline).expect("writable");
+    let shown = run(&scratch, &["secret.yaml", "--keep"], 0);
+    let workspace = shown["workspace"].as_str().expect("it was kept");
+    let root = workspace.trim_end_matches("/work");
+    let traces = [
+        format!("{}/trace.jsonl", shown["run"].as_str().expect("a folder")),
+        format!("{root}/tmp/agent/trace.jsonl"),
+    ];
+    for trace in traces
+        .iter()
+        .filter(|trace| fs::exists(trace).unwrap_or_default())
+    {
+        let trace = fs::read_to_string(trace).expect("a trace");
+        assert!(trace.contains("[redacted]"), "{trace}");
+        assert!(!trace.contains("sesame"), "{trace}");
+    }
+    let _ = fs::remove_dir_all(root);
+}

@@ -285,7 +285,7 @@ impl Executor<'_> {
         let expected = self.script.timeline.expectations.clone();
         let source = self.script.timeline.source.clone();
         let simulates = self.mode() == RunMode::Simulate;
-        let has_program = !simulates || !self.options.program.is_empty();
+        let has_program = !simulates || !self.options.which.program.is_empty();
         if let Some(wanted) = expected.exit_code.filter(|_| has_program) {
             let code = self.end.map(|end| i64::from(end.shell_code()));
             if code != Some(wanted) {

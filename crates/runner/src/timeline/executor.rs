@@ -101,7 +101,7 @@ impl<'a> Executor<'a> {
         let policy = Policy::new(policy).map_err(|refusal| {
             Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help)
         })?;
-        let mut recorder = Recorder::new(clock, Redactor::default());
+        let mut recorder = Recorder::new(clock, Redactor::new(script.timeline.acp.secrets()));
         let file = run_dir.trace_file().and_then(|file| {
             let header = header(run_dir.id(), std::iter::once(&*script.timeline));
             recorder.write_to(Box::new(BufWriter::new(file)), &header)
@@ -110,7 +110,7 @@ impl<'a> Executor<'a> {
             let message = format!("the trace can't be written: {}", io_reason(&error));
             Diagnostic::error(codes::FILE_WRITE, message)
         })?;
-        let agent = match &options.preset {
+        let agent = match &options.which.preset {
             Some(preset) => preset.agent(),
             None => "cuecard",
         };
@@ -278,7 +278,7 @@ impl<'a> Executor<'a> {
     async fn start(&mut self) -> Result<(), Diagnostic> {
         let timeline = self.script.timeline.clone();
         let is_real = self.mode() == RunMode::RealAgent;
-        let is_own = !is_real && self.options.program.is_empty();
+        let is_own = !is_real && self.options.which.program.is_empty();
         let mut env = self.program_environment();
         let simulates = self.mode() == RunMode::Simulate;
         if simulates {
@@ -292,7 +292,7 @@ impl<'a> Executor<'a> {
         let mut words = match (is_real, is_own) {
             (true, _) => self.prepare_real_agent(&mut env).await?,
             (false, true) => self.agent_command(),
-            (false, false) => self.options.program.clone(),
+            (false, false) => self.options.which.program.clone(),
         };
         if !is_own {
             words.extend(timeline.command.iter().map(OsString::from));

@@ -44,6 +44,17 @@ pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
 pub(crate) use self::simulation::start_session;
 
+/// Which agent plays a timeline, in which program.
+#[derive(Debug, Clone, Default)]
+pub struct WhichAgent {
+    /// How the real agent is started and driven.
+    pub preset: Option<AgentPreset>,
+    /// Profiles of agents beside those that are built in.
+    pub profiles: Vec<Profile>,
+    /// The program under test and its arguments; without one it is the agent of the preset, or the stand-in for one.
+    pub program: Vec<OsString>,
+}
+
 /// How timelines are run.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
@@ -51,12 +62,8 @@ pub struct RunOptions {
     pub play: PlayOptions,
     /// What composes a run; as the timeline has it if that is not said.
     pub mode: Option<RunMode>,
-    /// How the real agent is started and driven.
-    pub preset: Option<AgentPreset>,
-    /// Profiles of agents beside those that are built in.
-    pub profiles: Vec<Profile>,
-    /// The program under test and its arguments; without one it is the agent of the preset, or the stand-in for one.
-    pub program: Vec<OsString>,
+    /// The agent and the program under test.
+    pub which: WhichAgent,
     /// Our own program, and what it needs to play the agent: what is allowed, symbols.
     pub own_program: PathBuf,
     /// A command that the mock agent runs after each call and each edit.
@@ -93,9 +100,7 @@ impl RunOptions {
         Self {
             play: PlayOptions::default(),
             mode: None,
-            preset: None,
-            profiles: Vec::new(),
-            program: Vec::new(),
+            which: WhichAgent::default(),
             own_program,
             checkpoint: None,
             policy,
@@ -169,7 +174,7 @@ impl RunScript {
     /// How texts of its screens are compared, which the agent has a say in.
     fn compared(&self, options: &RunOptions) -> TerminalConfig {
         let mut terminal = self.terminal.clone();
-        let preset = options.preset.iter();
+        let preset = options.which.preset.iter();
         let of_agent = preset.flat_map(|preset| preset.normalize.iter().cloned());
         terminal.normalize.extend(of_agent);
         terminal
@@ -178,7 +183,7 @@ impl RunScript {
     /// What composes its run.
     pub fn mode(&self, options: &RunOptions) -> RunMode {
         let of_timeline = || match self.timeline.server.mode {
-            _ if options.preset.is_some() => RunMode::RealAgent,
+            _ if options.which.preset.is_some() => RunMode::RealAgent,
             Some(ServerMode::Mock | ServerMode::Real) => RunMode::RealAgent,
             Some(ServerMode::None) | None => RunMode::MockAgent,
         };

@@ -44,15 +44,19 @@ impl Model {
         play.require_complete = true;
         play.scenario_name = None;
         play.tags = Vec::new();
-        let agent = options.preset.as_ref().map(|preset| &preset.file.agent);
-        let profiles = Profiles::with(options.profiles.clone());
+        let agent = options
+            .which
+            .preset
+            .as_ref()
+            .map(|preset| &preset.file.agent);
+        let profiles = Profiles::with(options.which.profiles.clone());
         let settings = LlmOptions {
             play,
             // One without a profile is known by the tools that it advertises.
             agent: agent
                 .and_then(|name| AgentName::parse(name))
                 .filter(|name| profiles.of_agent(name).is_some()),
-            profiles: options.profiles.clone(),
+            profiles: options.which.profiles.clone(),
             is_in_run: true,
             chunk: options.chunk.unwrap_or(DEFAULT_CHUNK),
             workspace: workspace.to_owned(),

@@ -70,8 +70,8 @@ impl Executor<'_> {
                     .map(|(name, value)| (name.into(), value.into())),
             );
         }
-        let Some(preset) = self.options.preset.clone() else {
-            let program = self.options.program.clone();
+        let Some(preset) = self.options.which.preset.clone() else {
+            let program = self.options.which.program.clone();
             return Ok(match program.is_empty() {
                 true => vec![DEFAULT_PROGRAM.into()],
                 false => program,
@@ -86,7 +86,7 @@ impl Executor<'_> {
         preset.furnish(values)?;
         let own = preset.env(values).into_iter();
         env.extend(own.map(|(name, value)| (name.into(), value.into())));
-        let mut words = self.options.program.clone();
+        let mut words = self.options.which.program.clone();
         if words.is_empty() {
             let programs = Programs {
                 environment: &self.options.environment,
@@ -246,7 +246,7 @@ impl Executor<'_> {
             }
             let is_still = terminal.settled(STILL).await;
             let screen = terminal.screen().text();
-            let is_idle = match &self.options.preset {
+            let is_idle = match &self.options.which.preset {
                 Some(preset) => preset.is_idle(&screen),
                 None => is_still && !screen.trim().is_empty(),
             };
@@ -315,7 +315,8 @@ impl Executor<'_> {
             return;
         }
         self.compare_edits(last + 1).await;
-        let (Some(preset), Some(terminal)) = (&self.options.preset, &mut self.terminal) else {
+        let (Some(preset), Some(terminal)) = (&self.options.which.preset, &mut self.terminal)
+        else {
             return;
         };
         for key in &preset.quit {

@@ -139,7 +139,7 @@ pub(crate) async fn start_session(
 impl Executor<'_> {
     /// Starts the service, and without a program the session, too.
     pub(super) async fn start_simulation(&mut self) -> Result<(), Diagnostic> {
-        let has_program = !self.options.program.is_empty();
+        let has_program = !self.options.which.program.is_empty();
         let started = Simulation::start(&self.script, &self.options.play, has_program).await;
         let simulation = match started {
             Ok(simulation) => simulation,

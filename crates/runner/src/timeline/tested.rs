@@ -43,6 +43,7 @@ pub(crate) fn play(
         goldens: GoldenOptions::new(None, setup.update, setup.strict, &setup.environment)
             .map_err(|found| Stop::invalid(vec![found]))?,
         timeout: setup.timeout,
+        which: setup.agent.clone(),
         ..RunOptions::new(
             setup.own_program.clone(),
             setup.safety.clone(),

@@ -47,6 +47,7 @@ impl Executor<'_> {
                 let enter = [Keystroke::Key(Key::Byte(b'\r'), Modifiers::default())];
                 let submit = self
                     .options
+                    .which
                     .preset
                     .as_ref()
                     .map(|preset| &preset.submit[..]);
@@ -62,7 +63,12 @@ impl Executor<'_> {
     /// Presses what interrupts the program.
     pub(super) async fn interrupt(&mut self, event_idx: usize) {
         let control_c = read_keys("<C-c>").unwrap_or_default();
-        let keys = self.options.preset.as_ref().map(|preset| &preset.interrupt);
+        let keys = self
+            .options
+            .which
+            .preset
+            .as_ref()
+            .map(|preset| &preset.interrupt);
         if let Some(terminal) = &self.terminal {
             terminal.press(keys.unwrap_or(&control_c)).await;
         }

@@ -128,7 +128,11 @@ impl MockAgent {
         (run_id, trace): (&str, Box<dyn Write>),
         stop: &CancellationToken,
     ) -> io::Result<AgentVerdict> {
-        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        let secrets = self
+            .scripts
+            .iter()
+            .flat_map(|script| script.timeline.acp.secrets());
+        let mut recorder = Recorder::new(Clock::start(), Redactor::new(secrets));
         let timelines = self.scripts.iter().map(|script| &*script.timeline);
         recorder.write_to(trace, &header(run_id, timelines))?;
         for found in &self.diagnostics {

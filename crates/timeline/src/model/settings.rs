@@ -177,6 +177,24 @@ impl AcpSettings {
         }
         json.as_bool().unwrap_or(false)
     }
+
+    /// What servers are given that nobody else may see: values of `env` and `headers` that are long enough to be secret,
+    /// also without the word before a token.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        const SHORTEST: usize = 8;
+        let given = self
+            .mcp_servers
+            .iter()
+            .flat_map(|server| match &server.transport {
+                McpTransport::Stdio { env, .. } => env,
+                McpTransport::Url { headers, .. } => headers,
+            });
+        let values = given.flat_map(|(_, value)| {
+            let token = value.split_once(' ').map(|(_, token)| token.to_owned());
+            [Some(value.clone()), token].into_iter().flatten()
+        });
+        values.filter(|value| value.len() >= SHORTEST)
+    }
 }
 
 /// An entry of `acp.mcpServers`.

@@ -15,6 +15,7 @@ use cuecard_tool_call::script::Given;
 
 use super::reports;
 use crate::args::TestArgs;
+use crate::commands::run::which_agent;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -111,6 +112,8 @@ pub(super) fn plan(
             return Err(Stop(found, ExitCode::Invalid));
         }
     };
+    let agent = which_agent(&args.agent, &[], &working_directory);
+    let agent = agent.map_err(|found| Stop(found, ExitCode::Invalid))?;
     let safety = inputs::policy_options(&args.safety, None, &working_directory);
     let own_program = inputs::own_program().map_err(Stop::could_not_run)?;
     // What the surroundings hold is a default; what was typed is meant.
@@ -146,6 +149,7 @@ pub(super) fn plan(
         policy,
         safety,
         own_program,
+        agent,
         speed: args.speed,
         update: args.update,
         mutate: args.mutate,

@@ -263,3 +263,28 @@ timeline:
     );
     assert!(codes(&failed).contains(&"T-TOOL-04"), "{failed:#}");
 }
+
+/// A timeline is a test with a real agent, too.
+#[test]
+fn codex_is_tested_with_a_timeline() {
+    let Some(program) = installed(".bin/codex") else {
+        return;
+    };
+    let scratch = program::scratch();
+    scratch.write("task.yaml", TASK).expect("writable");
+    let args = [
+        "test",
+        "task.yaml",
+        "--json",
+        "--agent",
+        "codex",
+        "--program",
+    ];
+    let tested = program::run(&scratch, &[&args[..], &[&program]].concat());
+    assert_eq!(tested.code(), Some(0), "{}", program::told(&tested));
+    let other = TASK.replace("contains: [\"greeting is tested\"]", "contains: [nothing]");
+    assert_ne!(other, TASK);
+    scratch.write("task.yaml", other).expect("writable");
+    let tested = program::run(&scratch, &[&args[..], &[&program]].concat());
+    assert_eq!(tested.code(), Some(1), "{}", program::told(&tested));
+}
