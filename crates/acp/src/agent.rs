@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
-use cuecard_timeline::script::Selector;
+use cuecard_timeline::script::{ScheduledPart, Selector};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -98,6 +98,15 @@ impl Agent {
         value.is_some_and(|value| !matches!(value, Json::Null | Json::Bool(false)))
     }
 
+    /// Tells who leads that a part was played, once the trace has what came of it.
+    pub(super) async fn has_played(&self, part: ScheduledPart) {
+        if let Some(lead) = &self.options.lead {
+            self.telling.settled().await;
+            let _ = lead.played.send((part.event_idx, part.part));
+        }
+    }
+
+    /// A line of the client.
     /// A line of the client.
     pub(super) async fn handle(self: &Arc<Self>, line: &[u8]) {
         if line.trim_ascii().is_empty() {

@@ -29,6 +29,6 @@ pub use cuecard_runtime::scripted_faults::PlannedFault;
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;
 pub use mock_agent::ReadyAgent;
-pub use options::{AcpOptions, DEFAULT_PATIENCE};
+pub use options::{AcpOptions, DEFAULT_PATIENCE, Lead};
 pub use player::{AcpPlayer, Side};
 pub use verdict::{Notice, Scenario, TurnReport, UnplayedTurn, Verdict};

@@ -3,9 +3,20 @@
 use std::time::Duration;
 
 use cuecard_runtime::load::PlayOptions;
+use cuecard_timeline::script::EventPart;
+use tokio::sync::{mpsc, watch};
 
 /// How long the other side may take to answer or to make a call that is scripted, if nothing else is said.
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How far a stand-in may go, as somebody else says, and how far it has come.
+#[derive(Debug, Clone)]
+pub struct Lead {
+    /// It plays what stands above this event of the timeline, whatever the time.
+    pub until: watch::Receiver<usize>,
+    /// Is told each part of an event once it was played, or never will be.
+    pub played: mpsc::UnboundedSender<(usize, EventPart)>,
+}
 
 /// What can be said about a stand-in or a client before it starts.
 #[derive(Debug, Clone)]
@@ -14,6 +25,8 @@ pub struct AcpOptions {
     pub play: PlayOptions,
     /// How long the other side may take to answer, and to make a call that is scripted.
     pub patience: Duration,
+    /// Who says how far the agent may go; the times of the timeline do otherwise. Not for a client.
+    pub lead: Option<Lead>,
     /// Whether a client offers files and terminals.
     pub offers_tools: bool,
     /// A program that commands are run by: `CMD -c LINE` is what the client is asked to start. Not for a client.
@@ -25,6 +38,7 @@ impl Default for AcpOptions {
         Self {
             play: PlayOptions::default(),
             patience: DEFAULT_PATIENCE,
+            lead: None,
             offers_tools: true,
             exec_wrapper: None,
         }

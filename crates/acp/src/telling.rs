@@ -43,6 +43,11 @@ impl Telling {
         self.teller.events_in(session, at, events).await;
     }
 
+    /// Waits until the trace has all that was told.
+    pub(super) async fn settled(&self) {
+        self.teller.settled().await;
+    }
+
     pub(super) async fn notice(&self, notice: Notice) {
         self.teller.notice(notice).await;
     }

@@ -100,12 +100,28 @@ impl Turn {
     /// Plays events to their end.
     pub(super) async fn play(&mut self, events: std::ops::Range<usize>) -> Result<(), Stopped> {
         let script = self.script.clone();
-        for part in parts(&script.timeline, &script.schedule, events) {
-            self.wait_for(part.at_ms).await?;
-            self.part(part, script.event(part.event_idx)).await?;
+        let parts = parts(&script.timeline, &script.schedule, events);
+        let mut left = parts.iter();
+        let mut played = Ok(());
+        for part in left.by_ref() {
+            played = self.play_part(*part, &script).await;
+            self.agent.has_played(*part).await;
+            if played.is_err() {
+                break;
+            }
         }
+        // What is never played is not waited for.
+        for part in left {
+            self.agent.has_played(*part).await;
+        }
+        played?;
         self.release_all().await;
         Ok(())
+    }
+
+    async fn play_part(&mut self, part: ScheduledPart, script: &AcpScript) -> Result<(), Stopped> {
+        self.wait_for(part).await?;
+        self.part(part, script.event(part.event_idx)).await
     }
 
     /// Ends what is open after a cancellation: nothing else is sent.
@@ -122,8 +138,17 @@ impl Turn {
     }
 
     /// Waits until something is due.
-    async fn wait_for(&mut self, at_ms: u64) -> Result<(), Stopped> {
-        let after_ms = self.agent.options.play.speed.after(self.origin_ms, at_ms);
+    async fn wait_for(&mut self, part: ScheduledPart) -> Result<(), Stopped> {
+        if let Some(lead) = &self.agent.options.lead {
+            let mut until = lead.until.clone();
+            return tokio::select! {
+                // Who is gone holds nothing back.
+                _ = until.wait_for(|until| part.event_idx < *until) => Ok(()),
+                () = self.cancel.cancelled() => Err(Stopped::Cancelled),
+            };
+        }
+        let speed = self.agent.options.play.speed;
+        let after_ms = speed.after(self.origin_ms, part.at_ms);
         let due = self.began + self.delay + Duration::from_millis(after_ms);
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);

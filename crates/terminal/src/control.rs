@@ -22,6 +22,8 @@ pub const CONTROL_VARIABLE: &str = "CUECARD_CONTROL";
 pub enum FromAgent {
     /// It is there, and plays the timeline of this name.
     Hello(String),
+    /// The same for an agent that speaks ACP with the program.
+    HelloAcp(String),
     /// A line of its trace.
     Trace(Json),
     /// Something that it found.

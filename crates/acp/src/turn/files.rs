@@ -1,7 +1,9 @@
 //! Files of the client: edits, and files that the agent reads.
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::matching::changed_lines;
 use cuecard_timeline::model::{AgentEdits, FileRead};
+use cuecard_trace::{EventData, FileEdit};
 use serde_json::json;
 
 use super::{OpenCall, Stopped, Turn};
@@ -36,6 +38,19 @@ impl Turn {
             return Err(Stopped::Cancelled);
         }
         self.open.remove(&event_idx);
+        if written.is_ok() {
+            let old_text = edit.old_text.as_deref().unwrap_or_default();
+            let new_text = edit.new_text.as_deref();
+            let (added, removed) = new_text.map_or((0, 0), |new| changed_lines(old_text, new));
+            self.tell(EventData::FileEdit(FileEdit {
+                path: edit.path.clone(),
+                lines_added: edit.lines_added.unwrap_or(added),
+                lines_removed: edit.lines_removed.unwrap_or(removed),
+                hash_before: None,
+                hash_after: None,
+            }))
+            .await;
+        }
         let (status, content) = match &written {
             Ok(()) => ("completed", None),
             Err(reason) => ("failed", Some(updates::text_content(reason))),

@@ -13,11 +13,13 @@ use cuecard_mcp::TransportSpec;
 use cuecard_mcp::config::{Config, ConfigSearch, ConfiguredServer};
 use cuecard_report::stand_in_junit::{self, PlayedScenario};
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::model::{McpServer, McpTransport};
 
+use super::acp_control::RunControl;
 use super::serve;
 use super::teller::OutputWriter;
 use super::timeline_options::{TimelineOptions, trace};
@@ -62,6 +64,15 @@ pub(crate) fn run(
         true => Side::Client,
         false => Side::Agent,
     };
+    let mut options = options;
+    let control = match side {
+        Side::Agent => RunControl::of(environment, &args.paths, &options.play),
+        Side::Client => None,
+    };
+    let control = control.map(|(control, lead)| {
+        options.lead = Some(lead);
+        control
+    });
     let player = AcpPlayer::from_files(&args.paths).options(options);
     if args.how.dry_run {
         return match player.planned_faults(side) {
@@ -73,7 +84,13 @@ pub(crate) fn run(
         };
     }
     let trace = match trace(&args.runs.run_dir, "acp", &args.paths) {
-        Ok(trace) => trace,
+        Ok(trace) => match &control {
+            Some(control) => TraceOutput {
+                out: control.trace(trace.out),
+                ..trace
+            },
+            None => trace,
+        },
         Err(problem) => {
             told(&[problem]);
             return ExitCode::CouldNotRun;
@@ -82,12 +99,18 @@ pub(crate) fn run(
     // The standard output belongs to the protocol.
     let teller = OutputWriter::new(output, false, true);
     let watching = teller.clone();
-    let watcher = Box::new(move |notice: &Notice| match notice {
-        Notice::Finding(found) => watching.finding(found),
-        Notice::Turn(turn) => watching.progress(&format!(
-            "{}  prompt {} of {}  {}",
-            turn.session, turn.turn, turn.scenario, turn.reason
-        )),
+    let tell_run = control.as_ref().map(RunControl::watcher);
+    let watcher = Box::new(move |notice: &Notice| {
+        if let Some(tell_run) = &tell_run {
+            tell_run(notice);
+        }
+        match notice {
+            Notice::Finding(found) => watching.finding(found),
+            Notice::Turn(turn) => watching.progress(&format!(
+                "{}  prompt {} of {}  {}",
+                turn.session, turn.turn, turn.scenario, turn.reason
+            )),
+        }
     });
     let player = player.trace(trace).watch(watcher);
     let watch = Stopwatch::start();
@@ -96,6 +119,9 @@ pub(crate) fn run(
         teller.progress(&format!("ready  {what}   {count} scenario{plural}"));
     };
     let code = until_stopped(async |stop| {
+        if let Some(control) = control {
+            tokio::spawn(control.follow());
+        }
         let verdict = match side {
             Side::Client => match player.client().await {
                 Err(error) => Err(error),

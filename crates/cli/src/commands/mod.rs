@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod acp;
+mod acp_control;
 pub(crate) mod agent;
 pub(crate) mod audit;
 pub(crate) mod browser;

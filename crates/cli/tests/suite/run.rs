@@ -1,5 +1,6 @@
 //! `cuecard run` with real programs in the terminal, with real agents (in a module of their own), and transcripts that are read again.
 
+mod acp;
 mod real_agents;
 
 use std::fs;

@@ -56,7 +56,7 @@ pub(super) async fn acp(
 ) -> Result<View, String> {
     let (sender, events) = mpsc::channel();
     let trace = TraceOutput {
-        out: Box::new(TraceLines::new(sender)),
+        out: Box::new(TraceLines::to(sender)),
         run_id: "parity".to_owned(),
     };
     let settings = AcpOptions {

@@ -25,6 +25,8 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// An agent that waits for us to say when each step is due.
 pub(super) struct Agent {
     channel: Channel,
+    /// Whether it speaks ACP, so that it plays what others don't.
+    pub(super) speaks_acp: bool,
 }
 
 impl Agent {
@@ -86,7 +88,7 @@ impl Executor<'_> {
                     _ => self.find(found).await,
                 }
             }
-            FromAgent::Hello(_) | FromAgent::Done(_) => {}
+            FromAgent::Hello(_) | FromAgent::HelloAcp(_) | FromAgent::Done(_) => {}
         }
     }
 
@@ -165,11 +167,17 @@ impl Executor<'_> {
                 };
                 let mut channel = Channel::new(stream);
                 while let Some(said) = channel.next::<FromAgent>().await {
+                    let speaks_acp = matches!(said, FromAgent::HelloAcp(_));
                     match said {
-                        FromAgent::Hello(played) if played == name => {
-                            return Some(Agent { channel });
+                        FromAgent::Hello(played) | FromAgent::HelloAcp(played) => {
+                            if played != name {
+                                break;
+                            }
+                            return Some(Agent {
+                                channel,
+                                speaks_acp,
+                            });
                         }
-                        FromAgent::Hello(_) => break,
                         _ => {}
                     }
                 }

@@ -154,6 +154,8 @@ impl Executor<'_> {
                     self.judged(event_idx, &check.key, seen.holds, &seen.evidence, span)
                         .await;
                 }
+                // The agent looks at its answers by itself.
+                None if self.speaks_acp() => {}
                 None => {
                     let message = format!("`{}` can't be evaluated in this run", check.key);
                     let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)

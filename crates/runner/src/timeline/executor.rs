@@ -197,6 +197,9 @@ impl<'a> Executor<'a> {
             self.could_not_run = true;
             return self.find(problem).await;
         }
+        if !self.speaks_acp() {
+            self.tell_not_evaluated().await;
+        }
         if let Some(terminal) = &self.terminal {
             watch(RunNotice::Started(terminal.shared_screen()));
         }
@@ -234,11 +237,13 @@ impl<'a> Executor<'a> {
             if let Some(simulation) = &self.simulation {
                 simulation.has_looked(&script.timeline, event_idx);
             }
+            let speaks_acp = self.speaks_acp();
             let is_of_agent = step.role == StepRole::History
-                || matches!(
-                    PlayerKind::Agent.cell(&event.kind).act,
-                    Act::Acts | Act::Awaits | Act::ActsAndAwaits
-                );
+                || match PlayerKind::Agent.cell(&event.kind).act {
+                    Act::Acts | Act::Awaits | Act::ActsAndAwaits => true,
+                    Act::NotEvaluated => speaks_acp,
+                    Act::Clock | Act::Boundary | Act::Skips => false,
+                };
             if is_of_agent {
                 self.agent_plays(idx, event_idx).await;
             }
@@ -259,9 +264,11 @@ impl<'a> Executor<'a> {
             self.told_above(usize::MAX).await;
         }
         if let Some(agent) = self.agent.take() {
+            let goes_on = agent.speaks_acp;
             agent.end(self).await;
             self.awaits = "the agent ended".to_owned();
-            if let Some(terminal) = &mut self.terminal {
+            // The client of an agent that speaks ACP goes on without it.
+            if !goes_on && let Some(terminal) = &mut self.terminal {
                 let grace = self.options.grace;
                 let _ = tokio::time::timeout(grace, terminal.ended()).await;
             }
@@ -347,6 +354,22 @@ impl<'a> Executor<'a> {
                 .await;
         }
         Ok(())
+    }
+
+    /// Says what nobody looks at without ACP (T-ASRT-03).
+    async fn tell_not_evaluated(&mut self) {
+        let script = self.script.clone();
+        for event in &script.timeline.events {
+            if PlayerKind::Agent.cell(&event.kind).act == Act::NotEvaluated {
+                let kind = event.kind.as_str();
+                let message = format!("`{kind}` is not evaluated: it needs an ACP client");
+                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, event.span)
+                    .with_pointer(event.path.clone());
+                let note = self.findings.strictly_noted(note);
+                self.find(note).await;
+            }
+        }
     }
 
     /// The environment of the program under test: little of ours, and the same everywhere.
@@ -470,6 +493,11 @@ impl<'a> Executor<'a> {
         let after = self.options.play.speed.after(self.origin_ms, at_ms);
         let due = self.began + Duration::from_millis(after);
         self.clock.sleep_until(due).await;
+    }
+
+    /// Whether the agent speaks ACP with the program under test.
+    pub(super) fn speaks_acp(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| agent.speaks_acp)
     }
 
     pub(super) fn has_agent(&self) -> bool {

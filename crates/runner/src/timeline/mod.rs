@@ -13,6 +13,7 @@ mod simulation;
 pub(crate) mod tested;
 mod user;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -30,16 +31,19 @@ use cuecard_service::RunningService;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_timeline::format::read_terminal;
 use cuecard_timeline::model::{
-    EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline, UserInput, UserTarget,
+    EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline, TimelineEvent, UserInput,
+    UserTarget,
 };
 use cuecard_timeline::profiles::Profile;
-use cuecard_timeline::script::{Act, PlayerKind, Schedule, TerminalStep, terminal_steps};
+use cuecard_timeline::script::{
+    Act, EventPart, PlayerKind, Schedule, ScheduledPart, TerminalStep, parts, terminal_steps,
+};
 use tokio_util::sync::CancellationToken;
 
 pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
 pub use self::goldens::{GoldenOptions, is_ci};
-pub(crate) use self::model::TraceLines;
+pub use self::model::TraceLines;
 pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
 pub(crate) use self::simulation::start_session;
@@ -162,6 +166,34 @@ impl RunScript {
         &self.timeline.name
     }
 
+    /// The parts of events that are played in it, in order; some of them are the agent's.
+    pub fn parts(&self) -> Vec<(usize, EventPart)> {
+        let steps = self.steps.iter();
+        steps
+            .map(|step| (step.scheduled.event_idx, step.scheduled.part))
+            .collect()
+    }
+
+    /// Those that an agent plays that speaks ACP, once the first prompt has come.
+    pub fn acp_parts(&self) -> HashSet<(usize, EventPart)> {
+        let schedule = Schedule::compile(&self.timeline, false).schedule;
+        let mut events = self.timeline.events.iter();
+        let is_prompt = |event: &TimelineEvent| matches!(event.kind, EventKind::UserInputs(_));
+        let from = self.timeline.boundary().unwrap_or(0);
+        let first = events.by_ref().skip(from).position(is_prompt);
+        let all = from + first.unwrap_or_default()..self.timeline.events.len();
+        let parts = parts(&self.timeline, &schedule, all).into_iter();
+        let is_played = |part: &ScheduledPart| {
+            let act = PlayerKind::Acp
+                .cell(&self.timeline.events[part.event_idx].kind)
+                .act;
+            let is_input = matches!(part.part, EventPart::Input(_));
+            !is_input && matches!(act, Act::Acts | Act::Awaits | Act::ActsAndAwaits)
+        };
+        let played = parts.filter(is_played);
+        played.map(|part| (part.event_idx, part.part)).collect()
+    }
+
     pub(crate) fn timeline(&self) -> &Arc<Timeline> {
         &self.timeline
     }
@@ -199,7 +231,7 @@ pub fn load_runs(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, St
     let mut loaded = load(paths, play, |timeline| {
         let compiled = Schedule::compile(&timeline, play.is_strict);
         let mut found = compiled.diagnostics;
-        found.extend(not_evaluated(&timeline, play.is_strict));
+        found.extend(not_typed(&timeline, play.is_strict));
         let terminal = terminal_of(&timeline);
         let steps = terminal_steps(&timeline, &compiled.schedule);
         let script = RunScript {
@@ -250,30 +282,18 @@ fn terminal_of(timeline: &Timeline) -> TerminalConfig {
     }
 }
 
-/// What a run in a terminal does not look at (T-ASRT-03).
-fn not_evaluated(timeline: &Timeline, is_strict: bool) -> Vec<Diagnostic> {
+/// Inputs that are not typed in a terminal (T-ASRT-03).
+fn not_typed(timeline: &Timeline, is_strict: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for event in &timeline.events {
-        let what = match &event.kind {
-            EventKind::UserInputs(inputs) => {
-                let is_web = |input: &UserInput| input.target == Some(UserTarget::WebUi);
-                let of_web = inputs.iter().filter(|input| is_web(input)).count();
-                (of_web > 0).then(|| {
-                    format!("{of_web} of the inputs are for a web page: nobody types them")
-                })
-            }
-            kind => {
-                let act = PlayerKind::Agent.cell(kind).act;
-                (act == Act::NotEvaluated).then(|| {
-                    format!(
-                        "`{}` is not evaluated: it needs an ACP client",
-                        kind.as_str()
-                    )
-                })
-            }
+        let EventKind::UserInputs(inputs) = &event.kind else {
+            continue;
         };
-        if let Some(what) = what {
-            let mut note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, what)
+        let is_web = |input: &&UserInput| input.target == Some(UserTarget::WebUi);
+        let of_web = inputs.iter().filter(is_web).count();
+        if of_web > 0 {
+            let message = format!("{of_web} of the inputs are for a web page: nobody types them");
+            let mut note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                 .at(&timeline.source, event.span)
                 .with_pointer(event.path.clone());
             if is_strict {

@@ -65,7 +65,7 @@ impl Model {
         };
         let (sender, events) = mpsc::channel();
         let trace = TraceOutput {
-            out: Box::new(TraceLines::new(sender)),
+            out: Box::new(TraceLines::to(sender)),
             run_id: "model".to_owned(),
         };
         let (report, served) = watch::channel(Served::new());
@@ -167,18 +167,30 @@ impl Model {
     }
 }
 
-/// Makes events of the lines of a trace.
-pub(crate) struct TraceLines {
+/// Where a trace is written for somebody who wants its events.
+pub struct TraceLines {
     line: Vec<u8>,
-    events: mpsc::Sender<Event>,
+    tell: Box<dyn FnMut(Event) + Send>,
 }
 
 impl TraceLines {
-    pub(crate) fn new(events: mpsc::Sender<Event>) -> Self {
+    /// Each event is told to `tell`.
+    pub fn new(tell: impl FnMut(Event) + Send + 'static) -> Self {
         Self {
             line: Vec::new(),
-            events,
+            tell: Box::new(tell),
         }
+    }
+
+    /// Each event is sent. Nobody listens any more once the run is over.
+    pub(crate) fn to(events: mpsc::Sender<Event>) -> Self {
+        Self::new(move |event| drop(events.send(event)))
+    }
+}
+
+impl std::fmt::Debug for TraceLines {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("TraceLines").finish_non_exhaustive()
     }
 }
 
@@ -192,8 +204,7 @@ impl Write for TraceLines {
             let line = std::mem::take(&mut self.line);
             let event = serde_json::from_slice::<Json>(&line);
             if let Ok(event) = event.and_then(|json| Event::from_json(&json)) {
-                // Nobody listens any more once the run is over.
-                let _ = self.events.send(event);
+                (self.tell)(event);
             }
         }
         Ok(bytes.len())

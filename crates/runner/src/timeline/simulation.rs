@@ -56,7 +56,7 @@ impl Simulation {
         };
         let (sender, events) = mpsc::channel();
         let trace = TraceOutput {
-            out: Box::new(TraceLines::new(sender)),
+            out: Box::new(TraceLines::to(sender)),
             run_id: "service".to_owned(),
         };
         let running = MockService::from_files([script.file()])
