@@ -50,14 +50,29 @@ def runs(n_scenarios, jobs):
     return {"scenarios": n_scenarios, "jobs": jobs, "seconds": round(took, 2), "runs_per_second": round(n_scenarios / took, 1)}
 
 
+def for_agent(name, timeline):
+    """The timeline with what an agent needs besides."""
+    if name == "openhands":
+        # Its view does not scroll.
+        tall = "terminalRef: {width: 100, height: 100}\ncompat: {allowInlineTerminal: true}\n"
+        return timeline.replace("timeline:", tall + "timeline:", 1)
+    if name == "mini-swe-agent":
+        # It goes on until a command says that it is done.
+        done = '\n  - runCmd: {cmd: "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}'
+        for last in ['"The script says goodbye."]]', '"It is committed."]]']:
+            timeline = timeline.replace(last + "\n  - assert", last + done + "\n  - assert", 1)
+    return timeline
+
+
 def agents(names):
-    timeline = ROOT / "examples/run/agent.yaml"
     for name in names or AGENTS:
         program = AGENTS[name]
         if not shutil.which(program):
             print(json.dumps({"agent": name, "installed": False}))
             continue
         with tempfile.TemporaryDirectory() as folder:
+            timeline = pathlib.Path(folder, "timeline.yaml")
+            timeline.write_text(for_agent(name, (ROOT / "examples/run/agent.yaml").read_text()))
             command = [PROGRAM, "audit", timeline, "--agent", name, "--runs", "10", "--json"]
             began = time.perf_counter()
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
