@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::{Findings, logged};
-use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{TraceWriter, Writer};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, TimelineCheck};
-use cuecard_trace::{Assertion, End, EventData, Metrics, RunStatus};
+use cuecard_trace::{Assertion, End, EventData, RunStatus};
 
 use super::script::{self, AcpScript};
 use super::verdict::{Notice, Verdict};
@@ -128,25 +127,7 @@ impl Telling {
 
     /// The trace is over; what became of it is noted in `verdict`.
     pub(super) async fn end(&self, writer: Writer, verdict: &mut Verdict) {
-        let elapsed = self.clock.now();
-        let status = match verdict.passed {
-            true => RunStatus::Success,
-            false => RunStatus::Failed,
-        };
-        self.teller
-            .end(End {
-                final_output: None,
-                status,
-                metrics: Metrics {
-                    timing_ms_total: elapsed.as_secs_f64() * 1000.0,
-                    timing_synthesized: false,
-                    ..Metrics::default()
-                },
-                artifacts: serde_json::Map::new(),
-            })
-            .await;
-        self.teller.close().await;
-        let written = tokio::task::spawn_blocking(move || writer.join()).await;
-        verdict.trace_error = written.ok().flatten().map(|error| io_reason(&error));
+        let end = End::after(self.clock.now(), RunStatus::of(verdict.passed));
+        verdict.trace_error = self.teller.finish(end, writer).await;
     }
 }

@@ -10,7 +10,7 @@ use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::profiles::Profiles;
 use cuecard_timeline::script::{Selector, Sessions};
-use cuecard_trace::{End, Metrics, RunStatus};
+use cuecard_trace::{End, RunStatus};
 use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
 
@@ -28,7 +28,6 @@ use cuecard_runtime::http_server::{ServerNotice, ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::load::{Loaded, header};
 use cuecard_runtime::start_error::StartError;
-use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::trace_writer::{self, TraceOutput, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_workspace::probe;
@@ -307,30 +306,9 @@ impl RunningLlm {
         }
         let mut verdict = mock_server.verdict();
         let elapsed = mock_server.clock.now();
-        mock_server
-            .teller
-            .end(End {
-                final_output: None,
-                status: match verdict.passed {
-                    true => RunStatus::Success,
-                    false => RunStatus::Failed,
-                },
-                metrics: Metrics {
-                    timing_ms_total: elapsed.as_secs_f64() * 1000.0,
-                    timing_synthesized: false,
-                    ..Metrics::default()
-                },
-                artifacts: serde_json::Map::new(),
-            })
-            .await;
-        mock_server.teller.close().await;
-        drop(mock_server);
-        // The writer has nothing more to wait for, and is no part of the runtime.
-        let written = tokio::task::spawn_blocking(move || writer.join()).await;
-        verdict.trace_error = match written {
-            Ok(error) => error.map(|error| io_reason(&error)),
-            Err(_) => Some("its writer has ended early".to_owned()),
-        };
+        let status = RunStatus::of(verdict.passed);
+        let end = End::after(elapsed, status);
+        verdict.trace_error = mock_server.teller.finish(end, writer).await;
         verdict
     }
 }

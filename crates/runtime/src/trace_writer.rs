@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::clock::{Clock, Stopwatch};
 use super::tap::Recorder;
+use super::text_file::io_reason;
 
 /// So much may wait to be told; who tells more waits too.
 const QUEUE: usize = 4_096;
@@ -232,8 +233,19 @@ impl<N> TraceWriter<N> {
         let _ = settled.await;
     }
 
+    /// The trace is over, with its last line. Why it is not whole, if it isn't.
+    pub async fn finish(&self, end: End, writer: Writer) -> Option<String> {
+        self.end(end).await;
+        self.close().await;
+        // The writer has nothing more to wait for, and is no part of the runtime.
+        match tokio::task::spawn_blocking(move || writer.join()).await {
+            Ok(error) => error.map(|error| io_reason(&error)),
+            Err(_) => Some("its writer has ended early".to_owned()),
+        }
+    }
+
     /// The trace is over.
-    pub async fn end(&self, end: End) {
+    async fn end(&self, end: End) {
         if self.has_trace {
             self.tell(TraceMessage::End(Box::new(end))).await;
         }

@@ -30,7 +30,6 @@ use cuecard_runtime::http_server::{ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
-use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::timeouts::{ActivityFlag, Timeouts};
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
 use cuecard_runtime::workers::Worker;
@@ -38,7 +37,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;
 use cuecard_timeline::script::Selector;
-use cuecard_trace::{End, Metrics, RunStatus};
+use cuecard_trace::{End, RunStatus};
 use serde_json::json;
 use tower::ServiceExt as _;
 
@@ -338,24 +337,8 @@ impl RunningService {
             unplayed,
             trace_error: None,
         };
-        let status = match verdict.passed {
-            true => RunStatus::Success,
-            false => RunStatus::Failed,
-        };
-        let end = End {
-            final_output: None,
-            status,
-            metrics: Metrics {
-                timing_ms_total: service.clock.now().as_secs_f64() * 1000.0,
-                timing_synthesized: false,
-                ..Metrics::default()
-            },
-            artifacts: serde_json::Map::new(),
-        };
-        service.teller.end(end).await;
-        service.teller.close().await;
-        let written = tokio::task::spawn_blocking(move || writer.join()).await;
-        verdict.trace_error = written.ok().flatten().map(|error| io_reason(&error));
+        let end = End::after(service.clock.now(), RunStatus::of(verdict.passed));
+        verdict.trace_error = service.teller.finish(end, writer).await;
         verdict
     }
 }

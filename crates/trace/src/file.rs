@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,21 @@ pub struct End {
     pub artifacts: serde_json::Map<String, Json>,
 }
 
+impl End {
+    /// The end of a run that took so long, of which nothing else is counted.
+    pub fn after(elapsed: Duration, status: RunStatus) -> Self {
+        Self {
+            final_output: None,
+            status,
+            metrics: Metrics {
+                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                ..Metrics::default()
+            },
+            artifacts: serde_json::Map::new(),
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +129,13 @@ pub enum RunStatus {
     Failed,
     /// It could not go on.
     Blocked,
+}
+
+impl RunStatus {
+    /// That of a run of which all held, or not.
+    pub fn of(passed: bool) -> Self {
+        if passed { Self::Success } else { Self::Failed }
+    }
 }
 
 /// What a run took.

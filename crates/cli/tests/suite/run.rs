@@ -45,7 +45,9 @@ timeline:
   - userInputs: [{relativeTime: 0, input: 'Godrei é <<b>><Esc>', target: tui}]
   - screenshot: edited
   - assert: {text: {contains: ['zwei 日本語', 'drei é <b>>']}, screen: {label: edited, contains: [eins]}}
-  - userInputs: [{relativeTime: 50, input: '<Resize:60x14>:set lines?<Enter>', target: tui}]
+  - userInputs: [{relativeTime: 50, input: '<Resize:60x14>', target: tui}]
+  - assert: {text: {contains: [\"~\\n~\\n~\\n~\\n~\\n~\\n~\\n~\\n~\\n~\"]}}
+  - userInputs: [{relativeTime: 50, input: ':set lines?<Enter>', target: tui}]
   - assert: {text: {contains: [lines=14]}}
   - screenshot: resized
   - userInputs: [{relativeTime: 50, input: ':2d<Enter>:wq<Enter>', target: tui}]

@@ -16,7 +16,7 @@ use cuecard_timeline::script::recording::{
 };
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{
-    Adapter, End, EventData, Header, HttpExchange, Log, Metrics, RunStatus, SCHEMA_VERSION,
+    Adapter, End, EventData, Header, HttpExchange, Log, RunStatus, SCHEMA_VERSION,
 };
 use tokio::sync::mpsc;
 
@@ -228,16 +228,7 @@ impl Writer {
             }
         }
         let elapsed = self.clock.now();
-        self.tap.end(&End {
-            final_output: None,
-            status: RunStatus::Success,
-            metrics: Metrics {
-                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
-                timing_synthesized: false,
-                ..Metrics::default()
-            },
-            artifacts: serde_json::Map::new(),
-        });
+        self.tap.end(&End::after(elapsed, RunStatus::Success));
         self.recording.trace_error = self.tap.take_error().map(|error| io_reason(&error));
         self.recording.files = self.recorded_files();
         self.recording

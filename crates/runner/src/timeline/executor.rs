@@ -22,7 +22,7 @@ use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::{EventKind, SessionStatus};
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
-use cuecard_trace::{End, Event, EventData, FileEdit, Log, Metrics, RunStatus as TraceStatus};
+use cuecard_trace::{End, Event, EventData, FileEdit, Log, RunStatus as TraceStatus};
 use cuecard_workspace::changes::{FileChange, FolderChanges};
 use cuecard_workspace::commands::CommandOutcome;
 use cuecard_workspace::running::CommandEnd;
@@ -557,21 +557,14 @@ impl<'a> Executor<'a> {
             });
         }
         let elapsed = self.clock.now();
-        self.recorder.end(&End {
-            final_output: None,
-            status: match outcome.status {
-                RunStatus::Passed => TraceStatus::Success,
-                RunStatus::Failed => TraceStatus::Failed,
-                RunStatus::CouldNotRun | RunStatus::Interrupted => TraceStatus::Blocked,
-            },
-            metrics: Metrics {
-                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
-                timing_synthesized: false,
-                tool_call_count: self.n_calls,
-                ..Metrics::default()
-            },
-            artifacts: serde_json::Map::new(),
-        });
+        let status = match outcome.status {
+            RunStatus::Passed => TraceStatus::Success,
+            RunStatus::Failed => TraceStatus::Failed,
+            RunStatus::CouldNotRun | RunStatus::Interrupted => TraceStatus::Blocked,
+        };
+        let mut end = End::after(elapsed, status);
+        end.metrics.tool_call_count = self.n_calls;
+        self.recorder.end(&end);
         if let Some(error) = self.recorder.take_error() {
             let message = format!("the trace is incomplete: {}", io_reason(&error));
             outcome.could_not_run(Diagnostic::error(codes::FILE_WRITE, message));

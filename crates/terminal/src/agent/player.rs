@@ -16,7 +16,7 @@ use cuecard_timeline::script::{
     Act, EventPart, PlayerKind, StepRole, TerminalStep, Wanted, block_text, normalise,
 };
 use cuecard_trace::{
-    End, Event, EventData, FinalOutput, Message, MessageReceived, Metrics, Plan, RunStatus, Thought,
+    End, Event, EventData, FinalOutput, Message, MessageReceived, Plan, RunStatus, Thought,
 };
 use serde_json::json;
 use std::sync::mpsc;
@@ -570,16 +570,7 @@ impl Player {
             (false, _) => RunStatus::Failed,
         };
         let elapsed = self.recorder.clock().now();
-        self.recorder.end(&End {
-            final_output: None,
-            status,
-            metrics: Metrics {
-                timing_ms_total: elapsed.as_secs_f64() * 1000.0,
-                timing_synthesized: false,
-                ..Metrics::default()
-            },
-            artifacts: serde_json::Map::new(),
-        });
+        self.recorder.end(&End::after(elapsed, status));
         if let Some(error) = self.recorder.take_error() {
             return Err(error);
         }
