@@ -55,6 +55,6 @@ pub use exchange_recorder::{Exchange, Notice, UnplayedTurn, Verdict, Watcher};
 pub use faults::PlannedFault;
 pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
-    OnMiss,
+    OnMiss, TurnLead,
 };
 pub use server::{DUMMY_KEY, MockLlm, RunningLlm, client_variables};

@@ -9,7 +9,7 @@ use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
 use cuecard_timeline::script::{
     Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
-    SessionKey, Sessions, Speed, Turn, UnmatchedRequest,
+    SessionKey, Sessions, Speed, UnmatchedRequest,
 };
 use cuecard_trace::{Assertion, EventData};
 use futures::future::BoxFuture;
@@ -21,7 +21,7 @@ use super::body_cache::{CacheKey, CachedBody};
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, UnplayedTurn, Verdict};
 use super::faults::{Faults, Hit};
-use super::options::{LlmOptions, OnMiss};
+use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
@@ -401,7 +401,8 @@ impl MockServer {
                 .extend(self.doubts(asked.script, &served, asked.request));
         }
         let turn = served.turn(asked.script);
-        if asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty()) {
+        let waits = self.options.lead.is_some() || turn.is_some_and(|turn| !turn.checks.is_empty());
+        if asked.is_new && waits {
             return Decided::AfterAsserts(Box::new(TurnAhead {
                 scenario_idx: asked.scenario_idx,
                 session: asked.session,
@@ -428,12 +429,40 @@ impl MockServer {
             session,
             is_new: true,
         };
+        if let Some(lead) = &self.options.lead {
+            self.await_lead(lead, asked, &served, &told).await;
+            return self.say(asked, &served, told);
+        }
         match self.run_asserts(asked.script, &served, &mut told).await {
             Err(error) if !self.options.keep_going => {
                 self.keep_refused(session, &served, error, told)
             }
             _ => self.say(asked, &served, told),
         }
+    }
+
+    /// Tells who leads that a turn was asked for, and waits until it may be answered.
+    async fn await_lead(
+        &self,
+        lead: &TurnLead,
+        asked: TurnRequest<'_>,
+        served: &Served,
+        told: &ExchangeReport,
+    ) {
+        let is_told = told.is_recorded && self.teller.has_trace();
+        if is_told && self.remembered().is_first(asked.session, asked.request) {
+            let arrived = events::arrived(asked.script, asked.request);
+            self.teller.events(self.clock.now(), arrived).await;
+            self.teller.settled().await;
+        }
+        let n_asked = served.turn_idx + 1;
+        lead.n_asked.send_modify(|most| *most = n_asked.max(*most));
+        let turn = served.turn(asked.script);
+        let mut until = lead.until.clone();
+        // Who is gone holds nothing back.
+        let _ = until
+            .wait_for(|until| turn.is_none_or(|turn| turn.event_idx < *until))
+            .await;
     }
 
     /// Says what a turn does, unless its calls keep it from that.
@@ -536,9 +565,7 @@ impl MockServer {
         told: &mut ExchangeReport,
     ) -> Result<(), ApiError> {
         let mut failures = Vec::new();
-        // Where the user comes before a turn, the run has looked before that.
-        let is_ours = |turn: &&Turn| !(self.options.is_in_run && turn.input.is_some());
-        let checks = served.turn(script).filter(is_ours).map(|turn| &turn.checks);
+        let checks = served.turn(script).map(|turn| &turn.checks);
         for &event_idx in checks.into_iter().flatten() {
             if let Some(event) = script.timeline.events.get(event_idx)
                 && let EventKind::Assert(assert) = &event.kind
@@ -570,9 +597,6 @@ impl MockServer {
             )
             .await;
             let Some(seen) = seen else {
-                if self.options.is_in_run {
-                    continue;
-                }
                 let why = match check.check {
                     TimelineCheck::ExitCode(_) => "no `userCommand` was run",
                     TimelineCheck::AcpSession { .. } => "no ACP session available",

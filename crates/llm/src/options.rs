@@ -10,6 +10,7 @@ use cuecard_timeline::profiles::{AgentName, Profile};
 use cuecard_runtime::listener::DEFAULT_BIND;
 use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::timeouts::Timeouts;
+use tokio::sync::watch;
 
 /// How many characters of a text are in one delta of a stream, if nothing else is said.
 pub const DEFAULT_CHUNK: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
@@ -31,6 +32,15 @@ pub enum OnMiss {
     Error,
     /// An empty message. It is a miss all the same.
     Minimal,
+}
+
+/// How far a model may go, as somebody else says, and how far it was asked to.
+#[derive(Debug, Clone)]
+pub struct TurnLead {
+    /// Turns above this event of the timeline are answered, others wait.
+    pub until: watch::Receiver<usize>,
+    /// For how many turns it was asked; the trace has what came with the request.
+    pub n_asked: watch::Sender<usize>,
 }
 
 /// What can be said about a stand-in before it starts.
@@ -58,9 +68,8 @@ pub struct LlmOptions {
     pub on_miss: OnMiss,
     /// A failed assert does not keep the turn after it from being answered.
     pub keep_going: bool,
-    /// Whether a run is around it, which looks at the screen, at all asserts after which the user comes, and at what is
-    /// expected in the end.
-    pub is_in_run: bool,
+    /// The run around it, which does all asserts and says how far the model may go.
+    pub lead: Option<TurnLead>,
     /// Where asserts look.
     pub workspace: PathBuf,
     /// The environment for `git`, of which an allow-list is passed on.
@@ -95,7 +104,7 @@ impl Default for LlmOptions {
             strict_tools: false,
             on_miss: OnMiss::Error,
             keep_going: false,
-            is_in_run: false,
+            lead: None,
             workspace: PathBuf::from("."),
             environment: Vec::new(),
             max_exchanges: DEFAULT_MAX_EXCHANGES,

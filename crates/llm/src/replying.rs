@@ -93,13 +93,20 @@ impl<'a> Replying<'a> {
                 mock_server.after_asserts(*turn, request).await
             }
         };
+        // A request that had to wait for the run comes when it may be answered.
+        let mut arrived = *arrived;
+        if mock_server.options.lead.is_some() {
+            arrived.at = mock_server.clock.now();
+        }
+        let arrived = &arrived;
+        let this = Replying { arrived, ..self };
         mock_server.find_all(&mut told.found).await;
         let hits = std::mem::take(&mut told.hits);
         let due_ms = match hits.is_empty() {
             true => content.due_ms(),
             false => mock_server.options.play.speed.at(content.due_ms()),
         };
-        let is_stream = self.is_stream(&content);
+        let is_stream = this.is_stream(&content);
         let mut delivery = None;
         if begun.is_recorded {
             let noted = ExchangeNote {
@@ -114,10 +121,10 @@ impl<'a> Replying<'a> {
                 faults: hits.iter().map(|hit| hit.kind.as_str()).collect(),
             };
             let read = Read {
-                received: &self.received,
-                n_bytes: self.n_bytes,
+                received: &this.received,
+                n_bytes: this.n_bytes,
             };
-            let endpoint = self.target.endpoint;
+            let endpoint = this.target.endpoint;
             let noted = note(mock_server, arrived, endpoint, Some(read), told, noted);
             let exchange = Box::pin(noted).await;
             // What goes wrong on purpose is as it should be.
@@ -132,7 +139,7 @@ impl<'a> Replying<'a> {
                 delivery.sent();
             }
         }
-        self.say(content, hits, delivery)
+        this.say(content, hits, delivery)
     }
 
     /// Says a reply, with what goes wrong with it. `delivery` is what was noted of a stream.

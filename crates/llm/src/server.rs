@@ -290,7 +290,7 @@ impl RunningLlm {
         for worker in workers {
             worker.ended().await;
         }
-        if !mock_server.options.is_in_run {
+        if mock_server.options.lead.is_none() {
             last_asserts(&mock_server).await;
             judge_expectations(&mock_server, exit_code).await;
         }

@@ -153,6 +153,7 @@ pub(super) fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
 }
 
 /// The head of a request.
+#[derive(Clone, Copy)]
 pub(super) struct Arrived<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,

@@ -234,8 +234,10 @@ impl<'a> Executor<'a> {
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
             }
-            if let Some(simulation) = &self.simulation {
-                simulation.has_looked(&script.timeline, event_idx);
+            let of_model = self.model.as_ref().map(|model| &model.hold);
+            let of_service = self.simulation.as_ref().map(|service| &service.hold);
+            if let Some(hold) = of_model.or(of_service) {
+                hold.has_done(&script.timeline, event_idx);
             }
             let speaks_acp = self.speaks_acp();
             let is_of_agent = step.role == StepRole::History

@@ -5,6 +5,7 @@ mod audit;
 mod checks;
 mod executor;
 mod goldens;
+mod hold;
 mod model;
 mod outcome;
 mod presets;

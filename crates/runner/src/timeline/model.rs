@@ -9,17 +9,32 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use cuecard_llm::{
-    DEFAULT_CHUNK, LlmOptions, MockLlm, Notice, RunningLlm, StartError, TraceOutput, Verdict,
+    DEFAULT_CHUNK, LlmOptions, MockLlm, Notice, RunningLlm, StartError, TraceOutput, TurnLead,
+    Verdict,
 };
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
+use cuecard_timeline::model::EventKind;
 use cuecard_timeline::profiles::{AgentName, Profiles};
 use cuecard_timeline::script::LlmScript;
 use cuecard_trace::Event;
 use tokio::sync::watch;
 
+use super::hold::Hold;
 use super::{RunOptions, RunScript};
+
+/// Whether the run does something there, during which the agent gets no answer.
+pub(super) fn is_of_run(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::Assert(_)
+            | EventKind::Screenshot(_)
+            | EventKind::UserCommand(_)
+            | EventKind::UserEdits { .. }
+            | EventKind::ApplyPatch(_)
+    )
+}
 
 /// When each turn was asked for, and when its answer was whole by the schedule; by the index of the turn.
 type Served = BTreeMap<usize, (Duration, Duration)>;
@@ -28,6 +43,9 @@ type Served = BTreeMap<usize, (Duration, Duration)>;
 pub(super) struct Model {
     running: RunningLlm,
     pub(super) script: Arc<LlmScript>,
+    pub(super) hold: Hold,
+    /// For how many turns the agent has asked.
+    n_asked: watch::Receiver<usize>,
     served: watch::Receiver<Served>,
     events: mpsc::Receiver<Event>,
 }
@@ -50,6 +68,12 @@ impl Model {
             .as_ref()
             .map(|preset| &preset.file.agent);
         let profiles = Profiles::with(options.which.profiles.clone());
+        let (hold, until) = Hold::new(&script.timeline, is_of_run);
+        let (asks, n_asked) = watch::channel(0);
+        let lead = TurnLead {
+            until,
+            n_asked: asks,
+        };
         let settings = LlmOptions {
             play,
             // One without a profile is known by the tools that it advertises.
@@ -57,7 +81,7 @@ impl Model {
                 .and_then(|name| AgentName::parse(name))
                 .filter(|name| profiles.of_agent(name).is_some()),
             profiles: options.which.profiles.clone(),
-            is_in_run: true,
+            lead: Some(lead),
             chunk: options.chunk.unwrap_or(DEFAULT_CHUNK),
             workspace: workspace.to_owned(),
             environment: options.environment.clone(),
@@ -103,6 +127,8 @@ impl Model {
         Ok(Self {
             running,
             script: Arc::new(script),
+            hold,
+            n_asked,
             served,
             events,
         })
@@ -119,12 +145,6 @@ impl Model {
         turns.partition_point(|turn| turn.event_idx < event_idx)
     }
 
-    /// Whether the model looks at an assert between two of its turns.
-    pub(super) fn checks(&self, event_idx: usize) -> bool {
-        let mut turns = self.script.turns.turns.iter();
-        turns.any(|turn| turn.checks.contains(&event_idx))
-    }
-
     /// Whether a turn of the model follows an event before the next prompt.
     pub(super) fn goes_on(&self, event_idx: usize) -> bool {
         let next = self.turns_above(event_idx);
@@ -138,12 +158,26 @@ impl Model {
         self.served.borrow().get(&turn_idx).copied()
     }
 
-    /// Waits until a turn is asked for.
-    pub(super) async fn asked(&self) {
-        let mut served = self.served.clone();
+    /// Whether a turn was answered.
+    pub(super) fn was_served(&self, turn_idx: usize) -> bool {
+        self.served(turn_idx).is_some()
+    }
+
+    /// Whether a turn was asked for; it may not be answered yet.
+    pub(super) fn was_asked(&self, turn_idx: usize) -> bool {
+        *self.n_asked.borrow() > turn_idx
+    }
+
+    /// Waits until a turn is asked for, or answered.
+    pub(super) async fn goes_ahead(&self) {
+        let (mut served, mut n_asked) = (self.served.clone(), self.n_asked.clone());
         served.mark_unchanged();
-        if served.changed().await.is_err() {
-            std::future::pending::<()>().await;
+        n_asked.mark_unchanged();
+        let (served, asked) = (served.changed(), n_asked.changed());
+        tokio::select! {
+            Ok(()) = served => {}
+            Ok(()) = asked => {}
+            else => std::future::pending().await,
         }
     }
 

@@ -13,7 +13,7 @@ use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
 use cuecard_workspace::commands::{CommandRequest, run};
 
 use super::executor::Executor;
-use super::model::Model;
+use super::model::{Model, is_of_run};
 use super::presets::{VERSION_TIMEOUT, Values, version_in};
 
 /// The program under test where nobody names one.
@@ -162,14 +162,14 @@ impl Executor<'_> {
         let n_turns = model.turns_above(event_idx);
         let goes_on = model.goes_on(event_idx);
         let is_prompt = matches!(step.role, StepRole::Prompt(_));
-        if lane == Lane::User && !is_prompt {
+        if lane == Lane::User && !is_prompt && !is_of_run(&event.kind) {
             // It may come while the agent works: at its time after the turn that goes on then was asked for.
             let at_ms = step.scheduled.at_ms;
             let turns = &model.script.turns.turns[..n_turns];
             let begun = turns.iter().rposition(|turn| turn.origin_ms <= at_ms);
             let origin_ms = begun.map_or(0, |idx| turns[idx].origin_ms);
             if let Some(idx) = begun
-                && !self.await_turn(idx, event_idx).await
+                && !self.await_turn(idx, event_idx, Model::was_served).await
             {
                 return;
             }
@@ -181,7 +181,19 @@ impl Executor<'_> {
                 .sleep_until(asked + Duration::from_millis(after))
                 .await;
         }
-        if n_turns > 0 && !self.await_turn(n_turns - 1, event_idx).await {
+        if goes_on {
+            // What stands above is done once the agent asks for more, which it does not get yet.
+            if self.await_turn(n_turns, event_idx, Model::was_asked).await {
+                self.record_changes();
+                self.compare_edits(event_idx).await;
+            }
+            return;
+        }
+        if n_turns > 0
+            && !self
+                .await_turn(n_turns - 1, event_idx, Model::was_served)
+                .await
+        {
             return;
         }
         if let Some((_, whole)) = n_turns
@@ -190,14 +202,17 @@ impl Executor<'_> {
         {
             self.clock.sleep_until(whole).await;
         }
-        if !goes_on {
-            self.await_idle(event_idx).await;
-            self.compare_edits(event_idx).await;
-        }
+        self.await_idle(event_idx).await;
+        self.compare_edits(event_idx).await;
     }
 
-    /// Waits until the agent has asked for a turn; `false`, and the run is over, if it doesn't.
-    async fn await_turn(&mut self, turn_idx: usize, event_idx: usize) -> bool {
+    /// Waits until the agent has come to a turn; `false`, and the run is over, if it doesn't.
+    async fn await_turn(
+        &mut self,
+        turn_idx: usize,
+        event_idx: usize,
+        is_there: impl Fn(&Model, usize) -> bool,
+    ) -> bool {
         let until = self.clock.now() + AGENT_TIMEOUT;
         let turn = self
             .model
@@ -209,7 +224,7 @@ impl Executor<'_> {
             let (Some(model), Some(terminal)) = (&self.model, &mut self.terminal) else {
                 return true;
             };
-            if model.served(turn_idx).is_some() {
+            if is_there(model, turn_idx) {
                 return true;
             }
             let has_ended = terminal.end().is_some();
@@ -219,7 +234,7 @@ impl Executor<'_> {
                 false if self.clock.now() >= until => "the agent did not ask its model in time for",
                 false => {
                     tokio::select! {
-                        () = model.asked() => {}
+                        () = model.goes_ahead() => {}
                         () = self.clock.sleep_until(self.clock.now() + LOOKS_EVERY) => {}
                     }
                     continue;
@@ -307,7 +322,7 @@ impl Executor<'_> {
             .model
             .as_ref()
             .map_or(0, |model| model.turns_above(usize::MAX));
-        if n_turns > 0 && !self.await_turn(n_turns - 1, last).await {
+        if n_turns > 0 && !self.await_turn(n_turns - 1, last, Model::was_served).await {
             return;
         }
         self.await_idle(last).await;

@@ -7,14 +7,14 @@ use cuecard_runtime::load::PlayOptions;
 use cuecard_service::{MockService, RunningService, ServiceOptions, TraceOutput};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{EventKind, Timeline, TimelineEvent};
+use cuecard_timeline::model::{EventKind, Timeline};
 use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
 use cuecard_trace::Event;
 use serde_json::json;
-use tokio::sync::watch;
 
 use super::checks::is_of_screen;
 use super::executor::Executor;
+use super::hold::Hold;
 use super::{RunScript, TraceLines};
 
 /// Where a program finds the service.
@@ -26,8 +26,7 @@ const LOOKS_EVERY: Duration = Duration::from_millis(50);
 pub(super) struct Simulation {
     running: RunningService,
     events: mpsc::Receiver<Event>,
-    /// The event that sessions don't tell yet.
-    hold: watch::Sender<usize>,
+    pub(super) hold: Hold,
 }
 
 impl Simulation {
@@ -38,11 +37,12 @@ impl Simulation {
         play: &PlayOptions,
         has_program: bool,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let first = match has_program {
-            true => next_look(script.timeline(), 0),
-            false => usize::MAX,
+        let is_ours = if has_program {
+            is_look
+        } else {
+            |_: &EventKind| false
         };
-        let (hold, held) = watch::channel(first);
+        let (hold, held) = Hold::new(script.timeline(), is_ours);
         let settings = ServiceOptions {
             play: PlayOptions {
                 require_complete: true,
@@ -83,30 +83,15 @@ impl Simulation {
         self.running.base_url()
     }
 
-    /// What is to be looked at at an event has been.
-    pub(super) fn has_looked(&self, timeline: &Timeline, event_idx: usize) {
-        let hold = |hold: &mut usize| {
-            if *hold == event_idx {
-                *hold = next_look(timeline, event_idx + 1);
-            }
-        };
-        self.hold.send_modify(hold);
-    }
-
     /// What it told its trace since it was asked last.
     pub(super) fn events(&self) -> Vec<Event> {
         self.events.try_iter().collect()
     }
 }
 
-/// The next event, from `from` on, at which a program is looked at.
-fn next_look(timeline: &Timeline, from: usize) -> usize {
-    let is_look = |event: &&TimelineEvent| {
-        matches!(event.kind, EventKind::Assert(_) | EventKind::Screenshot(_))
-    };
-    let below = timeline.events.iter().skip(from);
-    let next = below.enumerate().find(|(_, event)| is_look(event));
-    next.map_or(usize::MAX, |(nth, _)| from + nth)
+/// Whether a program is looked at there.
+fn is_look(event: &EventKind) -> bool {
+    matches!(event, EventKind::Assert(_) | EventKind::Screenshot(_))
 }
 
 /// Starts a session of a timeline at the service at `url`; its address.
