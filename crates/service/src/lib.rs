@@ -290,6 +290,24 @@ impl RunningService {
         self.service.teller.settled().await;
     }
 
+    /// What became of the first session, if it tells nothing more though its script goes on.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        if self.service.n_sessions() == 0 {
+            return None;
+        }
+        let sessions = self.service.sessions();
+        let Some(first) = sessions.iter().find(|session| session.number == 1) else {
+            return Some("deleted");
+        };
+        let status = first.status();
+        let n_steps = first
+            .script
+            .as_ref()
+            .map_or(0, |(_, script)| script.steps.len());
+        let is_over = *self.service.n_played.borrow() >= n_steps;
+        (script::is_final(status) && !is_over).then(|| status.as_str())
+    }
+
     /// The prompts that clients sent, by session; the task's first.
     pub fn received(&self) -> Vec<Vec<String>> {
         let sessions = self.service.sessions();

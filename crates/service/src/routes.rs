@@ -271,9 +271,12 @@ async fn get_session(State(service): Shared, Id(id): Id) -> Answer<AsJson<Sessio
 
 /// Stops a session and forgets it
 #[utoipa::path(delete, path = "/sessions/{id}", tag = "sessions", params(("id" = String, Path)),
-    responses((status = 204), (status = 404, body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 204), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn delete_session(State(service): Shared, Id(id): Id) -> Answer<StatusCode> {
     let session = service.session(&id)?;
+    if session.script.is_none() {
+        return Err(refusal(&Refused::Shown, "be deleted"));
+    }
     service.delete(&session);
     Ok(StatusCode::NO_CONTENT)
 }

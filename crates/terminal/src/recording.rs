@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cuecard_source::value::Json;
 use cuecard_timeline::model::TerminalConfig;
+use cuecard_timeline::model::keys::MAX_SIZE;
 
 use crate::screen::Screen;
 
@@ -28,7 +29,11 @@ impl Recording {
     pub fn read(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let header: Json = serde_json::from_str(lines.next()?).ok()?;
-        let size = |key: &str| u16::try_from(header[key].as_u64()?).ok();
+        let is_size = |size: &u16| (1..=MAX_SIZE).contains(size);
+        let size = |key: &str| {
+            let size = u16::try_from(header[key].as_u64()?).ok();
+            size.filter(is_size)
+        };
         let config = TerminalConfig {
             width: size("width")?,
             height: size("height")?,
@@ -42,7 +47,8 @@ impl Recording {
             let frame = match frame[1].as_str()? {
                 "r" => {
                     let (columns, rows) = data.split_once('x')?;
-                    Frame::Resized(columns.parse().ok()?, rows.parse().ok()?)
+                    let size = |number: &str| number.parse().ok().filter(is_size);
+                    Frame::Resized(size(columns)?, size(rows)?)
                 }
                 _ => Frame::Printed(data.to_owned()),
             };
@@ -111,5 +117,8 @@ mod tests {
         assert_eq!(recording.n_unread(), 1);
         assert_eq!(recording.end(), Duration::from_millis(1500));
         assert!(Recording::read("no recording").is_none());
+        assert!(Recording::read(r#"{"version":2,"width":65535,"height":65535}"#).is_none());
+        let resized = "{\"version\":2,\"width\":20,\"height\":3}\n[0.5,\"r\",\"60000x60000\"]";
+        assert_eq!(Recording::read(resized).expect("a recording").n_unread(), 1);
     }
 }

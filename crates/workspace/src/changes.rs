@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cuecard_source::matching::changed_lines;
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 /// So many files are looked at; what is beyond is not.
 const MAX_FILES: usize = 10_000;
@@ -24,6 +25,41 @@ pub struct FileChange {
     pub lines_added: u64,
     /// Lines that are gone; likewise.
     pub lines_removed: u64,
+}
+
+/// The files of a folder by path, without version control: what stands in each, or how long it is and a hash of it if that is
+/// much or no text. Of what is very long, only the length counts.
+pub fn contents(root: &Path) -> Vec<(String, String)> {
+    let content = |file: &DirEntry| {
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let bytes = (length <= MAX_KEPT).then(|| fs::read(file.path()).ok());
+        let bytes = bytes.flatten().unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        match String::from_utf8(bytes) {
+            Ok(text) if length <= MAX_LENGTH => text,
+            _ => format!("{length} bytes, hash {}", hasher.finish()),
+        }
+    };
+    let mut contents: Vec<_> = files(root)
+        .map(|(path, file)| (path, content(&file)))
+        .collect();
+    contents.sort();
+    contents
+}
+
+/// The files below a folder that are looked at, with their relative paths.
+fn files(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
+    let mut walk = WalkBuilder::new(root);
+    walk.standard_filters(false)
+        .filter_entry(|entry| entry.file_name() != ".git");
+    let files = walk.build().flatten();
+    let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    files.take(MAX_FILES).map(move |entry| {
+        let relative = entry.path().strip_prefix(root);
+        let path = relative.unwrap_or(entry.path()).to_string_lossy();
+        (path.replace('\\', "/"), entry)
+    })
 }
 
 /// A folder whose changes are followed. Version control and what is beyond the bounds does not count.
@@ -78,18 +114,10 @@ impl FolderChanges {
         let mut before = std::mem::take(&mut self.files);
         let mut changes = Vec::new();
         let mut kept = 0;
-        let mut walk = WalkBuilder::new(&self.root);
-        walk.standard_filters(false)
-            .filter_entry(|entry| entry.file_name() != ".git");
-        let files = walk.build().flatten();
-        let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-        for entry in files.take(MAX_FILES) {
+        for (path, entry) in files(&self.root) {
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            let relative = entry.path().strip_prefix(&self.root);
-            let path = relative.unwrap_or(entry.path()).to_string_lossy();
-            let path = path.replace('\\', "/");
             let (stamp, old) = (Stamp::of(&metadata), before.remove(&path));
             let file = match old {
                 Some(old) if old.stamp == stamp => old,

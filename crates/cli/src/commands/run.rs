@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_report::diagnostics;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_runner::timeline::{
     AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunScripts,
@@ -18,7 +19,7 @@ use cuecard_service::{MockService, RunningService, ServiceOptions};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use futures::StreamExt as _;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveView;
@@ -44,6 +45,9 @@ pub(crate) fn run(
         Ok(code) => code,
         Err((found, code)) => {
             output.diagnostics(&found, args.json, &Redactor::default());
+            if args.json {
+                print_document(Vec::new(), &found);
+            }
             code
         }
     }
@@ -93,7 +97,7 @@ fn run_all(
     };
     if args.json {
         let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
-        output::stdout(&format!("{:#}\n", json!({ "runs": runs })));
+        print_document(runs, &loaded.diagnostics);
     } else if n_scripts > 1 {
         let count = |status| {
             outcomes
@@ -112,6 +116,13 @@ fn run_all(
     Ok(output::after_printing(
         codes.fold(ExitCode::Passed, ExitCode::worst),
     ))
+}
+
+/// Prints the document of `--json`.
+fn print_document(runs: Vec<Json>, found: &[Diagnostic]) {
+    let found = diagnostics::list_to_json(found);
+    let document = json!({ "runs": runs, "diagnostics": found });
+    output::stdout(&format!("{document:#}\n"));
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {
@@ -300,7 +311,8 @@ fn facts(outcome: &RunOutcome) -> String {
         1 => format!("1 {one}"),
         number => format!("{number} {one}s"),
     };
-    let judged = outcome.events.iter().filter_map(|event| event.holds);
+    let checks = outcome.events.iter().filter(|event| event.is_check);
+    let judged = checks.filter_map(|event| event.holds);
     let (held, judged) = (
         judged.clone().filter(|holds| *holds).count(),
         judged.count(),

@@ -101,6 +101,10 @@ fn find(runs: &Path, name: &str) -> Result<PathBuf, Diagnostic> {
         "last" => known.pop(),
         id => known.iter().find(|path| path.ends_with(id)).cloned(),
     };
+    if found.is_none() && as_path.is_dir() {
+        let message = format!("`{name}` has no trace.jsonl: it is no run directory");
+        return Err(Diagnostic::error(codes::FILE_READ, message));
+    }
     found.ok_or_else(|| {
         let message = match name {
             "last" => format!("there is no run in `{}`", runs.display()),

@@ -557,6 +557,7 @@ timeline:
         curl -s $at/sessions/session-1 > session.json
         curl -s \"$at/sessions/session-1/events?perPage=100\" > events.json
         curl -s -X POST $at/sessions/session-1/stop > refused.json
+        curl -s -X DELETE $at/sessions/session-1 >> refused.json
         curl -s $at/tasks -d '{{\"prompt\": \"Do more\"}}' >> refused.json
   - assert:
       fs:
@@ -564,6 +565,7 @@ timeline:
           - {{path: session.json, substring: '\"status\":\"running\",\"waitingForPrompt\":false,\"readOnly\":true'}}
           - {{path: session.json, substring: '\"prompt\":\"seen\"'}}
           - {{path: refused.json, substring: \"that shows a run can't be stopped\"}}
+          - {{path: refused.json, substring: \"that shows a run can't be deleted\"}}
           - {{path: refused.json, substring: 'it does no tasks'}}
   - userCommand: {{cmd: cat events.json}}
 ",

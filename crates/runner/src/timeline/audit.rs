@@ -11,13 +11,14 @@ use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::Severity;
 use cuecard_source::value::{Json, cut};
-use cuecard_terminal::{Places, normalised};
+use cuecard_terminal::{Places, Recording, normalised};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_timeline::script::Speed;
+use cuecard_workspace::changes::contents;
 use cuecard_workspace::commands::{CommandRequest, run};
 use tokio_util::sync::CancellationToken;
 
-use super::{DEFAULT_LOCALE, RunOptions, RunScript, RunStatus, run_timeline};
+use super::{DEFAULT_LOCALE, RunMode, RunOptions, RunScript, RunStatus, run_timeline};
 
 /// The locales that every machine has.
 const LOCALES: &[&str] = &[DEFAULT_LOCALE, "C", "POSIX"];
@@ -209,6 +210,8 @@ async fn events_of(
     changed.play.speed = Speed::new(surroundings.speed, 0.0).unwrap_or_default();
     changed.locale.clone_from(&surroundings.locale);
     changed.folder = Some(folder.clone());
+    // Its files are looked at, and go with the folder around it.
+    changed.keep = true;
     changed.chunk = NonZeroUsize::new(surroundings.chunk);
     let started = Clock::start().timestamp(Duration::ZERO);
     let run_dir = RunDir::create(&outer.path().join("runs"), started);
@@ -221,16 +224,29 @@ async fn events_of(
     let trace = std::fs::read_to_string(run_dir.trace_path()).map_err(|error| io_reason(&error))?;
     let terminal = script.compared(options);
     let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
-    let mut events: Vec<String> = trace
-        .lines()
-        .filter_map(|line| event_of(line, &folder, &terminal))
-        .collect();
+    let plain = |text: &str| without_own(text, &folder, &terminal);
+    let lines = trace.lines().filter_map(event_of);
+    let mut events: Vec<String> = lines.map(|event| plain(&event)).collect();
     // What was on the screen, and what was found, are parts of it too.
     for shot in &outcome.screenshots {
         events.push(format!("screen {}: {}", shot.label, shot.text));
     }
     for found in &outcome.findings {
         events.push(format!("{}: {}", found.code.name(), found.message));
+    }
+    if let Some(end) = outcome.end {
+        events.push(format!("exit code {}", end.shell_code()));
+    }
+    // A real agent says in the end how long it took, and under which name it goes on.
+    let cast = std::fs::read_to_string(run_dir.path().join("terminal.cast"));
+    if script.mode(options) != RunMode::RealAgent
+        && let Some(mut recording) = cast.ok().as_deref().and_then(Recording::read)
+    {
+        let last = recording.screen_at(recording.end()).text();
+        events.push(plain(&format!("screen in the end: {last}")));
+    }
+    for (path, content) in outcome.workspace.iter().flat_map(|root| contents(root)) {
+        events.push(plain(&format!("file {path}: {content}")));
     }
     events.push(format!("status {}", outcome.status.as_str()));
     let failed = outcome.status == RunStatus::Failed;
@@ -241,7 +257,7 @@ async fn events_of(
 }
 
 /// An event of a trace without its time and its place.
-fn event_of(line: &str, folder: &Path, terminal: &TerminalConfig) -> Option<String> {
+fn event_of(line: &str) -> Option<String> {
     let json: Json = serde_json::from_str(line).ok()?;
     let kind = json["type"].as_str()?;
     // What an agent asks its model has ids and times of its own; what it says and does stands in other events.
@@ -252,15 +268,19 @@ fn event_of(line: &str, folder: &Path, terminal: &TerminalConfig) -> Option<Stri
     if let Some(object) = data.as_object_mut() {
         object.retain(|key, _| !OF_ONE_RUN.contains(&key.as_str()));
     }
-    let text = format!("{kind} {data}");
+    Some(format!("{kind} {data}"))
+}
+
+/// A text without what is that of one run only.
+fn without_own(text: &str, folder: &Path, terminal: &TerminalConfig) -> String {
     // The folders of a run have names of their own below this one.
     let own = regex::Regex::new(&format!(
         "{}/cuecard-[A-Za-z0-9]+",
         regex::escape(&folder.to_string_lossy())
     ));
     let text = match own {
-        Ok(own) => own.replace_all(&text, "[RUN]").into_owned(),
-        Err(_) => text,
+        Ok(own) => own.replace_all(text, "[RUN]").into_owned(),
+        Err(_) => text.to_owned(),
     };
     let nowhere = PathBuf::new();
     let places = Places {
@@ -268,7 +288,7 @@ fn event_of(line: &str, folder: &Path, terminal: &TerminalConfig) -> Option<Stri
         home: &nowhere,
         temporary: &nowhere,
     };
-    Some(normalised(&text, terminal, places))
+    normalised(&text, terminal, places)
 }
 
 #[cfg(test)]

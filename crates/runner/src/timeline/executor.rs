@@ -20,7 +20,7 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::{Redactor, as_text, cut};
 use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
-use cuecard_timeline::model::{EventKind, SessionStatus};
+use cuecard_timeline::model::{EventKind, SessionStatus, ToolStatus};
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
 use cuecard_trace::{End, Event, EventData, FileEdit, Log, RunStatus as TraceStatus};
 use cuecard_workspace::changes::{FileChange, FolderChanges};
@@ -358,13 +358,24 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    /// Says what nobody looks at without ACP (T-ASRT-03).
+    /// Says what nobody looks at: without ACP, and with a real agent (T-ASRT-03).
     async fn tell_not_evaluated(&mut self) {
         let script = self.script.clone();
+        let has_model = self.model.is_some();
         for event in &script.timeline.events {
-            if PlayerKind::Agent.cell(&event.kind).act == Act::NotEvaluated {
-                let kind = event.kind.as_str();
-                let message = format!("`{kind}` is not evaluated: it needs an ACP client");
+            let kind = event.kind.as_str();
+            let what = match &event.kind {
+                EventKind::ToolUse(call) if has_model && call.status == ToolStatus::Error => Some(
+                    "`status` is not evaluated: agents tell their models of failures in words"
+                        .to_owned(),
+                ),
+                other => {
+                    let act = PlayerKind::Agent.cell(other).act;
+                    (act == Act::NotEvaluated)
+                        .then(|| format!("`{kind}` is not evaluated: it needs an ACP client"))
+                }
+            };
+            if let Some(message) = what {
                 let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                     .at(&script.timeline.source, event.span)
                     .with_pointer(event.path.clone());
@@ -588,6 +599,7 @@ impl<'a> Executor<'a> {
             event: self.path_of(event_idx),
             what,
             holds,
+            is_check: holds.is_some(),
         });
     }
 
@@ -684,6 +696,7 @@ impl<'a> Executor<'a> {
             event,
             what,
             holds,
+            is_check: holds.is_some(),
         });
     }
 
@@ -701,6 +714,9 @@ impl<'a> Executor<'a> {
 
     pub(super) async fn fails(&mut self, code: Code, event_idx: usize, message: String) {
         self.add_event(event_idx, message.clone(), Some(false));
+        if let Some(failure) = self.events.last_mut() {
+            failure.is_check = false;
+        }
         let found = self.finding(code, event_idx, message);
         self.find_with_screen(found).await;
     }

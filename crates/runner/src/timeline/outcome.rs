@@ -23,6 +23,8 @@ pub struct RunEvent {
     pub what: String,
     /// Whether it was looked at, and was as it should be.
     pub holds: Option<bool>,
+    /// Whether the timeline asks for that.
+    pub is_check: bool,
 }
 
 /// What those who watch a run are told, as it happens.

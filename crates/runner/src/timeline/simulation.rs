@@ -245,6 +245,15 @@ impl Executor<'_> {
                 () = simulation.running.told_above(event_idx) => return true,
                 () = looks => {}
             }
+            let cut_off = simulation.running.cut_off();
+            if let Some(status) = cut_off {
+                let last = self.script.timeline.events.len().saturating_sub(1);
+                let message = format!("the program's session was {status} before this event");
+                self.is_stuck = true;
+                self.fails(codes::TERMINAL_ENDED, event_idx.min(last), message)
+                    .await;
+                return false;
+            }
             if self.terminal.is_some() && self.program_has_ended() {
                 let last = self.script.timeline.events.len().saturating_sub(1);
                 let message = "the program ended before the session came to this event";
@@ -277,6 +286,8 @@ impl Executor<'_> {
     /// Compares the prompts that the program sent with those that were typed.
     async fn compare_prompts(&mut self, received: &[Vec<String>]) {
         let message = match received {
+            // What became of it was said.
+            [] if self.is_stuck => return,
             [] => "the program started no session".to_owned(),
             [received] => {
                 let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
