@@ -4,6 +4,7 @@ mod acp;
 mod real_agents;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
@@ -299,6 +300,7 @@ timeline:
         ("echo $LANG", 1),
         ("pwd | tr -dc / | wc -c", 1),
         ("head -c 8 /dev/urandom | od -An -c", 1),
+        ("head -c 8 /dev/urandom > random.bin", 1),
     ] {
         scratch
             .write("audited.yaml", timeline(command))
@@ -315,7 +317,10 @@ timeline:
         let difference = &json["scenarios"][0]["difference"];
         if exit == 1 {
             let first = difference["first"].as_str().expect("an event");
-            assert!(first.starts_with("tool_result"), "{difference:#}");
+            let is_of_file = first.starts_with("file random.bin: ");
+            let is_named = first.starts_with("tool_result") || is_of_file;
+            assert!(is_named, "{difference:#}");
+            assert_eq!(is_of_file, command.ends_with("random.bin"));
         }
     }
 }
@@ -435,6 +440,8 @@ task = {"prompt": input(), "repo": {"mode": "none"}, "runtime": {"type": "local"
         "agents": [{"type": "claude-code", "version": "latest", "count": 1}]}
 session = post("/tasks", task)["session_ids"][0]
 threading.Thread(target=follow, args=[session], daemon=True).start()
+if "stops" in sys.argv:
+    post(f"/sessions/{session}/stop", {})
 for line in sys.stdin:
     if "quits early" in sys.argv:
         break
@@ -506,6 +513,11 @@ timeline:
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let left = run(&scratch, &words, 1);
     assert!(codes(&left).contains(&"T-TERM-11"), "{left}");
+    // A session that goes no further is not waited for.
+    let words = with(&["stops"]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let stopped = run(&scratch, &words, 1);
+    assert!(codes(&stopped).contains(&"T-TERM-11"), "{stopped}");
     // Without a program nobody looks.
     let alone = run(&scratch, &told, 0);
     assert_eq!(checks(&alone), [""; 0]);
@@ -633,9 +645,19 @@ timeline:
     );
 }
 
+/// All files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let found = entries.flat_map(|entry| match entry.path() {
+        path if path.is_dir() => files_below(&path),
+        path => vec![path],
+    });
+    found.collect()
+}
+
 /// What a server is given stays out of the traces, whoever prints it.
 #[test]
-fn secrets_of_servers_stay_out_of_traces() {
+fn secrets_reach_no_file() {
     let scratch = program::scratch();
     let timeline = "
 name: secret
@@ -644,23 +666,30 @@ timeline:
   - userInputs: [[0, 'Show it']]
   - runCmd: {cmd: 'echo open-sesame | tee seen.txt'}
   - userCommand: {cmd: cat seen.txt}
+  - agentToolUse: {toolName: login, args: {password: sesame-too}, result: 'token sesame-too'}
+  - screenshot: all
   - assert: {fs: {contains: [{path: seen.txt, substring: open-sesame}]}}
 ";
     scratch.write("secret.yaml", timeline).expect("writable");
     let shown = run(&scratch, &["secret.yaml", "--keep"], 0);
     let workspace = shown["workspace"].as_str().expect("it was kept");
     let root = workspace.trim_end_matches("/work");
-    let traces = [
-        format!("{}/trace.jsonl", shown["run"].as_str().expect("a folder")),
-        format!("{root}/tmp/agent/trace.jsonl"),
-    ];
-    for trace in traces
-        .iter()
-        .filter(|trace| fs::exists(trace).unwrap_or_default())
-    {
-        let trace = fs::read_to_string(trace).expect("a trace");
-        assert!(trace.contains("[redacted]"), "{trace}");
-        assert!(!trace.contains("sesame"), "{trace}");
+    let mut n_redacted = 0;
+    for folder in [
+        shown["run"].as_str().expect("a folder"),
+        &format!("{root}/tmp"),
+    ] {
+        for file in files_below(Path::new(folder)) {
+            let bytes = fs::read(&file).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes);
+            // What a real program prints is the exception: here it is the user's own command.
+            assert!(!text.contains("sesame"), "{}: {text}", file.display());
+            n_redacted += usize::from(text.contains("[redacted]"));
+        }
     }
+    assert!(
+        n_redacted >= 4,
+        "the traces, the recording and the screenshot"
+    );
     let _ = fs::remove_dir_all(root);
 }

@@ -17,7 +17,7 @@ use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_service::ShownSession;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
-use cuecard_source::value::{Redactor, as_text, cut};
+use cuecard_source::value::{Json, Redactor, as_text, cut, find_credentials};
 use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_timeline::model::{EventKind, SessionStatus, ToolStatus};
@@ -101,7 +101,11 @@ impl<'a> Executor<'a> {
         let policy = Policy::new(policy).map_err(|refusal| {
             Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help)
         })?;
-        let mut recorder = Recorder::new(clock, Redactor::new(script.timeline.acp.secrets()));
+        let mut secrets: Vec<String> = script.timeline.acp.secrets().collect();
+        let env = script.timeline.env.iter();
+        let env = env.map(|(name, value)| (name.clone(), Json::from(value.as_str())));
+        find_credentials(&Json::Object(env.collect()), &mut secrets);
+        let mut recorder = Recorder::new(clock, Redactor::new(secrets));
         let file = run_dir.trace_file().and_then(|file| {
             let header = header(run_dir.id(), std::iter::once(&*script.timeline));
             recorder.write_to(Box::new(BufWriter::new(file)), &header)

@@ -59,6 +59,7 @@ impl Player {
         }));
         // A call that the trace doesn't show must not have an effect.
         self.recorder.settle();
+        self.printer.hide(self.recorder.redactor());
         self.printer.call(&call.tool, &call.args);
         let began = self.recorder.clock().now();
         let (begun, changes) = match self.options.simulates {
@@ -197,6 +198,7 @@ impl Player {
             fixture_id: None,
             duration_ms: Some(took.as_secs_f64() * 1000.0),
         }));
+        self.printer.hide(self.recorder.redactor());
         self.printer.answer(&answer);
         if let Some((name, path, before)) = open.changes {
             self.record_edit(name, &before, &compared(&path).unwrap_or_default());

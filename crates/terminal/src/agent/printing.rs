@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use cuecard_source::value::{Json, as_text, cut, printable, printable_lines};
+use cuecard_source::value::{Json, Redactor, as_text, cut, printable, printable_lines};
 use cuecard_timeline::model::PlanEntry;
 
 use super::tools::ToolOutcome;
@@ -28,6 +28,7 @@ pub(super) struct Printer {
     /// What is being said, as a number; pieces of the same go on where it ended.
     open: Option<(usize, usize)>,
     has_printed: bool,
+    redactor: Redactor,
 }
 
 impl Printer {
@@ -36,6 +37,14 @@ impl Printer {
             output,
             open: None,
             has_printed: false,
+            redactor: Redactor::default(),
+        }
+    }
+
+    /// These secrets are not shown.
+    pub(super) fn hide(&mut self, redactor: &Redactor) {
+        if self.redactor.secrets().len() < redactor.secrets().len() {
+            self.redactor = redactor.clone();
         }
     }
 
@@ -158,6 +167,7 @@ impl Printer {
     }
 
     fn write(&mut self, style: &str, text: &str) {
+        let text = self.redactor.text(text);
         let out = &mut self.output.out;
         // Who closes the terminal has seen enough.
         let _ = match self.output.is_coloured && !style.is_empty() {
