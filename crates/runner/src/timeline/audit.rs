@@ -243,7 +243,16 @@ async fn events_of(
         && let Some(mut recording) = cast.ok().as_deref().and_then(Recording::read)
     {
         let last = recording.screen_at(recording.end()).text();
-        events.push(plain(&format!("screen in the end: {last}")));
+        // Its rows may break within a path.
+        let root = outcome.workspace.as_deref().and_then(Path::parent);
+        let root = root.unwrap_or(Path::new(""));
+        let places = Places {
+            workspace: &root.join("work"),
+            home: &root.join("home"),
+            temporary: &root.join("tmp"),
+        };
+        let last = normalised(&last, &terminal, places);
+        events.push(format!("screen in the end: {last}"));
     }
     for (path, content) in outcome.workspace.iter().flat_map(|root| contents(root)) {
         events.push(plain(&format!("file {path}: {content}")));
