@@ -238,10 +238,10 @@ impl<'a> Executor<'a> {
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
             }
-            let of_model = self.model.as_ref().map(|model| &model.hold);
-            let of_service = self.simulation.as_ref().map(|service| &service.hold);
+            let of_model = self.model.as_mut().map(|model| &mut model.hold);
+            let of_service = self.simulation.as_mut().map(|service| &mut service.hold);
             if let Some(hold) = of_model.or(of_service) {
-                hold.has_done(&script.timeline, event_idx);
+                hold.has_done(event_idx);
             }
             let speaks_acp = self.speaks_acp();
             let is_of_agent = step.role == StepRole::History

@@ -15,7 +15,7 @@ use cuecard_llm::{
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
-use cuecard_timeline::model::EventKind;
+use cuecard_timeline::model::{EventKind, TimelineEvent};
 use cuecard_timeline::profiles::{AgentName, Profiles};
 use cuecard_timeline::script::LlmScript;
 use cuecard_trace::Event;
@@ -145,12 +145,19 @@ impl Model {
         turns.partition_point(|turn| turn.event_idx < event_idx)
     }
 
-    /// Whether a turn of the model follows an event before the next prompt.
+    /// Whether a turn of the model follows an event before the next prompt is typed.
     pub(super) fn goes_on(&self, event_idx: usize) -> bool {
-        let next = self.turns_above(event_idx);
-        self.script
-            .turn(next)
-            .is_some_and(|turn| turn.input.is_none())
+        let Some(next) = self.script.turn(self.turns_above(event_idx)) else {
+            return false;
+        };
+        // The prompt that the turn answers may stand above the event.
+        let events = &self.script.timeline.events;
+        let between = events.get(event_idx..next.event_idx).unwrap_or_default();
+        let is_prompt = |event: &TimelineEvent| match &event.kind {
+            EventKind::UserInputs(inputs) => inputs.iter().any(|input| input.target.is_none()),
+            _ => false,
+        };
+        next.input.is_none() || !between.iter().any(is_prompt)
     }
 
     /// When a turn was asked for, and when its answer was whole; nothing if that has not happened.

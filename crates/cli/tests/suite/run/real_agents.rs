@@ -135,9 +135,11 @@ fn a_real_agent_waits_while_the_run_looks() {
 name: waits
 timeline:
   - userInputs: [[0, "Write a greeting"]]
+  - assert: {fs: {notExists: [a.txt]}}
+  - userCommand: {cmd: "echo early > early.txt"}
   - llmResponse: [{assistant: [[0, "I write it."]]}]
   - writeFile: {path: a.txt, content: "hello\n"}
-  - assert: {text: {notContains: ["All done later."]}, fs: {exists: [a.txt], notExists: [later.txt]}}
+  - assert: {text: {notContains: ["All done later."]}, fs: {exists: [a.txt, early.txt], notExists: [later.txt]}}
   - userCommand: {cmd: "sleep 0.5; test ! -e later.txt && cp a.txt copy.txt"}
   - assert: {exitCode: 0}
   - llmResponse: [{assistant: [[0, "Next."]]}]
@@ -214,14 +216,9 @@ fn the_mock_agent_does_the_same_task() {
     assert_eq!(gist(&first), gist(&second));
 }
 
-/// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
-#[test]
-fn an_agent_without_a_profile_is_known_by_its_tools() {
-    let Some(python) = peers::require_program("python3") else {
-        return;
-    };
-    let scratch = program::scratch();
-    let preset = format!(
+/// The preset of a small agent of our own, whose tools have names that nobody knows.
+fn preset_of(python: &std::path::Path) -> String {
+    format!(
         "agent = 'mine'
 versions = '>=1.2.0'
 program = '{}'
@@ -235,7 +232,129 @@ MODEL_KEY = '{{key}}'
 ",
         python.display(),
         repository_root().join("tests/run/agent.py").display()
-    );
+    )
+}
+
+/// A timeline in which something is done, said and looked at wherever that may stand, and which holds in this order; with
+/// `wrong` it does not.
+fn ordered(name: &str, mut seed: u64, wrong: bool) -> String {
+    let mut draw = |below: u64| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut timeline = format!("name: {name}\ntimeline:\n");
+    let (mut n_done, n_turns) = (0, 4 + draw(4));
+    let broken_at = draw(n_turns);
+    for turn in 0..n_turns {
+        let is_prompt = turn == 0 || draw(3) == 0;
+        if is_prompt && turn > 0 {
+            // A prompt is typed once the agent has nothing more to do.
+            timeline += "  - llmResponse: [{assistant: [[20, done]]}]\n";
+        }
+        if is_prompt {
+            timeline += &format!("  - userInputs: [[100, 'Do {turn}']]\n");
+        }
+        let n_looks = draw(3) + u64::from(wrong && turn == broken_at);
+        for look in 0..n_looks {
+            let later = n_done + 1;
+            let is_wrong = wrong && turn == broken_at && look == 0;
+            let (there, not_there) = if is_wrong {
+                (later, later + 1)
+            } else {
+                (n_done, later)
+            };
+            timeline += &match draw(4) {
+                0 => format!(
+                    "  - assert: {{fs: {{exists: [f{there}], notExists: [f{not_there}]}}}}\n"
+                ),
+                1 => format!(
+                    "  - userCommand: {{cmd: 'test -e f{there} && ! test -e f{not_there}'}}\n  - assert: {{exitCode: 0}}\n"
+                ),
+                2 => format!(
+                    "  - assert: {{text: {{contains: [said-{there}-], notContains: [said-{not_there}-]}}}}\n"
+                ),
+                _ => format!(
+                    "  - screenshot: s{turn}-{look}\n  - assert: {{screen: {{label: s{turn}-{look}, contains: [said-{there}-]}}}}\n"
+                ),
+            };
+        }
+        n_done += 1;
+        timeline += &format!(
+            "  - llmResponse: [{{assistant: [[20, 'said-{n_done}-']]}}]\n  - writeFile: {{path: f{n_done}, content: \"x\\n\"}}\n"
+        );
+    }
+    timeline
+        + "  - llmResponse: [{assistant: [[20, over]]}]\n  - assert: {text: {contains: [over]}}\n"
+}
+
+/// Wherever the run looks and the user acts, it is before what comes below.
+#[test]
+fn what_stands_between_turns_is_done_in_order() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    scratch
+        .write("mine.toml", preset_of(&python))
+        .expect("writable");
+    // What has nothing above it is there from the start.
+    let seeded = |timeline: String| {
+        let repo = "repo: {files: [{path: f0, contents: ''}]}\ntimeline:\n";
+        let timeline = timeline.replace("timeline:\n", repo);
+        timeline.replace("[said-0-]", "['?']")
+    };
+    for seed in 0..12 {
+        let (right, wrong) = (format!("right-{seed}"), format!("wrong-{seed}"));
+        scratch
+            .write(
+                format!("all/{right}.yaml"),
+                seeded(ordered(&right, seed, false)),
+            )
+            .expect("writable");
+        scratch
+            .write(
+                format!("all/{wrong}.yaml"),
+                seeded(ordered(&wrong, seed, true)),
+            )
+            .expect("writable");
+    }
+    let args = [
+        "run",
+        "all",
+        "--agent",
+        "mine.toml",
+        "--jobs",
+        "6",
+        "--json",
+        "--timeout",
+        "60",
+    ];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));
+    let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    let runs = json["runs"].as_array().expect("a list");
+    assert_eq!(runs.len(), 24);
+    for run in runs {
+        let name = run["scenario"].as_str().expect("a name");
+        let expected = if name.starts_with("right") {
+            "passed"
+        } else {
+            "failed"
+        };
+        assert_eq!(run["status"], expected, "{run:#}");
+    }
+}
+
+/// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
+#[test]
+fn an_agent_without_a_profile_is_known_by_its_tools() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    let preset = preset_of(&python);
     scratch.write("mine.toml", &preset).expect("writable");
     let timeline = "
 name: derived
