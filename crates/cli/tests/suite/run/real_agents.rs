@@ -413,6 +413,7 @@ timeline:
         1,
     );
     assert!(codes(&failed).contains(&"T-TOOL-04"), "{failed:#}");
+    assert!(codes(&failed).contains(&"T-TERM-15"), "{failed:#}");
 }
 
 /// A timeline is a test with a real agent, too.
