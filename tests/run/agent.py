@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import urllib.request
 
+PATIENCE = float(os.environ.get("MODEL_PATIENCE", "60"))
+
 
 def function(name, *arguments):
     properties = {argument: {"type": "string"} for argument in arguments}
@@ -24,8 +26,12 @@ def ask(messages):
         body,
         {"content-type": "application/json", "authorization": "Bearer " + os.environ["MODEL_KEY"]},
     )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["choices"][0]["message"]
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return json.load(answer)["choices"][0]["message"]
+        except TimeoutError:
+            print("asking again", flush=True)
 
 
 def do(call):

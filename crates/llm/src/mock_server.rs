@@ -183,6 +183,7 @@ pub(super) enum Decided {
 pub(super) struct TurnAhead {
     scenario_idx: usize,
     session: SessionKey,
+    is_new: bool,
     served: Served,
     told: ExchangeReport,
 }
@@ -401,11 +402,13 @@ impl MockServer {
                 .extend(self.doubts(asked.script, &served, asked.request));
         }
         let turn = served.turn(asked.script);
-        let waits = self.options.lead.is_some() || turn.is_some_and(|turn| !turn.checks.is_empty());
-        if asked.is_new && waits {
+        let has_checks = asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty());
+        // Who asks again, as it waited too long, waits too.
+        if has_checks || self.options.lead.is_some() {
             return Decided::AfterAsserts(Box::new(TurnAhead {
                 scenario_idx: asked.scenario_idx,
                 session: asked.session,
+                is_new: asked.is_new,
                 served,
                 told,
             }));
@@ -418,6 +421,7 @@ impl MockServer {
         let TurnAhead {
             scenario_idx,
             session,
+            is_new,
             served,
             mut told,
         } = ahead;
@@ -427,7 +431,7 @@ impl MockServer {
             script: &self.scripts[scenario_idx],
             request,
             session,
-            is_new: true,
+            is_new,
         };
         if let Some(lead) = &self.options.lead {
             self.await_lead(lead, asked, &served, &told).await;

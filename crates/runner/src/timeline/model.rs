@@ -201,8 +201,13 @@ impl Model {
     /// Ends it; what it found.
     pub(super) async fn stop(self) -> (Verdict, Vec<Event>) {
         let Self {
-            running, events, ..
+            running,
+            events,
+            hold,
+            ..
         } = self;
+        // Nobody waits for us any more.
+        drop(hold);
         let verdict = running.stop().await;
         (verdict, events.try_iter().collect())
     }

@@ -347,6 +347,33 @@ fn what_stands_between_turns_is_done_in_order() {
     }
 }
 
+/// An agent that loses patience asks again, and gets no answer before it may go on either.
+#[test]
+fn who_asks_again_waits_too() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    let preset = preset_of(&python) + "MODEL_PATIENCE = '0.4'\n";
+    scratch.write("mine.toml", preset).expect("writable");
+    let timeline = r#"
+name: again
+timeline:
+  - userInputs: [[0, "Do it"]]
+  - llmResponse: [{assistant: [[0, "First."]]}]
+  - writeFile: {path: first, content: "x\n"}
+  - userCommand: {cmd: "sleep 1.5; test -e first && ! test -e second"}
+  - assert: {exitCode: 0, text: {contains: ["asking again"]}}
+  - llmResponse: [{assistant: [[0, "Second."]]}]
+  - writeFile: {path: second, content: "x\n"}
+  - llmResponse: [{assistant: [[0, "Over."]]}]
+  - assert: {fs: {exists: [second]}, text: {contains: ["Over."]}}
+"#;
+    scratch.write("again.yaml", timeline).expect("writable");
+    let done = run(&scratch, &["again.yaml", "--agent", "mine.toml"], 0);
+    assert_eq!(codes(&done), ["T-TOOL-07"; 2], "{done:#}");
+}
+
 /// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
 #[test]
 fn an_agent_without_a_profile_is_known_by_its_tools() {
