@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small client of ACP in a terminal: what is typed goes to the agent, what it says and does is shown.
 
-    acp_client.py COMMAND [ARGUMENT…]
+    acp_client.py [--no-files] COMMAND [ARGUMENT…]
 """
 
 import json
@@ -9,7 +9,8 @@ import pathlib
 import subprocess
 import sys
 
-FS = {"readTextFile": True, "writeTextFile": True}
+HAS_FILES = "--no-files" not in sys.argv
+FS = {"readTextFile": HAS_FILES, "writeTextFile": HAS_FILES}
 
 
 class Agent:
@@ -59,7 +60,7 @@ def show(update):
 
 
 def main():
-    agent = Agent(sys.argv[1:])
+    agent = Agent([word for word in sys.argv[1:] if word != "--no-files"])
     agent.ask("initialize", protocolVersion=1, clientCapabilities={"fs": FS, "terminal": False})
     session = agent.ask("session/new", cwd=str(pathlib.Path.cwd()), mcpServers=[])["sessionId"]
     while True:

@@ -426,7 +426,7 @@ impl MockServer {
             mut told,
         } = ahead;
         self.find_all(&mut told.found).await;
-        let asked = TurnRequest {
+        let mut asked = TurnRequest {
             scenario_idx,
             script: &self.scripts[scenario_idx],
             request,
@@ -434,7 +434,11 @@ impl MockServer {
             is_new,
         };
         if let Some(lead) = &self.options.lead {
-            self.await_lead(lead, asked, &served, &told).await;
+            asked.is_new = self.await_lead(lead, asked, &served, &told).await;
+            if asked.is_new && told.outcome == "repeat" {
+                // Who asked first has gone without an answer.
+                told.outcome = "turn";
+            }
             return self.say(asked, &served, told);
         }
         match self.run_asserts(asked.script, &served, &mut told).await {
@@ -445,14 +449,17 @@ impl MockServer {
         }
     }
 
-    /// Tells who leads that a turn was asked for, and waits until it may be answered.
+    /// Tells who leads that a turn was asked for, and waits until it may be answered; whether that is the first answer.
     async fn await_lead(
         &self,
         lead: &TurnLead,
         asked: TurnRequest<'_>,
         served: &Served,
         told: &ExchangeReport,
-    ) {
+    ) -> bool {
+        if asked.is_new {
+            self.remembered().waits(asked.session, served.turn_idx);
+        }
         let is_told = told.is_recorded && self.teller.has_trace();
         if is_told && self.remembered().is_first(asked.session, asked.request) {
             let arrived = events::arrived(asked.script, asked.request);
@@ -467,6 +474,7 @@ impl MockServer {
         let _ = until
             .wait_for(|until| turn.is_none_or(|turn| turn.event_idx < *until))
             .await;
+        self.remembered().waited(asked.session, served.turn_idx)
     }
 
     /// Says what a turn does, unless its calls keep it from that.

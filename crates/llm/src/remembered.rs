@@ -27,6 +27,8 @@ pub(super) struct Remembered {
     refused: HashMap<(SessionKey, usize), ApiError>,
     /// Requests whose content the trace was told, by session: after an error they come again.
     traced: HashSet<(SessionKey, RequestKey)>,
+    /// Turns that were asked for and wait until they may be answered, by session.
+    waiting: HashSet<(SessionKey, usize)>,
     pub(super) whole: WholeAnswers,
 }
 
@@ -37,6 +39,7 @@ impl Remembered {
             models,
             refused: HashMap::new(),
             traced: HashSet::new(),
+            waiting: HashSet::new(),
             whole: WholeAnswers::default(),
         }
     }
@@ -74,6 +77,18 @@ impl Remembered {
             self.traced.clear();
         }
         self.traced.insert((session, request.key))
+    }
+
+    /// A turn waits until it may be answered.
+    pub(super) fn waits(&mut self, session: SessionKey, turn_idx: usize) {
+        if self.waiting.len() < MAX_REFUSED {
+            self.waiting.insert((session, turn_idx));
+        }
+    }
+
+    /// It waits no more; whether this is the first request for it that is answered.
+    pub(super) fn waited(&mut self, session: SessionKey, turn_idx: usize) -> bool {
+        self.waiting.remove(&(session, turn_idx))
     }
 
     fn note_model(&mut self, model: &str) {

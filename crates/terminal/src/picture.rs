@@ -118,6 +118,14 @@ impl Look {
 #[derive(Debug, Clone)]
 pub struct Snapshot(vt100::Screen);
 
+impl Snapshot {
+    /// Columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        let (rows, columns) = self.0.size();
+        (columns.get(), rows.get())
+    }
+}
+
 impl Screen {
     /// What stands on it now.
     pub fn snapshot(&self) -> Snapshot {

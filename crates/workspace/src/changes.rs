@@ -27,10 +27,18 @@ pub struct FileChange {
     pub lines_removed: u64,
 }
 
-/// The files of a folder by path, without version control: what stands in each, or how long it is and a hash of it if that is
-/// much or no text. Of what is very long, only the length counts.
+/// What lies in a folder by path, without version control: what stands in each file, or how long it is and a hash of it if that
+/// is much or no text, and where links lead. Of what is very long, only the length counts.
 pub fn contents(root: &Path) -> Vec<(String, String)> {
     let content = |file: &DirEntry| {
+        let kind = file.file_type();
+        if kind.is_some_and(|kind| kind.is_symlink()) {
+            let target = fs::read_link(file.path()).unwrap_or_default();
+            return format!("-> {}", target.display());
+        }
+        if !kind.is_some_and(|kind| kind.is_file()) {
+            return format!("{kind:?}");
+        }
         let length = file.metadata().map_or(0, |metadata| metadata.len());
         let bytes = (length <= MAX_KEPT).then(|| fs::read(file.path()).ok());
         let bytes = bytes.flatten().unwrap_or_default();
@@ -41,7 +49,7 @@ pub fn contents(root: &Path) -> Vec<(String, String)> {
             _ => format!("{length} bytes, hash {}", hasher.finish()),
         }
     };
-    let mut contents: Vec<_> = files(root)
+    let mut contents: Vec<_> = entries(root)
         .map(|(path, file)| (path, content(&file)))
         .collect();
     contents.sort();
@@ -50,12 +58,17 @@ pub fn contents(root: &Path) -> Vec<(String, String)> {
 
 /// The files below a folder that are looked at, with their relative paths.
 fn files(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
+    let is_file = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
+    entries(root).filter(move |(_, entry)| is_file(entry))
+}
+
+/// All that lies below a folder, without version control.
+fn entries(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false)
         .filter_entry(|entry| entry.file_name() != ".git");
-    let files = walk.build().flatten();
-    let files = files.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    files.take(MAX_FILES).map(move |entry| {
+    let entries = walk.build().flatten();
+    entries.take(MAX_FILES).map(move |entry| {
         let relative = entry.path().strip_prefix(root);
         let path = relative.unwrap_or(entry.path()).to_string_lossy();
         (path.replace('\\', "/"), entry)

@@ -228,7 +228,7 @@ impl Agent {
         }
         if !is_played && !is_cut {
             let message = "the client cancelled a prompt that the script does not cancel: the rest was not played";
-            let found = Diagnostic::warning(codes::ACP_UNEXPECTED, message);
+            let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
             self.telling.find(&session.id, found).await;
         }
         let answer: Answer = match stopped {

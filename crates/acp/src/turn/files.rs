@@ -30,7 +30,15 @@ impl Turn {
         );
         let update = updates::call_update(&edit.call_id, Some("in_progress"), None, meta);
         self.update(event_idx, update).await;
-        let written = match (&edit.new_text, self.agent.client_can("/fs/writeTextFile")) {
+        let can_write = self.agent.client_can("/fs/writeTextFile");
+        if edit.has_text() && !can_write {
+            self.only_shown(
+                event_idx,
+                "the client can't write files: the edit is only shown",
+            )
+            .await;
+        }
+        let written = match (&edit.new_text, can_write) {
             (Some(new_text), true) => self.write_edit(edit, &path, new_text).await,
             _ => Ok(()),
         };
@@ -38,7 +46,8 @@ impl Turn {
             return Err(Stopped::Cancelled);
         }
         self.open.remove(&event_idx);
-        if written.is_ok() {
+        // Who can't write files only shows the edit.
+        if written.is_ok() && can_write {
             let old_text = edit.old_text.as_deref().unwrap_or_default();
             let new_text = edit.new_text.as_deref();
             let (added, removed) = new_text.map_or((0, 0), |new| changed_lines(old_text, new));
@@ -65,6 +74,18 @@ impl Turn {
         )
         .await;
         Ok(())
+    }
+
+    /// Says, where a run looks at what is done, that something isn't.
+    pub(super) async fn only_shown(&mut self, event_idx: usize, message: &str) {
+        if self.agent.options.lead.is_some() {
+            let event = self.script.event(event_idx);
+            let found = Diagnostic::note(codes::TOOL_SIMULATED, message)
+                .at(&self.script.timeline.source, event.span)
+                .with_pointer(event.path.clone());
+            self.find(self.agent.telling.findings.strictly_noted(found))
+                .await;
+        }
     }
 
     /// Writes an edit through the client.

@@ -76,6 +76,13 @@ impl Turn {
         };
         self.latest_call = Some(open.id.clone());
         let mut content = None;
+        if call.tool == "runCmd" && !self.agent.client_can("/terminal") {
+            self.only_shown(
+                event_idx,
+                "the client offers no terminal: the command is only shown",
+            )
+            .await;
+        }
         if let Some(line) = call.args["cmd"].as_str().filter(|_| call.tool == "runCmd")
             && self.agent.client_can("/terminal")
         {

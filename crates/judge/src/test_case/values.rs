@@ -367,7 +367,8 @@ pub(super) fn selector(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> O
         success: reader.flag(object, "success", "`success`"),
         args: dotted(reader, object, "args"),
         data: dotted(reader, object, "data"),
-        caused_by: reader.get(object, "caused_by").and_then(|node| {
+        // A cause that is null would ask for nothing.
+        caused_by: object.get("caused_by").and_then(|node| {
             let cause = selector(reader, node, &object.child_pointer("caused_by"));
             cause.map(Box::new)
         }),

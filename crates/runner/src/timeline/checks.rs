@@ -17,6 +17,9 @@ use super::goldens::{self, Golden};
 use super::outcome::Screenshot;
 use cuecard_timeline::model::file_safe;
 
+/// Larger screens have no `.png`, in characters.
+const MOST_CELLS: usize = 40_000;
+
 /// A screenshot whose pictures are still to be made.
 pub(super) struct PendingScreenshot {
     pub(super) label: String,
@@ -103,9 +106,12 @@ impl Executor<'_> {
             let base = self.shot_path(&shot.label);
             let drawn = svg(&shot.snapshot, self.script.terminal.theme);
             let mut files = vec![("txt", format!("{}\n", shot.text).into_bytes())];
-            match png(&drawn) {
-                Ok(png) => files.extend([("svg", drawn.into_bytes()), ("png", png)]),
-                Err(why) => problems.push(Diagnostic::warning(
+            let (columns, rows) = shot.snapshot.size();
+            match (usize::from(columns) * usize::from(rows) <= MOST_CELLS).then(|| png(&drawn)) {
+                // It would take minutes.
+                None => files.push(("svg", drawn.into_bytes())),
+                Some(Ok(png)) => files.extend([("svg", drawn.into_bytes()), ("png", png)]),
+                Some(Err(why)) => problems.push(Diagnostic::warning(
                     codes::FILE_WRITE,
                     format!("there is no picture of `{}`: {why}", shot.label),
                 )),

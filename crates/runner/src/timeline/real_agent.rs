@@ -181,7 +181,7 @@ impl Executor<'_> {
                 .sleep_until(asked + Duration::from_millis(after))
                 .await;
         }
-        if goes_on {
+        if goes_on && !is_prompt {
             // What stands above is done once the agent asks for more, which it does not get yet.
             if self.await_turn(n_turns, event_idx, Model::was_asked).await {
                 self.record_changes();

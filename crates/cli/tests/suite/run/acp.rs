@@ -98,6 +98,19 @@ fn an_agent_of_acp_plays_together_with_the_run() {
         &[&["test", "both.test.yaml"], &program[..]].concat(),
     );
     assert_eq!(tested.code(), Some(1), "{}", program::told(&tested));
+    // What the client does not do is not told as done.
+    let without = client.replace("acp_client.py", "acp_client.py --no-files");
+    scratch.write("client.sh", &without).expect("writable");
+    let shown = run(&scratch, &[&["both.yaml"], &program[..]].concat(), 1);
+    assert_eq!(
+        codes(&shown),
+        ["T-TOOL-06", "T-ASRT-10", "T-TERM-08"],
+        "{shown:#}"
+    );
+    let trace = format!("{}/trace.jsonl", shown["run"].as_str().expect("a folder"));
+    let trace = std::fs::read_to_string(trace).expect("a trace");
+    assert!(!trace.contains("file_edit"), "{trace}");
+    scratch.write("client.sh", &client).expect("writable");
     // What the agent finds is found in the run.
     let other = TIMELINE.replace(
         "decision: {outcome: selected, optionId: once}",

@@ -372,6 +372,12 @@ timeline:
     scratch.write("again.yaml", timeline).expect("writable");
     let done = run(&scratch, &["again.yaml", "--agent", "mine.toml"], 0);
     assert_eq!(codes(&done), ["T-TOOL-07"; 2], "{done:#}");
+    let events = done["events"].as_array().expect("a list").iter();
+    let said = events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: \""));
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        ["First.\"", "Second.\"", "Over.\""]
+    );
 }
 
 /// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.

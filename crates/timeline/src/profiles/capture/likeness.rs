@@ -236,6 +236,24 @@ impl Known {
             if !doubts.is_empty() || n_required == 0 || !is_telling(tool) {
                 return None;
             }
+            let is_plain = |name: &String| {
+                let property = schema["properties"][name.as_str()].as_object();
+                let mut keys = property.into_iter().flatten();
+                keys.all(|(key, value)| match key.as_str() {
+                    "type" => value == "string",
+                    key => matches!(key, "description" | "title" | "default" | "examples"),
+                })
+            };
+            let mut required = tool.arguments.iter().filter(|it| it.required);
+            let takes_all = required.all(|argument| {
+                let mut taken = arguments.iter().filter(|(name, _)| *name == argument.name);
+                taken.all(|(_, native)| is_plain(native))
+            });
+            if !takes_all || !matches!(tool.name, "runCmd" | "writeFile" | "editFile") {
+                doubts.push(
+                    "its name is not known for this, only its arguments are alike".to_owned(),
+                );
+            }
         }
         Some(ToolSimilarity {
             arguments,

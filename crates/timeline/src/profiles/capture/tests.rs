@@ -169,6 +169,23 @@ fn the_only_tool_that_takes_the_arguments_is_called() {
         let is_derived = names.contains(&derived[0]);
         assert_eq!(is_derived, is_left, "{name}");
     }
+    // One that takes some texts only is none for any command.
+    for only in [
+        json!({"type": "string", "enum": ["start", "stop"]}),
+        json!({"const": "reboot"}),
+        json!({"type": "string", "pattern": "^git "}),
+        json!({"type": "integer"}),
+        json!({"$ref": "#/$defs/word"}),
+        json!({"anyOf": [{"type": "string"}]}),
+    ] {
+        let schema = json!({"properties": {"command": only}, "required": ["command"]});
+        let tools = [AdvertisedTool::function("reboot", schema)];
+        let (captured, profile) = read("mine", &tools);
+        assert!(!profile.has_tool("runCmd"), "{}", captured.text);
+    }
+    // A pattern alone says little of what is done with what it finds.
+    let (captured, profile) = read("mine", &[tool("delete_matching", &["pattern"])]);
+    assert!(!profile.has_tool("grep"), "{}", captured.text);
     // One that could be either is neither.
     let both = tool("patch", &[]);
     let both = AdvertisedTool {
