@@ -1,17 +1,18 @@
 //! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
 
+mod asserts;
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
 use cuecard_timeline::script::{
     Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
     SessionKey, Sessions, Speed, UnmatchedRequest,
 };
-use cuecard_trace::{Assertion, EventData};
+use cuecard_trace::EventData;
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +36,6 @@ use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::ids::{IdSeed, ResponseId};
 use cuecard_wire::llm::shows_thinking;
 use cuecard_wire::llm::stop::{self, StopReason};
-use cuecard_workspace::checks;
 
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct MockServer {
@@ -567,74 +567,6 @@ impl MockServer {
             })),
             told,
         }
-    }
-
-    /// The asserts between the turn before and this one.
-    async fn run_asserts(
-        &self,
-        script: &LlmScript,
-        served: &Served,
-        told: &mut ExchangeReport,
-    ) -> Result<(), ApiError> {
-        let mut failures = Vec::new();
-        let checks = served.turn(script).map(|turn| &turn.checks);
-        for &event_idx in checks.into_iter().flatten() {
-            if let Some(event) = script.timeline.events.get(event_idx)
-                && let EventKind::Assert(assert) = &event.kind
-            {
-                let (events, failed) = self.judge(script, &event.path, &assert.checks).await;
-                told.events.extend(events);
-                failures.extend(failed);
-            }
-        }
-        match failures.is_empty() {
-            true => Ok(()),
-            false => Err(ApiError::new(400, failures.join("\n"))),
-        }
-    }
-
-    /// Makes the checks of an assert: what the trace is told, and what failed, in words.
-    pub(super) async fn judge(
-        &self,
-        script: &LlmScript,
-        path: &str,
-        assert: &[LocatedCheck],
-    ) -> (Vec<EventData>, Vec<String>) {
-        let (mut events, mut failures) = (Vec::new(), Vec::new());
-        for check in assert {
-            let seen = checks::check(
-                &check.check,
-                &self.options.workspace,
-                &self.options.environment,
-            )
-            .await;
-            let Some(seen) = seen else {
-                let why = match check.check {
-                    TimelineCheck::ExitCode(_) => "no `userCommand` was run",
-                    TimelineCheck::AcpSession { .. } => "no ACP session available",
-                    _ => "no terminal available",
-                };
-                let message = format!("`{}` is not evaluated here: {why}", check.key);
-                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                    .at(&script.timeline.source, check.span);
-                self.find(self.findings.strictly_noted(found)).await;
-                continue;
-            };
-            events.push(EventData::Assertion(Assertion::of_check(
-                (path, &check.key),
-                seen.holds,
-                &seen.evidence,
-            )));
-            if !seen.holds {
-                let message = format!("the assert `{}` failed: {}", check.key, seen.evidence);
-                let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
-                    .at(&script.timeline.source, check.span)
-                    .with_pointer(format!("{path}.{}", check.key));
-                failures.push(explain(&found));
-                self.find(found).await;
-            }
-        }
-        (events, failures)
     }
 
     fn keep_refused(

@@ -1,0 +1,81 @@
+//! The asserts of a timeline, where no run does them.
+
+use cuecard_runtime::findings::explain;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
+use cuecard_timeline::script::{LlmScript, Served};
+use cuecard_trace::{Assertion, EventData};
+use cuecard_wire::llm::errors::ApiError;
+use cuecard_workspace::checks;
+
+use super::{ExchangeReport, MockServer};
+
+impl MockServer {
+    /// The asserts between the turn before and this one.
+    pub(super) async fn run_asserts(
+        &self,
+        script: &LlmScript,
+        served: &Served,
+        told: &mut ExchangeReport,
+    ) -> Result<(), ApiError> {
+        let mut failures = Vec::new();
+        let checks = served.turn(script).map(|turn| &turn.checks);
+        for &event_idx in checks.into_iter().flatten() {
+            if let Some(event) = script.timeline.events.get(event_idx)
+                && let EventKind::Assert(assert) = &event.kind
+            {
+                let (events, failed) = self.judge(script, &event.path, &assert.checks).await;
+                told.events.extend(events);
+                failures.extend(failed);
+            }
+        }
+        match failures.is_empty() {
+            true => Ok(()),
+            false => Err(ApiError::new(400, failures.join("\n"))),
+        }
+    }
+
+    /// Makes the checks of an assert: what the trace is told, and what failed, in words.
+    pub(crate) async fn judge(
+        &self,
+        script: &LlmScript,
+        path: &str,
+        assert: &[LocatedCheck],
+    ) -> (Vec<EventData>, Vec<String>) {
+        let (mut events, mut failures) = (Vec::new(), Vec::new());
+        for check in assert {
+            let seen = checks::check(
+                &check.check,
+                &self.options.workspace,
+                &self.options.environment,
+            )
+            .await;
+            let Some(seen) = seen else {
+                let why = match check.check {
+                    TimelineCheck::ExitCode(_) => "no `userCommand` was run",
+                    TimelineCheck::AcpSession { .. } => "no ACP session available",
+                    _ => "no terminal available",
+                };
+                let message = format!("`{}` is not evaluated here: {why}", check.key);
+                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, check.span);
+                self.find(self.findings.strictly_noted(found)).await;
+                continue;
+            };
+            events.push(EventData::Assertion(Assertion::of_check(
+                (path, &check.key),
+                seen.holds,
+                &seen.evidence,
+            )));
+            if !seen.holds {
+                let message = format!("the assert `{}` failed: {}", check.key, seen.evidence);
+                let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
+                    .at(&script.timeline.source, check.span)
+                    .with_pointer(format!("{path}.{}", check.key));
+                failures.push(explain(&found));
+                self.find(found).await;
+            }
+        }
+        (events, failures)
+    }
+}
