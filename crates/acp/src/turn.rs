@@ -100,19 +100,13 @@ impl Turn {
     /// Plays events to their end.
     pub(super) async fn play(&mut self, events: std::ops::Range<usize>) -> Result<(), Stopped> {
         let script = self.script.clone();
-        let parts = parts(&script.timeline, &script.schedule, events);
-        let mut left = parts.iter();
         let mut played = Ok(());
-        for part in left.by_ref() {
-            played = self.play_part(*part, &script).await;
-            self.agent.has_played(*part).await;
-            if played.is_err() {
-                break;
+        for part in parts(&script.timeline, &script.schedule, events) {
+            // What is never played is not waited for either.
+            if played.is_ok() {
+                played = self.play_part(part, &script).await;
             }
-        }
-        // What is never played is not waited for.
-        for part in left {
-            self.agent.has_played(*part).await;
+            self.agent.has_played(part).await;
         }
         played?;
         self.release_all().await;

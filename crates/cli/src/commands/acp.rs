@@ -64,16 +64,12 @@ pub(crate) fn run(
         true => Side::Client,
         false => Side::Agent,
     };
-    let mut options = options;
-    let control = match side {
+    let (control, lead) = match side {
         Side::Agent => RunControl::of(environment, &args.paths, &options.play),
         Side::Client => None,
-    };
-    let control = control.map(|(control, lead)| {
-        options.lead = Some(lead);
-        control
-    });
-    let player = AcpPlayer::from_files(&args.paths).options(options);
+    }
+    .unzip();
+    let player = AcpPlayer::from_files(&args.paths).options(AcpOptions { lead, ..options });
     if args.how.dry_run {
         return match player.planned_faults(side) {
             Ok(planned) => {

@@ -238,9 +238,9 @@ async fn events_of(
         events.push(format!("exit code {}", end.shell_code()));
     }
     // A real agent says in the end how long it took, and under which name it goes on.
-    let cast = std::fs::read_to_string(run_dir.path().join("terminal.cast"));
     if script.mode(options) != RunMode::RealAgent
-        && let Some(mut recording) = cast.ok().as_deref().and_then(Recording::read)
+        && let Ok(cast) = std::fs::read_to_string(run_dir.path().join("terminal.cast"))
+        && let Some(mut recording) = Recording::read(&cast)
     {
         let last = recording.screen_at(recording.end()).text();
         // Its rows may break within a path.

@@ -406,6 +406,6 @@ fn beside(timeline: &Timeline, file: &Path) -> Result<PathBuf, String> {
 /// The locale of programs, unless it is another.
 const DEFAULT_LOCALE: &str = "C.UTF-8";
 /// How long a run may take.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 /// How long a program may take to end once it is asked to.
-pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+const DEFAULT_GRACE: Duration = Duration::from_secs(5);
