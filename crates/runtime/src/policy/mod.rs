@@ -6,6 +6,7 @@
 //! code; a URL with data in it doesn't reach this machine or its network. Every built-in tool goes through here.
 
 mod commands;
+mod environment;
 mod hosts;
 mod javascript;
 pub mod orders;
@@ -118,7 +119,7 @@ impl Policy {
     /// [`RefusalKind::Command`] if a flag forbids it, [`RefusalKind::Data`] if data stands where it would be code or
     /// where that can't be told, [`RefusalKind::Path`] if the target of a redirection may not be opened.
     pub fn command(&self, text: &Text) -> Result<BoundCommand, Refusal> {
-        commands::bind(text, &self.commands, &self.places)
+        commands::bind(text, &self.commands, &self.places, &self.hosts)
     }
 
     /// The JavaScript with data as literals. In a string it is text. Where an expression is expected, data that is

@@ -81,10 +81,10 @@ fn visible(character: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Whether it is a plain decimal integer, which means the same to every interpreter: a number and nothing else.
+/// Whether it is a non-negative integer of JSON, which means the same to every program: a number and nothing else.
 pub(super) fn is_integer(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    (1..=18).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    let is_plain = text == "0" || !text.starts_with('0');
+    is_plain && (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -133,13 +133,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn integers_are_digits_with_an_optional_sign() {
-        for good in ["0", "-7", "007", "999999999999999999"] {
+    fn integers_are_those_of_json_that_are_not_negative() {
+        for good in ["0", "7", "10", "999999999999999999"] {
             assert!(is_integer(good), "{good}");
         }
         for bad in [
             "",
             "-",
+            "-7",
+            "007",
             "1.5",
             "+1",
             " 1",

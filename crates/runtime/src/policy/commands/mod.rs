@@ -1,27 +1,26 @@
 //! Commands: data in them is bound to variables, and what the flags forbid doesn't run.
 //!
-//! The promise is that data never becomes code by what is written in the command: not by its quotes, not by a place
-//! where the shell or one of the usual programs evaluates it. What a program of the author's does with its arguments
-//! can't be seen here.
+//! The promise is that data never becomes code of the shell, and reaches only programs that are known to print, compare
+//! or name files ([`programs`]). What can't be shown is refused, with the step written so that the value goes by the
+//! environment.
 
-mod allowed;
-mod carriers;
-mod lexer;
 mod programs;
-mod redirections;
+mod rewrite;
 mod rules;
-mod targets;
+mod scanner;
 #[cfg(test)]
 mod tests;
 mod variables;
-mod words;
 
 use std::ffi::OsString;
 
+use super::hosts::HostLists;
 use super::paths::Places;
-use super::source::{Source, name};
+use super::source::{Source, Symbol, is_integer, name};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
+use rules::Denied;
+use scanner::{Binding, Script, Unreadable};
 use variables::Variables;
 
 /// Data in one command may have so many bytes.
@@ -40,6 +39,16 @@ pub struct BoundCommand {
     pub files: Vec<tempfile::NamedTempFile>,
 }
 
+impl From<String> for BoundCommand {
+    fn from(script: String) -> Self {
+        Self {
+            script,
+            env: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+}
+
 /// What the flags say about commands.
 #[derive(Debug, Clone)]
 pub(super) struct CommandLists {
@@ -53,61 +62,216 @@ pub(super) fn bind(
     text: &Text,
     lists: &CommandLists,
     places: &Places,
+    hosts: &HostLists,
 ) -> Result<BoundCommand, Refusal> {
     lists.check_any()?;
     let refuse = |kind, message: String, help: &str| Err(Refusal::new(kind, message, help));
     if let Some(piece) = text.pieces().iter().find(|piece| piece.text.contains('\0')) {
-        return if piece.origin.is_trusted() {
-            refuse(
-                RefusalKind::Command,
-                "the command contains a NUL byte".to_owned(),
-                "remove it: arguments can't contain NUL bytes",
-            )
-        } else {
-            let message = format!("the data of {} contains a NUL byte", name(piece));
-            refuse(
-                RefusalKind::Data,
-                message,
-                "arguments can't contain NUL bytes: write the data to a file",
-            )
+        let (kind, what) = match piece.origin.is_trusted() {
+            true => (RefusalKind::Command, "the command".to_owned()),
+            false => (RefusalKind::Data, format!("the data of {}", name(piece))),
         };
+        let help = "arguments can't contain NUL bytes: write the value to a file";
+        return refuse(kind, format!("{what} contains a NUL byte"), help);
     }
-    let must_be_read = !text.is_trusted() || lists.restrict();
-    if !must_be_read {
-        return Ok(BoundCommand {
-            script: text.to_string(),
-            env: Vec::new(),
-            files: Vec::new(),
-        });
+    if text.is_trusted() && !lists.restrict() {
+        return Ok(text.to_string().into());
     }
     let Some(source) = Source::new(text) else {
         let message = "the command is longer than 1 MiB".to_owned();
         return refuse(RefusalKind::Command, message, "put it into a script file");
     };
-    if source
-        .data
-        .iter()
-        .map(|piece| piece.text.len())
-        .sum::<usize>()
-        > MAX_DATA
-    {
+    let size: usize = source.data.iter().map(|piece| piece.text.len()).sum();
+    if size > MAX_DATA {
         let message = "the data in the command is larger than 64 MiB".to_owned();
-        return refuse(
-            RefusalKind::Data,
-            message,
-            "write the data to a file and name the file",
-        );
+        let help = "write the data to a file and name the file";
+        return refuse(RefusalKind::Data, message, help);
     }
     let variables = Variables::new(&source);
-    let lexed = lexer::lex(&source, variables.names());
-    lists.check(&lexed, places)?;
-    rules::check(&lexed, &source, places)?;
-    if source.data.is_empty() {
-        return Ok(BoundCommand {
-            script: text.to_string(),
-            env: Vec::new(),
-            files: Vec::new(),
-        });
+    // A number is a number to every program, so it may stand anywhere.
+    let integer = |text: &str| is_integer(text).then(|| text.to_owned());
+    let integers: Vec<_> = source
+        .data
+        .iter()
+        .map(|piece| integer(&piece.text))
+        .collect();
+    let has_data = integers.contains(&None);
+    let binding = Binding {
+        names: variables.names(),
+        integers: &integers,
+        is_lenient: false,
+    };
+    let script = match scanner::scan(&source.symbols, &binding) {
+        Ok(script) => script,
+        Err(unreadable) if has_data => return Err(not_read(&unreadable, text, &source)),
+        Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
+        Err(_) => return splice_integers(text, &source),
+    };
+    lists.check(&script)?;
+    if has_data || lists.forbidden().is_some() {
+        rules::check(&script, &source, has_data, lists, places, hosts).map_err(|denied| {
+            match denied {
+                Denied::Refusal(refusal) => refusal,
+                Denied::Data { message, tool } => {
+                    let instead = tool.map(|tool| format!("use `{tool}`, or "));
+                    let help = instead.unwrap_or_default() + &rewrite::proposal(text);
+                    Refusal::new(RefusalKind::Data, message, help)
+                }
+            }
+        })?;
     }
-    variables.bind(lexed.output, places.run_dir())
+    match source.data.is_empty() {
+        true => Ok(text.to_string().into()),
+        false => variables.bind(script.output, places.run_dir()),
+    }
+}
+
+fn not_read(unreadable: &Unreadable, text: &Text, source: &Source<'_>) -> Refusal {
+    let number = unreadable.data.unwrap_or_default();
+    let message = format!(
+        "the command has {}, where what the data of {} would do is not known",
+        unreadable.what,
+        name(source.data[number])
+    );
+    let instead = match unreadable.what.contains("here-document") {
+        true => "write files with `claude__write`, or ",
+        false => "",
+    };
+    let help = instead.to_owned() + &rewrite::proposal(text);
+    Refusal::new(RefusalKind::Data, message, help)
+}
+
+/// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
+/// right behind `$` a parameter.
+fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
+    let is_near = |at: Option<usize>, characters: &[char]| {
+        let symbol = at.and_then(|at| source.symbols.get(at));
+        matches!(symbol, Some(Symbol::Char(near)) if characters.contains(near))
+    };
+    for (at, symbol) in source.symbols.iter().enumerate() {
+        let Symbol::Data(number) = symbol else {
+            continue;
+        };
+        if is_near(at.checked_sub(1), &['$']) || is_near(Some(at + 1), &['<', '>']) {
+            let message = format!(
+                "the number of {} stands right beside a `$`, `<` or `>`",
+                name(source.data[*number])
+            );
+            return Err(Refusal::new(
+                RefusalKind::Data,
+                message,
+                rewrite::proposal(text),
+            ));
+        }
+    }
+    Ok(text.to_string().into())
+}
+
+impl CommandLists {
+    /// Whether a command has to be read to be judged.
+    pub(super) fn restrict(&self) -> bool {
+        self.forbidden().is_some() || !self.only.is_empty()
+    }
+
+    /// Whether the user said that this program may get data.
+    fn takes_data(&self, program: &str) -> bool {
+        is_among(program, &self.allowed) && !programs::is_runner(program)
+    }
+
+    /// Refuses where no command can be allowed.
+    fn check_any(&self) -> Result<(), Refusal> {
+        match self.forbidden() {
+            Some((why, help)) if self.allowed.is_empty() => Err(Refusal::new(
+                RefusalKind::Command,
+                why,
+                format!("{help}, or allow the program with `--allow-command NAME`"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares the names of the programs with what the flags let run. An allowed program may start others.
+    fn check(&self, script: &Script) -> Result<(), Refusal> {
+        if !self.restrict() {
+            return Ok(());
+        }
+        let refuse = |message, help| Err(Refusal::new(RefusalKind::Command, message, help));
+        for first in script
+            .commands
+            .iter()
+            .filter_map(|command| command.words.first())
+        {
+            let name = first
+                .literal()
+                .filter(|_| !first.has_pattern && !first.has_tilde);
+            let Some(program) = name else {
+                return Err(self.not_read(&Unreadable {
+                    what: "the name of a program that the shell builds".to_owned(),
+                    data: None,
+                }));
+            };
+            let shown = found_as(program);
+            if let Some((why, help)) = self.forbidden()
+                && !is_among(program, &self.allowed)
+            {
+                return refuse(
+                    format!("the command starts `{shown}`, and {why}"),
+                    format!("{help}, or allow it with `--allow-command {shown}`"),
+                );
+            }
+            if !self.only.is_empty() && !is_among(program, &self.only) {
+                return refuse(
+                    format!("the command starts `{shown}`, which is not among `--only-commands`"),
+                    format!("add it with `--only-commands {shown}`"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn not_read(&self, unreadable: &Unreadable) -> Refusal {
+        let flag = match self.forbidden() {
+            Some(_) => "--allow-command",
+            None => "--only-commands",
+        };
+        Refusal::new(
+            RefusalKind::Command,
+            format!(
+                "can't determine which programs the command starts: it has {}",
+                unreadable.what
+            ),
+            format!(
+                "simplify the command, or put it into a script and allow that with `{flag} NAME`"
+            ),
+        )
+    }
+
+    /// Why commands are forbidden unless they are allowed by name, and what lifts that.
+    fn forbidden(&self) -> Option<(&'static str, &'static str)> {
+        if self.is_confined {
+            Some(("`--confine` does not allow commands", "drop `--confine`"))
+        } else if self.is_read_only {
+            Some((
+                "`--read-only` does not allow commands, since they can write",
+                "drop `--read-only`",
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+/// The name by which a program is found, or where it is instead.
+fn found_as(program: &str) -> &str {
+    match program.starts_with('/') {
+        true => program.rsplit('/').next().unwrap_or(program),
+        false => program,
+    }
+}
+
+/// An entry with a folder means that file, one without means what is found by that name: `./git` is another program.
+fn is_among(program: &str, list: &[String]) -> bool {
+    let is =
+        |entry: &String| entry == program || (!entry.contains('/') && entry == found_as(program));
+    list.iter().any(is)
 }

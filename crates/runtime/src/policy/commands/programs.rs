@@ -1,253 +1,166 @@
-//! What is known about programs: which run their arguments, which start others.
+//! What is known of programs. Only a program in this table gets data in its words: these print, compare or name files
+//! and do nothing else, so that what they do with a word is known. Everything else gets data by its environment.
 
-mod runners;
-mod wrappers;
-
-use super::words::Word;
-pub(super) use runners::{Runner, has_subcommands, runner, starting_option};
-pub(super) use wrappers::resolve;
-
-/// What a program that runs none of its arguments does with them.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
-    /// They are data to it.
-    Plain,
-    /// `export NAME=value` and the like.
-    Declares,
-    /// They are names of variables, which are evaluated.
-    Names,
-    /// The same, and it puts what it reads into variables.
-    Reads,
-    /// They become `$1` and so on.
-    Set,
-    /// `[` and `test`.
-    Test,
-    /// `[[`
-    DoubleBrackets,
-    Echo,
-    Printf,
-    /// They are ignored.
-    Ignores,
-    ChangesDirectory,
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// Any text; even one that looks like an option is printed (`echo`).
+    Printed,
+    /// Any text, behind a format (`printf`).
+    Formatted,
+    /// An expression (`test`, `[`).
+    Expression,
+    /// Any text.
+    Text,
+    /// A pattern, then files to read.
+    Pattern,
+    /// Files to read.
+    Read,
+    /// Files that are made, changed or removed.
+    Write,
+    /// The folder in which everything after it runs.
+    Folder,
+    /// The author's words only.
+    Literal,
+    /// The author's words only. What it reads may be data, and may be written by the author's script.
+    Filter,
 }
 
-/// What `name` does with its arguments.
-pub(super) fn kind(name: &str) -> Kind {
-    match name {
-        "declare" | "typeset" | "local" | "export" | "readonly" => Kind::Declares,
-        "unset" | "wait" => Kind::Names,
-        "read" | "mapfile" | "readarray" | "getopts" => Kind::Reads,
-        "set" => Kind::Set,
-        "[" | "test" => Kind::Test,
-        "[[" => Kind::DoubleBrackets,
-        "echo" => Kind::Echo,
-        "printf" => Kind::Printf,
-        ":" | "true" | "false" => Kind::Ignores,
-        "cd" | "pushd" | "popd" => Kind::ChangesDirectory,
-        _ => Kind::Plain,
+/// A program that may get data.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// The names of programs that are alike.
+    names: &'static str,
+    /// Its options as `getopt` takes them: letters, with a colon if a value follows, which may be any text, or `=` if
+    /// that is the author's. Options that name files to write, lists of files or programs are not among them.
+    pub(super) options: &'static str,
+    pub(super) operands: Operands,
+}
+
+const fn row(names: &'static str, options: &'static str, operands: Operands) -> Program {
+    Program {
+        names,
+        options,
+        operands,
     }
 }
 
-/// Whether a command of this name evaluates text as commands of the shell, in the shell itself.
-pub(super) fn evaluates_commands(name: &str) -> bool {
-    matches!(
-        name,
-        "eval"
-            | "."
-            | "source"
-            | "trap"
-            | "alias"
-            | "bind"
-            | "complete"
-            | "compgen"
-            | "fc"
-            | "enable"
-            | "coproc"
-    )
+const PROGRAMS: &[Program] = &[
+    row("echo", "", Operands::Printed),
+    row("printf", "", Operands::Formatted),
+    row("test [", "", Operands::Expression),
+    row("true false : exit", "", Operands::Literal),
+    row("pwd", "LP", Operands::Literal),
+    row("set", "euxo:", Operands::Literal),
+    row("cd", "LP", Operands::Folder),
+    row("date", "uRd:I", Operands::Literal),
+    row("basename", "as:z", Operands::Text),
+    row("dirname", "z", Operands::Text),
+    row("seq", "wf:s:", Operands::Text),
+    row("tr", "cCdst", Operands::Text),
+    row("cat", "AbeEnsTtuv", Operands::Read),
+    row("head tail", "n:c:qvz", Operands::Read),
+    row("wc", "clmwL", Operands::Read),
+    row("ls", "1aAlhtrSRdFpis", Operands::Read),
+    row("stat", "Lfc:t", Operands::Read),
+    row("du", "ahscmkxd:", Operands::Read),
+    row("realpath readlink", "efmnqsz", Operands::Read),
+    row("cut", "d:f:c:b:s", Operands::Read),
+    row("sort", "nrufbdghiMVzsk:t:", Operands::Read),
+    row("nl tac rev", "", Operands::Read),
+    row("paste", "d:s", Operands::Read),
+    row("comm", "123", Operands::Read),
+    row("fold", "w:s", Operands::Read),
+    row("od", "A:t:N:j:v", Operands::Read),
+    row("base64", "diw:", Operands::Read),
+    row(
+        "md5sum sha1sum sha256sum sha512sum cksum",
+        "bt",
+        Operands::Read,
+    ),
+    row("diff", "uqsiwbBNyaU:C:", Operands::Read),
+    row("cmp", "bsln:", Operands::Read),
+    row(
+        "grep",
+        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:",
+        Operands::Pattern,
+    ),
+    row("uniq", "cduizf:s:w:", Operands::Write),
+    row("mkdir", "pvm:", Operands::Write),
+    row("rmdir", "pv", Operands::Write),
+    row("rm", "rRfvdi", Operands::Write),
+    row("cp", "rpvnuaf", Operands::Write),
+    row("mv", "fnvu", Operands::Write),
+    row("touch", "acmd:t:", Operands::Write),
+    row("tee", "ai", Operands::Write),
+    row("jq", "crensSaj", Operands::Filter),
+    row("sed", "nErsuze=", Operands::Filter),
+    row("awk gawk mawk", "F:v:", Operands::Filter),
+];
+
+/// Long options that change nothing of what the words of the programs above are.
+const LONG_OPTIONS: &str = "all block-size bytes color colour count delete fixed-strings force format human-readable ignore-case \
+     invert-match line-number lines max-count no-clobber numeric-sort only-matching parents quiet recursive reverse \
+     silent unique utc verbose version-sort word-regexp";
+
+/// Words that change what the words after them are, or what runs: where one stands, nothing else can be known.
+const UNREADABLE: &str = "for while until case select function [[ time coproc eval . source exec command builtin trap alias unalias \
+     shift read mapfile readarray getopts export declare typeset local readonly let unset enable shopt bind complete \
+     compgen fc history pushd popd return break continue do done in esac ln";
+
+/// Programs that run what their words or their input say, and no known part of it is data. They never get data, even
+/// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
+const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh busybox env nice nohup setsid stdbuf timeout \
+     flock sudo doas su runuser script watch xargs parallel ssh python pypy ipython node nodejs deno bun tsx ts-node perl \
+     ruby irb php lua luajit julia Rscript R tclsh wish expect osascript groovy jshell scala ghci sbcl clojure guile \
+     racket octave make gdb lldb vi vim nvim ex ed emacs psql mysql sqlite3 at batch crontab m4 bc dc find";
+
+/// The program in the table that a shell starts by this word. A path outside the system's folders is another program.
+pub(super) fn find(word: &str) -> Option<&'static Program> {
+    let name = ["/bin/", "/usr/bin/"]
+        .iter()
+        .find_map(|folder| word.strip_prefix(folder))
+        .unwrap_or(word);
+    PROGRAMS.iter().find(|program| is_in(program.names, name))
 }
 
-/// Whether a command of this name takes names of variables, whose subscripts are evaluated.
-pub(super) fn evaluates_names(name: &str) -> bool {
-    name == "let"
-        || name == "printf"
-        || matches!(
-            kind(name),
-            Kind::Declares | Kind::Names | Kind::Reads | Kind::Test | Kind::DoubleBrackets
-        )
+/// The names in the table.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().flat_map(|program| program.names.split(' '))
 }
 
-/// Whether a program takes orders from the directory it is started in: it stands there, or it is one that runs
-/// recipes, hooks or modules of that directory.
-pub(super) fn takes_local_orders(program: &Word, arguments: &[Word]) -> bool {
-    let is_relative = program.text.contains('/') && !program.text.starts_with(['/', '~']);
-    is_relative
-        || base_name(program).is_some_and(|name| match runner(name, arguments) {
-            Some(Runner::Filter) => false,
-            Some(_) => !matches!(name, "command" | "builtin" | "trap" | "hash"),
-            None => has_subcommands(name) && !matches!(name, "tar" | "dd" | "ip"),
-        })
+pub(super) fn is_long_option(name: &str) -> bool {
+    is_in(LONG_OPTIONS, name)
 }
 
-/// Whether a program is a file in a folder that isn't one of the system's.
-pub(super) fn is_own_file(program: &Word) -> bool {
-    const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"];
-    let text = program.text.as_str();
-    let is_of_system = SYSTEM.iter().any(|folder| text.starts_with(folder));
-    text.contains('/') && (program.expansions.is_some() || !is_of_system)
+pub(super) fn is_unreadable(word: &str) -> bool {
+    is_in(UNREADABLE, word)
 }
 
-/// Whether a program reads options, or names of files, from a file or its standard input, which data may get into.
-pub(super) fn reads_orders(name: &str, arguments: &[Word]) -> bool {
-    arguments.iter().any(|word| {
-        let text = word.text.as_str();
-        let is_short = |letter: char| {
-            text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
-        };
-        match name {
-            "curl" => text.starts_with("--config") || is_short('K'),
-            "wget" => {
-                text.starts_with("--input-file") || text.starts_with("--config") || is_short('i')
-            }
-            "tar" | "bsdtar" => text.starts_with("--files-from") || is_short('T'),
-            _ => text.starts_with("--files0-from") || text.starts_with("-files0-from"),
-        }
+/// Also of another version: `python3.12`.
+pub(super) fn is_runner(word: &str) -> bool {
+    is_in(RUNNERS, base_name(word))
+}
+
+/// The last part of a path, without a version.
+pub(super) fn base_name(word: &str) -> &str {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.')
+        .trim_end_matches('-')
+}
+
+/// The tool that does the same with a value as it is.
+pub(super) fn tool_instead(word: &str) -> Option<&'static str> {
+    Some(match base_name(word) {
+        "curl" | "wget" => "claude__web_fetch",
+        "sed" | "patch" => "claude__edit",
+        "rg" | "ag" => "claude__grep",
+        "find" => "claude__glob",
+        _ => return None,
     })
 }
 
-/// Arguments that may name the directory in which a program does its work instead of the one it is started in.
-pub(super) fn directories(arguments: &[Word]) -> impl Iterator<Item = &Word> {
-    const OPTIONS: &[&str] = &[
-        "-C",
-        "--git-dir",
-        "--work-tree",
-        "--prefix",
-        "--directory",
-        "--manifest-path",
-    ];
-    let is_option = |word: &Word| OPTIONS.contains(&word.text.as_str());
-    let is_joined = |word: &Word| OPTIONS.iter().any(|option| word.text.starts_with(option));
-    let named = move |(at, word): (usize, &Word)| {
-        let before = at.checked_sub(1).and_then(|at| arguments.get(at));
-        is_joined(word) || before.is_some_and(is_option)
-    };
-    arguments
-        .iter()
-        .enumerate()
-        .filter(move |&argument| named(argument))
-        .map(|(_, word)| word)
-}
-
-/// Whether the words after `option` of `find` are a command.
-pub(super) fn starts_command(option: &str) -> bool {
-    matches!(option, "-exec" | "-execdir" | "-ok" | "-okdir")
-}
-
-/// Whether the shell, the loader or common programs take orders from this variable.
-pub(super) fn is_special(variable: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "PATH",
-        "ENV",
-        "IFS",
-        "SHELL",
-        "CDPATH",
-        "FPATH",
-        "ZDOTDIR",
-        "BASHOPTS",
-        "SHELLOPTS",
-        "PROMPT_COMMAND",
-        "FCEDIT",
-        "RANDOM",
-        "SECONDS",
-        "LINENO",
-        "OPTIND",
-        "HISTCMD",
-        "PS0",
-        "PS1",
-        "PS2",
-        "PS3",
-        "PS4",
-        "HOME",
-        "PAGER",
-        "MANPAGER",
-        "MORE",
-        "BROWSER",
-        "VISUAL",
-        "VIMINIT",
-        "EXINIT",
-        "LUA_INIT",
-        "R_PROFILE",
-        "MAKEFLAGS",
-        "TAR_OPTIONS",
-        "RUSTC",
-        "RUSTC_WRAPPER",
-        "OPENSSL_CONF",
-        "AWKPATH",
-        "GCONV_PATH",
-        "CC",
-        "CXX",
-        "MAKEFILES",
-        "GNUMAKEFLAGS",
-        "GOFLAGS",
-        "ZIPOPT",
-        "UNZIP",
-        "GZIP",
-        "XZ_OPT",
-        "XZ_DEFAULTS",
-        "SSLKEYLOGFILE",
-        "CURL_HOME",
-        "WGETRC",
-        "NETRC",
-        "COMPILER_PATH",
-        "GCC_EXEC_PREFIX",
-        "PSQLRC",
-        "PGSERVICEFILE",
-        "DOCKER_CONFIG",
-        "KUBECONFIG",
-        "CMAKE_TOOLCHAIN_FILE",
-        "AWS_CONFIG_FILE",
-        "INPUTRC",
-        "TERMINFO",
-    ];
-    const PREFIXES: &[&str] = &[
-        "LD_",
-        "DYLD_",
-        "GIT_",
-        "BASH_",
-        "PYTHON",
-        "NODE_",
-        "RUBY",
-        "PERL",
-        "PHP",
-        "LUA_",
-        "JULIA_",
-        "CARGO_",
-        "PIP_",
-        "NPM_CONFIG_",
-        "npm_config_",
-        "CUECARD_",
-        "LESS",
-        "XDG_CONFIG_",
-        "JAVA_",
-        "_JAVA_",
-        "JDK_",
-        "MAVEN_",
-        "GRADLE_",
-    ];
-    const SUFFIXES: &[&str] = &["EDITOR", "_ASKPASS", "_RSH", "_SSH"];
-    NAMES.contains(&variable)
-        || PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
-        || SUFFIXES.iter().any(|suffix| variable.ends_with(suffix))
-}
-
-/// The name of a program without its folders, if it is known before the command runs.
-pub(super) fn base_name(word: &Word) -> Option<&str> {
-    if !word.data.is_empty() || (word.is_pattern && word.text != "[") {
-        return None;
-    }
-    match (word.text.rfind('/'), word.expansions) {
-        (None, Some(_)) => None,
-        (Some(slash), Some((_, last))) if slash < last => None,
-        (Some(slash), _) => Some(&word.text[slash + 1..]),
-        (None, None) => Some(&word.text),
-    }
+fn is_in(names: &str, name: &str) -> bool {
+    !name.is_empty() && names.split_ascii_whitespace().any(|known| known == name)
 }

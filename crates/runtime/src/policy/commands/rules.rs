@@ -1,616 +1,517 @@
-//! Where data in a command would act as code although its quotes are right.
+//! The rules for a command with data in it. What they can't show to be harmless is refused.
 
-mod builtins;
-mod options;
+use std::ops::Range;
 
-use std::collections::HashSet;
-use std::rc::Rc;
-
-use super::super::orders::{decides_what_runs, decides_when_written};
+use super::super::Refusal;
+use super::super::hosts::HostLists;
 use super::super::paths::Places;
-use super::super::source::{Source, is_integer, reference};
-use super::super::{Refusal, RefusalKind};
-use super::carriers::Carriers;
-use super::lexer;
-use super::programs::{self, Kind, Runner};
-use super::words::{Lexed, Operator, SimpleCommand, Word};
-use super::{redirections, targets};
-use builtins::may_evaluate;
-use cuecard_source::value::Piece;
+use super::super::source::{Source, name};
+use super::CommandLists;
+use super::programs::{self, Operands, Program};
+use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
+use cuecard_source::value::{Piece, Text};
 
-/// How many shells may start one another in the arguments of a command.
-const MAX_DEPTH: usize = 8;
+/// So many folders may be the one in which a command runs.
+const MAX_FOLDERS: usize = 16;
 
-/// Judges all data of a command.
-pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Result<(), Refusal> {
-    let Some(&first) = source.data.first() else {
-        return Ok(());
+/// Why a command is refused, before it is known how it is written instead.
+pub(super) enum Denied {
+    /// Data, or what may be data, stands where it may not.
+    Data {
+        message: String,
+        /// The built-in tool that does what the program does.
+        tool: Option<&'static str>,
+    },
+    /// A place on the disk or on the network.
+    Refusal(Refusal),
+}
+
+impl From<Refusal> for Denied {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refusal(refusal)
+    }
+}
+
+fn deny<T>(message: String) -> Result<T, Denied> {
+    Err(Denied::Data {
+        message,
+        tool: None,
+    })
+}
+
+pub(super) fn check(
+    script: &Script,
+    source: &Source<'_>,
+    has_data: bool,
+    lists: &CommandLists,
+    places: &Places,
+    hosts: &HostLists,
+) -> Result<(), Denied> {
+    let mut rules = Rules {
+        script,
+        source,
+        lists,
+        places,
+        hosts,
+        has_data,
+        folders: Some(vec![Text::default()]),
+        is_moved_by_data: false,
+        has_met_data: false,
+        has_written_data: false,
     };
-    if let Some((piece, place)) = lexed.misplaced {
-        return Err(place.refusal(source.data[piece]));
-    }
-    if let Some(doubt) = lexed.doubt {
-        return Err(refusal(
-            first,
-            &format!("is used where its effect in the shell can't be determined: {doubt}"),
-            "simplify that part of the command",
-        ));
-    }
-    let written = Rc::new(targets::written(lexed));
-    let mut rules = Rules::new(lexed, source, written, 0);
-    for command in &lexed.commands {
-        rules.command(command)?;
-    }
-    rules.end(first)?;
-    redirections::check_data(lexed, source, places)?;
-    targets::check(lexed, source, places)
+    script
+        .commands
+        .iter()
+        .try_for_each(|command| rules.command(command))
 }
 
 struct Rules<'a> {
-    lexed: &'a Lexed,
+    script: &'a Script,
     source: &'a Source<'a>,
-    /// Uses that get into a variable.
-    carried: Vec<usize>,
-    /// Any of them may.
-    moves_data: bool,
-    /// The command evaluates what is in variables.
-    evaluates: bool,
-    /// What runs data that it reads: a program, or a file that the command writes.
-    bare: Option<String>,
-    /// Names of files that it may write, as far as its words say.
-    written: Rc<HashSet<String>>,
-    carriers: Carriers<'a>,
-    /// It writes files.
-    writes: bool,
-    /// It changes to a directory that a variable names.
-    enters: bool,
-    /// The data that names such a directory.
-    entered: Option<&'a Piece>,
-    /// Data that may be an archive which is unpacked.
-    unpacked: Option<&'a Piece>,
-    /// The data that names a file which the command writes.
-    chosen: Option<&'a Piece>,
-    /// The first program that takes orders from the directory it is started in.
-    local: Option<&'a str>,
-    /// The first of them that may run any file there.
-    local_runner: Option<&'a str>,
-    /// Files that it certainly writes.
-    outputs: Vec<&'a str>,
-    /// The first of them that such a program takes orders from, and the program.
-    recipe: Option<(&'a str, &'a str)>,
-    /// How many shells start one another before this one.
-    depth: usize,
+    lists: &'a CommandLists,
+    places: &'a Places,
+    hosts: &'a HostLists,
+    /// Otherwise it is checked for what the flags forbid only.
+    has_data: bool,
+    /// Where the command may run, relative to the working directory. `None` if that isn't known.
+    folders: Option<Vec<Text>>,
+    /// Data chose one of these.
+    is_moved_by_data: bool,
+    /// A command before this one has data.
+    has_met_data: bool,
+    /// A command before this one may have written data to a file.
+    has_written_data: bool,
 }
 
-impl<'a> Rules<'a> {
-    fn new(
-        lexed: &'a Lexed,
-        source: &'a Source<'a>,
-        written: Rc<HashSet<String>>,
-        depth: usize,
-    ) -> Self {
-        let outputs: Vec<&Word> = lexed.commands.iter().flat_map(targets::outputs).collect();
-        // Where data says which file is written, it may be any; so may what is unpacked of what comes by a pipe.
-        let carriers = Carriers::of(lexed);
-        let fills = lexed.commands.iter().any(redirections::fills_file);
-        let unpacks =
-            (lexed.facts.has_pipe || fills) && lexed.commands.iter().any(targets::unpacks);
-        let is_unseen = |word: &&Word| targets::is_unseen(word) && carriers.values(word).is_empty();
-        let is_any_name = unpacks
-            || (fills
-                && (lexed.commands.iter().any(targets::names_unseen)
-                    || outputs.iter().any(is_unseen)));
-        let fetched = lexed
-            .commands
-            .iter()
-            .find_map(|command| targets::fetched(command, &carriers));
-        let first_data = || source.data.first().copied();
-        let chosen = outputs
-            .iter()
-            .find(|word| !word.uses.is_empty() || carriers.reach(word))
-            .and_then(|word| word.uses.clone().next().or(Some(0)))
-            .or(is_any_name.then_some(0))
-            .and_then(|number| lexed.uses.get(number))
-            .map(|&piece| source.data[piece])
-            .filter(|piece| !is_integer(&piece.text))
-            .or(fetched.and_then(|word| {
-                let number = word.uses.clone().next();
-                let piece = number.map(|number| source.data[lexed.uses[number]]);
-                piece.or_else(first_data)
-            }));
-        let named = outputs.iter().flat_map(|word| {
-            let values = carriers.values(word).into_iter();
-            values.chain([word.text.as_str()])
-        });
-        let outputs_named = named.collect();
-        Self {
-            lexed,
-            source,
-            carried: lexed.listed.iter().cloned().flatten().collect(),
-            // What stands in a here-document isn't looked into.
-            moves_data: lexed.facts.moves_data
-                || lexed.facts.defines_functions
-                || lexed.facts.has_hidden_command,
-            evaluates: lexed.facts.evaluates_variables || lexed.facts.has_hidden_command,
-            bare: None,
-            writes: !outputs.is_empty(),
-            enters: false,
-            entered: None,
-            chosen,
-            local: None,
-            local_runner: None,
-            outputs: outputs_named,
-            unpacked: unpacks.then(first_data).flatten(),
-            recipe: None,
-            written,
-            carriers,
-            depth,
-        }
-    }
-
-    fn command(&mut self, command: &'a SimpleCommand) -> Result<(), Refusal> {
-        for word in &command.assignments {
-            self.assignment(word)?;
-        }
-        for redirection in &command.redirections {
-            if redirection.operator == Operator::HereString {
-                self.carried.extend(redirection.target.uses.clone());
-            }
-        }
-        if command.words.is_empty() {
-            return Ok(());
-        }
-        self.simple(&command.words, command)
-    }
-
-    /// A program with its arguments.
-    fn simple(&mut self, words: &'a [Word], command: &'a SimpleCommand) -> Result<(), Refusal> {
-        let (why, help) = (
-            "is used in the name of the program",
-            "write the name of the program literally",
-        );
-        self.refuse_any(&words[0], why, help)?;
-        if self.carriers.reach(&words[0]) {
-            let harmful = (0..self.lexed.uses.len()).find_map(|number| self.harmful(number));
-            if let Some(piece) = harmful {
-                return Err(refusal(piece, "may become part of the program name", help));
-            }
-        }
-        self.runs_file(&words[0]);
-        let arguments = &words[1..];
-        if programs::is_own_file(&words[0]) {
-            // It may be what the command wrote.
-            self.local_runner.get_or_insert(&words[0].text);
-        }
-        if programs::takes_local_orders(&words[0], arguments) {
-            let program = words[0].text.as_str();
-            let runs_code = programs::base_name(&words[0]).is_none_or(|name| {
-                programs::runner(name, arguments).is_some() || program.contains('/')
-            });
-            self.local.get_or_insert(program);
-            self.local_runner = self.local_runner.or(runs_code.then_some(program));
-            let recipe = self.outputs.iter().find(|path| is_recipe(path, runs_code));
-            self.recipe = self.recipe.or(recipe.map(|path| (*path, program)));
-            programs::directories(arguments).for_each(|word| self.enters(word));
-        }
-        // `"$(cat name)/run"`
-        let is_known = !(words[0].has_substitution && self.depth == 0);
-        let Some(name) = programs::base_name(&words[0]).filter(|_| is_known) else {
-            return self.unknown_program(arguments);
-        };
-        if programs::has_subcommands(name)
-            && let Some(first) = arguments.first()
-            && first.data.first().is_some_and(|&(_, at)| at == 0)
-        {
-            self.refuse_any(
-                first,
-                &format!("is used where `{name}` expects a subcommand"),
-                "write that word literally",
-            )?;
-        }
-        if let Some(runner) = programs::runner(name, arguments) {
-            return self.runner(runner, name, arguments, command);
-        }
-        if programs::reads_orders(name, arguments) {
-            self.bare.get_or_insert_with(|| name.to_owned());
-        }
-        let kind = programs::kind(name);
-        match kind {
-            Kind::Declares => return self.declares(arguments),
-            Kind::Names | Kind::Reads => {
-                self.moves_data |= !matches!(kind, Kind::Names);
-                // `mapfile -C` runs code for each line.
-                let is_callback = |word: &Word| word.text.starts_with("-C");
-                self.evaluates |= arguments
-                    .iter()
-                    .any(|word| may_evaluate(word) || is_callback(word));
-                self.refuse_all(
-                    arguments,
-                    "is used where the shell expects a name",
-                    "write the name literally",
-                )?;
-            }
-            Kind::Set => {
-                self.moves_data |= arguments
-                    .iter()
-                    .any(|word| word.is_pattern || word.has_substitution);
-                arguments
-                    .iter()
-                    .for_each(|word| self.carried.extend(word.uses.clone()));
-            }
-            Kind::Test => return self.test(arguments, false),
-            Kind::DoubleBrackets => return self.test(arguments, true),
-            Kind::Printf => {
-                // `-v NAME`, `-vNAME`
-                if arguments
-                    .first()
-                    .is_some_and(|word| word.text.starts_with("-v"))
-                {
-                    let names = &arguments[..arguments.len().min(2)];
-                    self.evaluates |= names.iter().any(may_evaluate);
-                    self.moves_data |= arguments.iter().any(|word| word.has_substitution);
-                    self.refuse_all(
-                        match arguments[0].is("-v") {
-                            true => &names[1..],
-                            false => &names[..1],
-                        },
-                        "is used where the shell expects a name",
-                        "write the name literally",
-                    )?;
-                    arguments
-                        .iter()
-                        .for_each(|word| self.carried.extend(word.uses.clone()));
-                }
-            }
-            Kind::ChangesDirectory => arguments.iter().for_each(|word| self.enters(word)),
-            Kind::Plain | Kind::Echo | Kind::Ignores => {}
-        }
-        self.embedded(arguments)?;
-        self.options(arguments, kind)
-    }
-
-    /// A program is started in the directory that `word` names.
-    fn enters(&mut self, word: &Word) {
-        self.enters |= word.expansions.is_some();
-        self.entered = self.entered.or(self.first_use(word));
-    }
-
-    /// After the last command: what only shows in all of them together.
-    fn end(&self, first: &Piece) -> Result<(), Refusal> {
-        if let Some(name) = &self.bare {
-            return Err(refusal(
-                first,
-                &format!("may become part of what `{name}` runs"),
-                "do it in a step of its own without data",
-            ));
-        }
-        let all = 0..self.lexed.uses.len();
-        // `echo … > file; echo $(($(cat file)))`
-        let carried = if self.moves_data || (self.writes && self.lexed.facts.has_substitution) {
-            all.collect()
-        } else {
-            self.carried.clone()
-        };
-        let carried = carried.into_iter().find_map(|number| self.harmful(number));
-        if let Some((path, name)) = self.recipe {
-            return Err(refusal(
-                first,
-                &format!("may get into `{path}`, which the command writes and `{name}` may run"),
-                "write the file in a step of its own",
-            ));
-        }
-        let directory = self.entered.or(carried.filter(|_| self.enters));
-        if let Some((name, piece)) = self
-            .local
-            .zip(directory)
-            .or(self.local.zip(self.unpacked))
-            .or(self.local_runner.zip(self.chosen))
-        {
-            return Err(refusal(
-                piece,
-                &format!(
-                    "determines the directory in which `{name}` runs, or a file written before it, and thus what it does"
-                ),
-                "write the directory literally",
-            ));
-        }
-        match carried.filter(|_| self.evaluates) {
-            None => Ok(()),
-            Some(piece) => Err(refusal(
-                piece,
-                "is assigned to a variable, and the command evaluates variables (arithmetic, `eval`, `${!x}` or the like)",
-                "let the step return a plain integer, compare with `[ … ]`, or move the evaluation to another step",
-            )),
-        }
-    }
-
-    /// `$program` is whatever a variable says, and `a[x == 1]=2` only looks like a program.
-    fn unknown_program(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
-        self.evaluates = true;
-        self.moves_data = true;
-        arguments.iter().try_for_each(|word| {
-            self.refuse_any(
-                word,
-                "is an argument of a program that is unknown before the command runs",
-                "write the name of the program literally",
-            )
-        })
-    }
-
-    /// A program that runs its arguments.
-    fn runner(
-        &mut self,
-        runner: Runner,
-        name: &'a str,
-        arguments: &'a [Word],
-        command: &'a SimpleCommand,
-    ) -> Result<(), Refusal> {
-        self.refuse_arguments(name, arguments)?;
-        // An alias makes any word the name of a program.
-        self.moves_data |= name == "alias";
-        // To `make`, variables of the environment are its own, and what is in them is code.
-        let is_make = |name: &str| matches!(name, "make" | "gmake");
-        let starts_make = arguments
-            .iter()
-            .filter_map(programs::base_name)
-            .any(is_make);
-        self.evaluates |= matches!(name, "let" | "alias") || is_make(name) || starts_make;
-        self.expands(arguments);
-        self.runs_files(runner, arguments);
-        if runner.runs_input(name, arguments) {
-            self.runs_input(name, command)?;
-        }
-        if !runner.runs_shell_code() {
-            return Ok(());
-        }
-        for (at, word) in arguments
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| word.is_literal())
-        {
-            if word
-                .text
-                .contains(|character: char| " \t\n$`;&|<>(){}".contains(character))
-            {
-                self.shell_code(&word.text);
-                // `--filter=code`, `-Icode`
-                match word
-                    .text
-                    .split_once('=')
-                    .filter(|(name, _)| name.starts_with("--"))
-                {
-                    Some((_, code)) => self.shell_code(code),
-                    None if word.text.starts_with('-') => {
-                        self.shell_code(word.text.get(2..).unwrap_or_default());
-                    }
-                    None => {}
-                }
-            } else if self.bare.is_none()
-                && let Some(name) = programs::base_name(word)
-                && programs::runner(name, &[])
-                    .is_some_and(|inner| inner.lacks_program(name, &arguments[at + 1..]))
-            {
-                self.runs_input(name, command)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Nothing of a peer's may stand in `arguments` of `name`. A plain integer inside a longer word is harmless.
-    fn refuse_arguments(&self, name: &str, arguments: &[Word]) -> Result<(), Refusal> {
-        let words = arguments.iter().flat_map(|word| {
-            let is_alone = word.text.is_empty();
-            word.uses.clone().map(move |number| (is_alone, number))
-        });
-        for (is_alone, number) in words {
-            let piece = self.piece(number);
-            if is_alone || self.harmful(number).is_some() {
-                let it = reference(piece);
-                let help = match name {
-                    "make" | "gmake" => {
-                        "write it into a file, and let a recipe read that".to_owned()
-                    }
-                    _ => format!(
-                        "pass it in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE`"
+impl Rules<'_> {
+    fn command(&mut self, command: &SimpleCommand) -> Result<(), Denied> {
+        // Behind a group stands what redirects all of it.
+        let is_group = command.words.is_empty();
+        let carried = self.carried(command) || (is_group && self.has_met_data);
+        let reads_data = (command.is_piped && self.has_met_data) || self.is_read(command);
+        if let (Some(first), true) = (command.words.first(), self.has_data) {
+            let Some(program) = first
+                .literal()
+                .filter(|_| !first.has_pattern && !first.has_tilde)
+            else {
+                return deny(match first.data().next() {
+                    Some(number) => format!(
+                        "the data of {} would be the name of a program",
+                        self.name(number)
                     ),
-                };
-                let why = format!("is an argument of `{name}`, which runs its arguments");
-                return Err(refusal(piece, &why, &help));
+                    None => "the name of a program is built by the shell".to_owned(),
+                });
+            };
+            let words = &command.words[1..];
+            match programs::find(program) {
+                Some(listed) => {
+                    self.listed(program, listed, words)?;
+                    self.has_written_data |= match listed.operands {
+                        Operands::Write => carried || reads_data || self.has_written_data,
+                        Operands::Filter => reads_data,
+                        _ => false,
+                    };
+                }
+                None if self.lists.takes_data(program) => {
+                    self.allowed(words)?;
+                    self.has_written_data |= carried || reads_data;
+                }
+                None => self.other(program, words, reads_data)?,
+            }
+        }
+        if !self.has_data && command.words.first().and_then(Word::literal) == Some("cd") {
+            self.folders = None;
+        }
+        for redirection in &command.redirections {
+            self.redirection(redirection)?;
+            let is_kept = redirection.writes && redirection.target.literal() != Some("/dev/null");
+            self.has_written_data |= is_kept && (carried || reads_data);
+        }
+        self.has_met_data |= carried;
+        Ok(())
+    }
+
+    /// Whether data is in the words or the redirections of a command.
+    fn carried(&self, command: &SimpleCommand) -> bool {
+        let targets = command.redirections.iter().map(|to| &to.target);
+        let mut words = command.words.iter().chain(targets);
+        words.any(|word| word.has_data() || self.substitutes(word).is_some())
+    }
+
+    /// Whether a command reads a file that data names or is in.
+    fn is_read(&self, command: &SimpleCommand) -> bool {
+        let mut reads = command.redirections.iter().filter(|from| !from.writes);
+        reads.any(|from| self.has_written_data || self.is_moved_by_data || from.target.has_data())
+    }
+
+    /// Whether the output of a command in this word may be data, and then whether it is quoted.
+    fn substitutes(&self, word: &Word) -> Option<bool> {
+        let carries = |commands: &Range<usize>| {
+            let inner = &self.script.commands[commands.clone()];
+            self.has_written_data
+                || self.is_moved_by_data
+                || inner
+                    .iter()
+                    .any(|command| (command.is_piped && self.has_met_data) || self.carried(command))
+        };
+        let quoted = word.parts.iter().filter_map(|part| match part {
+            Part::Substitution {
+                commands,
+                is_quoted,
+            } if carries(commands) => Some(*is_quoted),
+            _ => None,
+        });
+        quoted.reduce(|all, one| all && one)
+    }
+
+    /// A program that is not in the table gets no data, in no way.
+    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Denied> {
+        self.no_data(program, words)?;
+        let why = match () {
+            () if reads_data => "reads data, and may run it",
+            () if self.has_written_data => "runs after data made a file, and may run that",
+            () if self.is_moved_by_data => "runs in a folder that data named",
+            () => return Ok(()),
+        };
+        deny(format!("`{program}` {why}"))
+    }
+
+    fn no_data(&self, program: &str, words: &[Word]) -> Result<(), Denied> {
+        let tool = programs::tool_instead(program);
+        let deny = |message| Err(Denied::Data { message, tool });
+        for word in words {
+            if let Some(number) = word.data().next() {
+                return deny(format!(
+                    "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
+                    self.name(number)
+                ));
+            }
+            if self.substitutes(word).is_some() {
+                return deny(format!(
+                    "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
+                ));
             }
         }
         Ok(())
     }
 
-    /// What is expanded in `words` is run.
-    fn expands(&mut self, words: &[Word]) {
-        for word in words
-            .iter()
-            .filter(|word| word.expansions.is_some() || word.is_any_name())
-        {
-            self.evaluates = true;
-            // It may name a file that the command writes.
-            self.moves_data |= word.has_substitution || word.may_vanish() || self.writes;
-        }
-    }
-
-    /// Code for another shell, which has our variables and reads what we read.
-    fn shell_code(&mut self, code: &str) {
-        let text = code.into();
-        let inner = (self.depth < MAX_DEPTH)
-            .then(|| Source::new(&text))
-            .flatten()
-            .map(|source| {
-                let lexed = lexer::lex(&source, &[]);
-                let written = Rc::clone(&self.written);
-                let mut rules = Rules::new(&lexed, &source, written, self.depth + 1);
-                // There is no data in it, but for what `find` and its like put into the braces.
-                let is_clear = lexed.doubt.is_none()
-                    && !code.contains("{}")
-                    && lexed
-                        .commands
-                        .iter()
-                        .all(|command| rules.command(command).is_ok());
-                (is_clear, rules.evaluates, rules.moves_data, rules.bare)
-            });
-        let Some((true, evaluates, moves_data, bare)) = inner else {
-            self.evaluates = true;
-            self.moves_data = true;
-            return;
-        };
-        self.evaluates |= evaluates;
-        self.moves_data |= moves_data;
-        self.bare = self.bare.take().or(bare);
-    }
-
-    /// `name` runs what it reads.
-    fn runs_input(&mut self, name: &str, command: &'a SimpleCommand) -> Result<(), Refusal> {
-        let is_shell = programs::runner(name, &[]).is_some_and(Runner::runs_shell_code);
-        let mut has_input = false;
-        for redirection in &command.redirections {
-            if redirection.operator == Operator::Write {
+    /// The user allowed this program, so its words may be any text. They are never its options.
+    fn allowed(&self, words: &[Word]) -> Result<(), Denied> {
+        let mut is_behind_options = false;
+        for word in words {
+            is_behind_options |= word.literal() == Some("--");
+            self.check_option(word, is_behind_options)?;
+            self.check_quotes(word)?;
+            let Some(text) = self.text(word).filter(|text| !text.is_trusted()) else {
                 continue;
-            }
-            let target = &redirection.target;
-            let is_open_file =
-                target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
-            has_input |= match redirection.operator {
-                Operator::Read => !is_open_file,
-                Operator::HereDocument { .. } | Operator::HereString => true,
-                Operator::Write | Operator::Duplicate => false,
             };
-            self.refuse_any(
-                target,
-                &format!("is what `{name}` reads and runs"),
-                "pass its program as an argument or a file",
-            )?;
-            self.expands(std::slice::from_ref(target));
-            self.evaluates |= matches!(redirection.operator, Operator::HereDocument { .. })
-                && self.lexed.facts.expands_here_document;
-            match redirection.operator {
-                Operator::Read => self.runs_file(target),
-                Operator::HereString if is_shell && target.is_literal() => {
-                    self.shell_code(&target.text);
-                }
-                Operator::HereDocument { .. } if is_shell => {
-                    let lexed = self.lexed;
-                    lexed
-                        .here_documents
-                        .iter()
-                        .for_each(|code| self.shell_code(code));
+            let written = text.to_string();
+            match written.split_once("://") {
+                Some((scheme, _)) if is_scheme(scheme) => {
+                    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https")
+                    {
+                        return deny(format!(
+                            "the data of {} makes a URL with `{scheme}:`",
+                            self.name_in(word)
+                        ));
+                    }
+                    self.hosts.grant(&text)?;
                 }
                 _ => {}
             }
         }
-        if !has_input {
-            self.bare.get_or_insert_with(|| name.to_owned());
-        }
         Ok(())
     }
 
-    /// The files among `arguments` that a program runs.
-    fn runs_files(&mut self, runner: Runner, arguments: &[Word]) {
-        let is_option = |word: &Word| word.text.starts_with('-') && word.text.len() > 1;
-        match (runner, arguments) {
-            // The others are what the program works on.
-            (Runner::Shell | Runner::Language, [first, ..])
-                if first.is_literal() && !is_option(first) =>
-            {
-                self.runs_file(first);
+    fn listed(&mut self, name: &str, program: &Program, words: &[Word]) -> Result<(), Denied> {
+        for word in words {
+            self.check_quotes(word)?;
+        }
+        match program.operands {
+            Operands::Printed => Ok(()),
+            Operands::Formatted => match words.iter().find(|word| word.literal() != Some("--")) {
+                Some(format) if format.beginning().starts_with('-') => {
+                    deny("`printf -v` sets a variable".to_owned())
+                }
+                Some(format) => self.check_option(format, words[0].literal() == Some("--")),
+                None => Ok(()),
+            },
+            Operands::Expression => self.expression(name, words),
+            Operands::Filter if self.is_moved_by_data => self.other(name, words, false),
+            kind => self.options(name, program.options, kind, words),
+        }
+    }
+
+    /// Options as `getopt` reads them, and what follows them.
+    fn options(
+        &mut self,
+        name: &str,
+        options: &str,
+        mut kind: Operands,
+        words: &[Word],
+    ) -> Result<(), Denied> {
+        let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
+        for word in words {
+            match takes_value.take() {
+                Some(true) => {
+                    self.no_data(name, std::slice::from_ref(word))?;
+                    continue;
+                }
+                Some(false) => continue,
+                None => {}
             }
-            (Runner::Filter, _) => {
-                for (at, word) in arguments.iter().enumerate() {
-                    let before = at.checked_sub(1).map(|before| &arguments[before]);
-                    if is_option(word) || before.is_some_and(is_option) {
-                        self.runs_file(word);
+            let start = word.beginning();
+            if !is_behind_options && word.literal() == Some("--") {
+                is_behind_options = true;
+                continue;
+            }
+            if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
+                match option(options, word) {
+                    Some(Option::None) => {}
+                    Some(Some(value)) => {
+                        takes_value = value.is_pending.then_some(value.is_literal);
+                        if value.is_literal {
+                            self.no_data(name, std::slice::from_ref(word))?;
+                        }
+                        if kind == Operands::Pattern && value.letter == 'e' {
+                            kind = Operands::Read;
+                        }
+                    }
+                    None if word.has_data() => {
+                        return deny(format!(
+                            "the data of {} is a part of an option of `{name}`",
+                            self.name_in(word)
+                        ));
+                    }
+                    None => {
+                        return deny(format!(
+                            "what `{name}` does with `{start}` beside data is not known"
+                        ));
                     }
                 }
+                continue;
             }
-            _ => arguments.iter().for_each(|word| self.runs_file(word)),
+            self.check_option(word, is_behind_options)?;
+            count += 1;
+            match kind {
+                Operands::Pattern if count == 1 => {}
+                Operands::Pattern | Operands::Read => self.file(word, false)?,
+                Operands::Write => self.file(word, true)?,
+                Operands::Folder => {
+                    self.file(word, true)?;
+                    self.enter(word);
+                }
+                Operands::Literal | Operands::Filter => {
+                    self.no_data(name, std::slice::from_ref(word))?;
+                }
+                _ => {}
+            }
+        }
+        if kind == Operands::Folder && count == 0 {
+            self.folders = None;
+        }
+        Ok(())
+    }
+
+    /// `test` as it is read by the number of its words, so that data is an operand and no operator.
+    fn expression(&self, name: &str, words: &[Word]) -> Result<(), Denied> {
+        let words = match words.split_last() {
+            Some((last, words)) if name.ends_with('[') && last.literal() == Some("]") => words,
+            _ => words,
+        };
+        let words = match words.split_first() {
+            Some((first, words)) if first.literal() == Some("!") && !words.is_empty() => words,
+            _ => words,
+        };
+        let is = |word: &Word, among: &str| {
+            let text = word.literal().unwrap_or_default();
+            among.split(' ').any(|known| known == text)
+        };
+        let is_known = match words {
+            [] | [_] => true,
+            [operator, _] => is(operator, "-n -z -e -f -d -r -w -x -s -L -h"),
+            [_, operator, _] => is(operator, "= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef"),
+            _ => false,
+        };
+        let has_data = |word: &Word| word.has_data() || self.substitutes(word).is_some();
+        if !is_known && words.iter().any(has_data) {
+            return deny(format!(
+                "`{name}` has data in an expression that isn't one comparison"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Data in quotes is one word; the output of a command without them is split and may match names of files.
+    fn check_quotes(&self, word: &Word) -> Result<(), Denied> {
+        if self.substitutes(word) == Some(false) {
+            return deny(
+                "the output of `$(…)` may be data, and has no double quotes around it".to_owned(),
+            );
+        }
+        if word.has_pattern && (word.has_data() || self.substitutes(word).is_some()) {
+            return deny(format!(
+                "the data of {} stands beside `*`, `?`, `[` or `{{`, so it would choose names of files",
+                self.name_in(word)
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_option(&self, word: &Word, is_behind_options: bool) -> Result<(), Denied> {
+        if is_behind_options {
+            return Ok(());
+        }
+        let start = match word.parts.first() {
+            Some(Part::Data(_)) => self.text(word).map(|text| text.to_string()),
+            Some(Part::Substitution { .. }) => self.substitutes(word).map(|_| "-".to_owned()),
+            _ => None,
+        };
+        match start {
+            Some(start) if start.starts_with('-') => deny(format!(
+                "the data of {} begins with `-` where it would be an option",
+                self.name_in(word)
+            )),
+            _ => Ok(()),
         }
     }
 
-    /// The file that `word` names is run. It may hold what another part of the command wrote into it.
-    fn runs_file(&mut self, word: &Word) {
-        let value = word.text.split_once('=').map(|(_, value)| value);
-        let joined = word.text.get(2..).filter(|_| word.text.starts_with('-'));
-        let names = [Some(word.text.as_str()), value, joined]
-            .into_iter()
-            .flatten();
-        let mut names =
-            names.filter_map(|path| path.split('/').rfind(|name| !matches!(*name, "" | ".")));
-        if names.any(|name| self.written.contains(&name.to_lowercase())) {
-            self.bare.get_or_insert_with(|| word.text.clone());
+    /// A word that names a file.
+    fn file(&self, word: &Word, writes: bool) -> Result<(), Denied> {
+        let has_data = word.has_data() || self.is_moved_by_data;
+        if self.substitutes(word).is_some() {
+            return deny("the output of `$(…)` may be data, and names a file".to_owned());
         }
-    }
-
-    /// A shell or a language among the arguments of a program, which may well start it: `box enter x sh -c …`.
-    fn embedded(&self, arguments: &[Word]) -> Result<(), Refusal> {
-        for (at, pair) in arguments.windows(2).enumerate() {
-            if pair[1].text.starts_with('-')
-                && let Some(name) = programs::base_name(&pair[0])
-                && matches!(
-                    programs::runner(name, &[]),
-                    Some(Runner::Shell | Runner::Language)
-                )
-            {
-                return self.refuse_arguments(name, &arguments[at + 1..]);
+        let must_be_known = self.has_data && has_data;
+        if !must_be_known && self.lists.forbidden().is_none() {
+            return Ok(());
+        }
+        let folders = self.folders.as_deref();
+        let known = match self.text(word) {
+            Some(text) if !word.has_tilde && !word.has_pattern => Some(text),
+            _ => None,
+        };
+        let (Some(text), Some(folders)) = (known, folders) else {
+            if !must_be_known {
+                return deny("which file it opens is not known before the command runs".to_owned());
+            }
+            let why = match folders {
+                None => "after a `cd` to a folder that is not known",
+                Some(_) => "in a name that the shell completes",
+            };
+            return deny(format!(
+                "the data of {} names a file {why}",
+                self.name_in(word)
+            ));
+        };
+        for folder in folders {
+            let path = join(folder, &text);
+            if writes {
+                self.places.create(&path)?;
+            } else {
+                self.places.read(&path)?;
             }
         }
         Ok(())
     }
 
-    fn piece(&self, number: usize) -> &'a Piece {
-        self.source.data[self.lexed.uses[number]]
-    }
-
-    fn first_use(&self, word: &Word) -> Option<&'a Piece> {
-        word.uses.clone().next().map(|number| self.piece(number))
-    }
-
-    /// The data of a use, unless it is a plain integer, which is harmless everywhere.
-    fn harmful(&self, number: usize) -> Option<&'a Piece> {
-        Some(self.piece(number)).filter(|piece| !is_integer(&piece.text))
-    }
-
-    /// Refuses the first data in `words` that is no plain integer.
-    fn refuse_all(&self, words: &[Word], why: &str, help: &str) -> Result<(), Refusal> {
-        let mut uses = words.iter().flat_map(|word| word.uses.clone());
-        match uses.find_map(|number| self.harmful(number)) {
-            Some(piece) => Err(refusal(piece, why, help)),
-            None => Ok(()),
+    fn redirection(&self, redirection: &Redirection) -> Result<(), Denied> {
+        let word = &redirection.target;
+        let is_descriptor = word
+            .literal()
+            .is_some_and(|text| matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "-"));
+        match is_descriptor {
+            true => Ok(()),
+            false => self.file(word, redirection.writes),
         }
     }
 
-    /// Refuses any data in `word`.
-    fn refuse_any(&self, word: &Word, why: &str, help: &str) -> Result<(), Refusal> {
-        match self.first_use(word) {
-            Some(piece) => Err(refusal(piece, why, help)),
-            None => Ok(()),
-        }
+    /// What follows may run here, or still where it ran: a `cd` may fail, or be in a subshell.
+    fn enter(&mut self, word: &Word) {
+        self.is_moved_by_data |= word.has_data();
+        let text = self
+            .text(word)
+            .filter(|text| !word.has_tilde && !word.has_pattern && text.to_string() != "-");
+        self.folders = match (self.folders.take(), text) {
+            (Some(mut folders), Some(text)) if folders.len() < MAX_FOLDERS => {
+                let entered: Vec<Text> = folders.iter().map(|from| join(from, &text)).collect();
+                folders.extend(entered);
+                Some(folders)
+            }
+            _ => None,
+        };
+    }
+
+    /// The text of a word, if the shell adds nothing to it.
+    fn text(&self, word: &Word) -> Option<Text> {
+        let pieces = word.parts.iter().map(|part| match part {
+            Part::Text(text) => Some(Piece::author(text)),
+            Part::Data(number) => Some(self.source.data[*number].clone()),
+            Part::Variable | Part::Substitution { .. } => None,
+        });
+        Some(Text::new(pieces.collect::<Option<_>>()?))
+    }
+
+    fn name(&self, number: usize) -> String {
+        name(self.source.data[number])
+    }
+
+    fn name_in(&self, word: &Word) -> String {
+        let number = word.data().next().map(|number| self.name(number));
+        number.unwrap_or_else(|| "`$(…)`".to_owned())
     }
 }
 
-fn refusal(piece: &Piece, why: &str, help: &str) -> Refusal {
-    Refusal::new(
-        RefusalKind::Data,
-        format!("the data of `{}` {why}", reference(piece)),
-        help,
-    )
+/// An option with a value.
+struct Value {
+    letter: char,
+    /// The value is the next word.
+    is_pending: bool,
+    /// The value is no data.
+    is_literal: bool,
 }
 
-/// Whether a program takes orders from the file `path` although its arguments don't name it; `runs_code` says whether it
-/// may run any file.
-fn is_recipe(path: &str, runs_code: bool) -> bool {
-    const CODE: &[&str] = &[
-        ".py", ".pyc", ".pth", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".php",
-        ".so",
-    ];
-    // `of=Makefile`
-    let path = path.rsplit('=').next().unwrap_or_default();
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let is_code = CODE
-        .iter()
-        .any(|ending| file.to_lowercase().ends_with(ending));
-    // `.git/config`, `.git/hooks/pre-commit`
-    path.split('/').any(decides_what_runs) || (runs_code && (is_code || decides_when_written(file)))
+/// What the word is to `getopt`: known letters, the last one perhaps with a value. `None` if it has others.
+fn option(options: &str, word: &Word) -> Option<Option<Value>> {
+    let start = word.beginning();
+    if let Some(long) = start.strip_prefix("--") {
+        let name = long.split('=').next().unwrap_or_default();
+        return (word.literal().is_some() && programs::is_long_option(name)).then_some(None);
+    }
+    let letters = &start[1..];
+    // `head -5`
+    if word.literal().is_some() && letters.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(None);
+    }
+    for (at, letter) in letters.char_indices() {
+        let place = options.find(letter).filter(|_| !":=".contains(letter))?;
+        let sign = options[place + letter.len_utf8()..].chars().next();
+        if let Some(sign @ (':' | '=')) = sign {
+            let is_last = at + letter.len_utf8() == letters.len();
+            return Some(Some(Value {
+                letter,
+                is_pending: is_last && word.parts.len() == 1,
+                is_literal: sign == '=',
+            }));
+        }
+    }
+    (word.parts.len() == 1).then_some(None)
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || "+-.".contains(character))
+}
+
+fn join(folder: &Text, path: &Text) -> Text {
+    let is_absolute = path.to_string().starts_with('/');
+    if folder.pieces().is_empty() || is_absolute {
+        return path.clone();
+    }
+    let mut pieces = folder.pieces().to_vec();
+    pieces.push(Piece::author("/"));
+    pieces.extend(path.pieces().iter().cloned());
+    Text::new(pieces)
 }

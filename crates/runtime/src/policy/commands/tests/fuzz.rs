@@ -77,14 +77,14 @@ impl Generator {
                 self.list(depth - 1);
                 self.push("; fi");
             }
-            5 => {
+            5 if self.is_wild() => {
                 self.push("for x in ");
                 self.words(depth - 1);
                 self.push("; do ");
                 self.list(depth - 1);
                 self.push("; done");
             }
-            6 => {
+            6 if self.is_wild() => {
                 self.push("case ");
                 self.word(depth - 1);
                 self.push(" in ");
@@ -104,7 +104,7 @@ impl Generator {
                 self.push("; }");
                 self.redirection(depth - 1);
             }
-            9 => {
+            9 if self.is_wild() => {
                 self.push("[[ ");
                 self.word(depth - 1);
                 self.mostly(
@@ -119,7 +119,7 @@ impl Generator {
                 self.arithmetic(depth - 1);
                 self.push(" ))");
             }
-            11 => {
+            11 if self.is_wild() => {
                 // Nothing that calls `f` again.
                 self.push("f() { ");
                 self.mostly(
@@ -128,7 +128,7 @@ impl Generator {
                 );
                 self.push("; }");
             }
-            12 => {
+            12 if self.is_wild() => {
                 self.mostly(
                     &["cat <<E\n", "cat <<'E'\n", "cat <<-E | cat\n"],
                     &["sh <<E\n", "cat <<-E | sh\n"],
@@ -144,7 +144,7 @@ impl Generator {
     }
 
     fn simple(&mut self, depth: u32) {
-        if self.below(3) == 0 {
+        if self.is_wild() {
             self.mostly(
                 &["x=", "y=", "x+="],
                 &[
@@ -166,20 +166,25 @@ impl Generator {
             &[
                 "echo ",
                 "printf %s ",
-                ": ",
-                "cat ",
-                "X={{a.b}} sh -c 'echo \"$X\"'; ls ",
+                ": x; echo ",
+                "cat -- ",
+                "grep -e ",
+                "tr a b | echo ",
+                "ls; printf '%s\\n' ",
+                "echo {{a.b}} | awk 1; tee -- out ",
+                "cd . && cat -- ",
+                "test -n {{a.b}} && echo ",
+                "[ {{a.b}} = x ] || echo ",
+                "echo {{a.b}} | sed -n p | wc -- ",
+                "if [ -e {{a.b}} ]; then cat < out; fi; basename -- ",
+            ],
+            &[
                 "export y=",
                 "set -- ",
                 "f x",
-                "echo {{a.b}} | awk 1; tee out ",
-                "find . -name ",
-                "[ x = ",
                 "git log ",
-                "echo {{a.b}} | sed -n p; wc ",
                 "y={{a.b}}; export y; nice sh -c 'for x in \"$y\"; do echo \"$x\"; done'; ls ",
-            ],
-            &[
+                "find . -name ",
                 "eval ",
                 "sh -c ",
                 "bash -c ",
@@ -233,7 +238,7 @@ impl Generator {
         match self.below(8) {
             0 => self.push(" >/dev/null"),
             1 => self.push(" 2>&1"),
-            2 => {
+            2 if self.is_wild() => {
                 self.push(" <<< ");
                 self.word(depth.saturating_sub(1));
             }
@@ -256,7 +261,7 @@ impl Generator {
         for _ in 0..=self.below(2) {
             match self.below(if depth == 0 { 9 } else { 14 }) {
                 0 | 1 => self.push("{{a.b}}"),
-                2 => self.one_of(&["a", "-c", "1", "x", "*", "a#b", "-n", "=", "~"]),
+                2 => self.mostly(&["a", "1", "x", "a#b", "-n", "="], &["-c", "*", "~"]),
                 3 => {
                     self.push("'");
                     self.one_of(&[
@@ -273,24 +278,24 @@ impl Generator {
                     self.push("'");
                 }
                 4 => self.mostly(
-                    &["\\'", "\\\"", "\\$", "\\ ", "\\`", "\\\\", "\\\n"],
-                    &["\\", "$"],
+                    &["\\'", "\\\"", "\\$", "\\ ", "\\`", "\\\\", " \\\n "],
+                    &["\\", "$", "\\\n"],
                 ),
                 5 => self.mostly(
-                    &["$x", "$1", "\"$@\"", "${x}", "$$", "$#", "${#x}"],
-                    &["$_", "${!x}", "${x@P}", "$@"],
+                    &["$x", "$1", "\"$@\"", "${x}", "$$", "$#"],
+                    &["${#x}", "$_", "${!x}", "${x@P}", "$@"],
                 ),
                 6 => self.mostly(
-                    &["$'it'", "$'\\n'", "$\"x\""],
-                    &["$\"{{a.b}}\"", "$'\\''", "$'{{a.b}}'"],
+                    &["it", "'$'"],
+                    &["$'it'", "$\"x\"", "$\"{{a.b}}\"", "$'\\''", "$'{{a.b}}'"],
                 ),
                 7 | 8 => self.double_quotes(depth),
                 9 => {
-                    self.push("$(");
+                    self.push("\"$(");
                     self.list(depth - 1);
-                    self.push(")");
+                    self.push(")\"");
                 }
-                10 => {
+                10 if self.is_wild() => {
                     self.push("`");
                     self.mostly(
                         &["echo x", "echo \\`echo x\\`", "echo \\$x"],
@@ -298,23 +303,24 @@ impl Generator {
                     );
                     self.push("`");
                 }
-                11 => {
+                11 if self.is_wild() => {
                     self.mostly(&["${x:-", "${x#"], &["${x:", "${a["]);
                     if self.is_wild() {
                         self.word(depth - 1);
                     }
                     self.one_of(&["}", " }", "'}'}"]);
                 }
-                12 => {
+                12 if self.is_wild() => {
                     self.push("$((");
                     self.arithmetic(depth - 1);
                     self.push("))");
                 }
-                _ => {
+                13 if self.is_wild() => {
                     self.push("<(");
                     self.list(depth - 1);
                     self.push(")");
                 }
+                _ => self.push("x"),
             }
         }
     }
@@ -326,8 +332,8 @@ impl Generator {
                 0 => self.push("{{a.b}}"),
                 1 => self.one_of(&["it's", "a", "\\\"", "\\\\", "#", "(", ")", "\n"]),
                 2 => self.mostly(
-                    &["$x", "$1", "`echo x`", "`echo \\\"x\\\"`"],
-                    &["\\", "$", "${x:-'a'}"],
+                    &["$x", "$1", "${x}"],
+                    &["`echo x`", "`echo \\\"x\\\"`", "\\", "$", "${x:-'a'}"],
                 ),
                 3 => {}
                 4 => {
@@ -335,6 +341,7 @@ impl Generator {
                     self.list(depth - 1);
                     self.push(")");
                 }
+                5 if !self.is_wild() => self.push("x"),
                 _ => {
                     self.push("${x:-");
                     if self.is_wild() {

@@ -29,112 +29,36 @@ pub(super) fn run(shell: &str, command: &BoundCommand, dir: &Path, path: &str) -
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A command that prints the data, what stands before and after it, and whether only bash understands it.
-type Template = (&'static str, &'static str, &'static str, bool);
+/// A command that prints the data, and what stands before and after it.
+type Template = (&'static str, &'static str, &'static str);
 
 const TEMPLATES: &[Template] = &[
-    ("printf '<%s>' {{a.b}}", "<", ">", false),
-    ("printf '<%s>' \"{{a.b}}\"", "<", ">", false),
-    ("printf '<%s>' '{{a.b}}'", "<", ">", false),
-    ("printf '<'%s'>' ''{{a.b}}\"\"", "<", ">", false),
-    ("printf '%s' \"<{{a.b}}>\"", "<", ">", false),
-    ("printf '%s' '<{{a.b}}>'", "<", ">", false),
-    ("printf %s \\<{{a.b}}\\>", "<", ">", false),
-    (
-        "printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"",
-        "<",
-        ".>",
-        false,
-    ),
-    (
-        "printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"",
-        "<",
-        ".>",
-        false,
-    ),
+    ("printf '<%s>' {{a.b}}", "<", ">"),
+    ("printf '<%s>' \"{{a.b}}\"", "<", ">"),
+    ("printf '<%s>' '{{a.b}}'", "<", ">"),
+    ("printf '<'%s'>' ''{{a.b}}\"\"", "<", ">"),
+    ("printf '%s' \"<{{a.b}}>\"", "<", ">"),
+    ("printf '%s' '<{{a.b}}>'", "<", ">"),
+    ("printf %s \\<{{a.b}}\\>", "<", ">"),
+    ("printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"", "<", ".>"),
+    ("printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"", "<", ".>"),
     (
         "printf '%s>' \"$(printf %s \"$(printf '<%s' {{a.b}}.)\")\"",
         "<",
         ".>",
-        false,
-    ),
-    ("x={{a.b}}; printf '<%s>' \"$x\"", "<", ">", false),
-    (
-        "x='{{a.b}}'\"\" y=\"{{a.b}}\"; printf '<%s>' \"$y\"",
-        "<",
-        ">",
-        false,
-    ),
-    (
-        "for v in {{a.b}}; do printf '<%s>' \"$v\"; done",
-        "<",
-        ">",
-        false,
-    ),
-    (
-        "case {{a.b}} in {{a.b}}) printf '<%s>' {{a.b}};; *) printf no; esac",
-        "<",
-        ">",
-        false,
     ),
     (
         "if [ {{a.b}} = \"{{a.b}}\" ]; then printf '<%s>' '{{a.b}}'; fi",
         "<",
         ">",
-        false,
     ),
-    ("# it's \"\nprintf '<%s>' '{{a.b}}' # '", "<", ">", false),
-    (
-        "cat <<'E' >/dev/null; printf '<%s>' {{a.b}}\nit's \"$(\nE\n:",
-        "<",
-        ">",
-        false,
-    ),
-    (
-        ": `echo \"'\" \"$(:)\"` \"it's\" \\' ${x:-\"'\"} $((1 + (2)))\nprintf '<%s>' {{a.b}}",
-        "<",
-        ">",
-        false,
-    ),
-    (
-        "x={{a.b}}; export x; nice sh -c 'printf \"<%s>\" \"$x\"'",
-        "<",
-        ">",
-        false,
-    ),
-    ("X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'", "<", ">", false),
-    (
-        "f() { printf '<%s>' \"$1\"; }; f x{{a.b}}",
-        "<x",
-        ">",
-        false,
-    ),
+    ("# it's \"\nprintf '<%s>' '{{a.b}}' # '", "<", ">"),
     (
         "(printf '<%s' {{a.b}}; { printf '%s' '>'; }) | cat",
         "<",
         ">",
-        false,
     ),
-    ("set -- {{a.b}}; printf '<%s>' \"$@\"", "<", ">", false),
-    (
-        "[[ {{a.b}} == {{a.b}} ]] && printf '<%s>' {{a.b}}",
-        "<",
-        ">",
-        true,
-    ),
-    (
-        "a=(x {{a.b}} y); IFS= ; printf '<%s>' \"$(printf '%s' {{a.b}}.)\"",
-        "<",
-        ".>",
-        true,
-    ),
-    ("cat <<< '<'{{a.b}}'>'", "<", ">\n", true),
-    (
-        "printf '<%s>' \"$(cat <(printf %s {{a.b}}.))\"",
-        "<",
-        ".>",
-        true,
-    ),
+    ("printf '<%s>' \\\n  {{a.b}} \\\n  | cat", "<", ">"),
 ];
 
 fn nasty() -> impl Strategy<Value = String> {
@@ -211,12 +135,12 @@ proptest! {
 
     #[test]
     fn the_data_arrives_exactly_and_nothing_else_happens(value in nasty(), template in 0..TEMPLATES.len()) {
-        let (template, before, after, is_for_bash) = TEMPLATES[template];
+        let (template, before, after) = TEMPLATES[template];
         let dir = tempfile::tempdir().expect("a folder");
         let command = policy(|_| {})
             .command(&text(template, &[("a.b", &value)]))
             .unwrap_or_else(|refusal| panic!("{template} with {value:?}: {refusal}"));
-        for shell in SHELLS.iter().filter(|shell| !is_for_bash || shell.ends_with("bash")) {
+        for shell in SHELLS {
             let printed = run(shell, &command, dir.path(), "/bin:/usr/bin");
             prop_assert_eq!(printed, format!("{before}{value}{after}"), "{} {}", shell, template);
             prop_assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0, "{}", template);
@@ -285,7 +209,7 @@ fn nothing_runs_without_the_file_of_large_data() {
     let dir = tempfile::tempdir().expect("a folder");
     let large = "x".repeat(100_000);
     let mut command = policy(|_| {})
-        .command(&text("mkfifo canary{{a.b}}", &[("a.b", &large)]))
+        .command(&text("printf %s {{a.b}} > canary", &[("a.b", &large)]))
         .expect("bound");
     command.files.clear();
     for shell in SHELLS {

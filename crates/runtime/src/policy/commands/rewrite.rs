@@ -1,0 +1,263 @@
+//! How a refused command is written instead: the command as it is, and its data in the environment.
+
+use std::fmt::Write as _;
+
+use super::super::environment;
+use super::super::source::{Source, Symbol};
+use super::programs;
+use super::scanner::{Binding, Part, Word, scan};
+use cuecard_source::value::{Piece, Text};
+
+/// The parameters of the rewritten step, ready to paste, or in general words if the command can't be rewritten.
+pub(super) fn proposal(text: &Text) -> String {
+    let shown = as_written(text);
+    let Some(source) = Source::new(&shown) else {
+        return String::new();
+    };
+    let names = variable_names(&source);
+    let mut env: Vec<(&str, &str)> = Vec::new();
+    for (name, piece) in names.iter().zip(&source.data) {
+        let pair = (name.as_str(), piece.reference.as_deref().unwrap_or("…"));
+        if !env.contains(&pair) {
+            env.push(pair);
+        }
+    }
+    let mut pairs = String::new();
+    for (name, reference) in &env {
+        let comma = if pairs.is_empty() { "" } else { ", " };
+        let _ = write!(pairs, "{comma}\"{name}\": \"{{{{{reference}}}}}\"");
+    }
+    match rewritten(&source.symbols, &names) {
+        Some(command) => {
+            let command = serde_json::Value::String(command);
+            format!(
+                "pass the value in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
+            )
+        }
+        None => format!(
+            "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there: \
+             `\"${{{0}}}\"` in a shell, `os.environ[\"{0}\"]` in Python, `process.env.{0}` in Node.js",
+            names.first().map_or("VALUE", String::as_str)
+        ),
+    }
+}
+
+/// The text with the references of its trusted parts again, as the author wrote them.
+fn as_written(text: &Text) -> Text {
+    let pieces = text.pieces().iter().map(|piece| match &piece.reference {
+        Some(reference) if piece.origin.is_trusted() => {
+            Piece::author(&format!("{{{{{reference}}}}}"))
+        }
+        _ => piece.clone(),
+    });
+    Text::new(pieces.collect())
+}
+
+/// A name for each piece of data: the last part of its reference, as environment variables are written.
+fn variable_names(source: &Source<'_>) -> Vec<String> {
+    let mut known: Vec<(String, Option<&str>)> = Vec::new();
+    let names = source.data.iter().map(|piece| {
+        let reference = piece.reference.as_deref();
+        if let Some((name, _)) = known.iter().find(|(_, of)| *of == reference) {
+            return name.clone();
+        }
+        let mut parts = reference
+            .unwrap_or_default()
+            .split(['.', '[', ']', ' ', '|']);
+        let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
+        let plain = last.chars().map(|character| match character {
+            letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
+            _ => '_',
+        });
+        let mut name: String = plain.collect();
+        if environment::is_obeyed(&name)
+            || !name.starts_with(|first: char| first.is_ascii_alphabetic())
+        {
+            name.insert_str(0, "VALUE_");
+        }
+        while known.iter().any(|(taken, _)| *taken == name) {
+            name.push_str("_2");
+        }
+        known.push((name.clone(), reference));
+        name
+    });
+    names.collect()
+}
+
+/// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
+fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
+    let integers = vec![None; names.len()];
+    let binding = Binding {
+        names,
+        integers: &integers,
+        is_lenient: true,
+    };
+    let script = scan(symbols, &binding).ok()?;
+    let mut changes: Vec<((usize, usize), String)> = Vec::new();
+    for command in &script.commands {
+        // `NAME=value` before a program is no part of what it gets.
+        let is_assignment = |word: &&Word| word.beginning().contains('=');
+        let assignments = command.words.iter().take_while(is_assignment);
+        let obeyed = |word: &Word| {
+            environment::is_obeyed(
+                word.beginning()
+                    .split(['=', '+'])
+                    .next()
+                    .unwrap_or_default(),
+            )
+        };
+        let start = assignments.clone().count();
+        let words = &command.words[start..];
+        if words.first().is_some_and(|word| word.literal().is_none())
+            || assignments.clone().any(obeyed)
+        {
+            return None;
+        }
+        for at in 1..words.len() {
+            let word = &words[at];
+            if word.literal().is_some() {
+                continue;
+            }
+            match role(words, at) {
+                Role::Argument => {}
+                Role::Code => return None,
+                Role::Shell => {
+                    let code = rewritten(&to_symbols(word)?, names)?;
+                    changes.push((word.span, single_quoted(&code)));
+                }
+                Role::Language(read) => {
+                    let code = in_language(word, names, read)?;
+                    changes.push((word.span, single_quoted(&code)));
+                }
+            }
+        }
+    }
+    changes.sort_by_key(|change| change.0);
+    let mut output = script.output;
+    for ((start, end), text) in changes.into_iter().rev() {
+        output.replace_range(start..end, &text);
+    }
+    Some(output)
+}
+
+/// What a word is to its program.
+enum Role {
+    Argument,
+    /// A script for a shell that has our environment.
+    Shell,
+    /// A script that reads the variable `{}` like this.
+    Language(&'static str),
+    /// It runs in a way that is not known.
+    Code,
+}
+
+fn role(words: &[Word], at: usize) -> Role {
+    let literals: Vec<&str> = words[..at]
+        .iter()
+        .map(|word| word.literal().unwrap_or_default())
+        .collect();
+    let program = programs::base_name(literals[0]);
+    let operands = literals[1..]
+        .iter()
+        .filter(|word| !word.starts_with('-') && !word.is_empty())
+        .count();
+    let option = literals[at - 1];
+    let starter = literals[..at - 1]
+        .iter()
+        .map(|word| programs::base_name(word))
+        .find(|name| language(name).is_some() || is_shell(name));
+    let is_script = option.starts_with('-') && option.ends_with(['c', 'e', 'p']);
+    match starter {
+        Some(name) if is_script && is_shell(name) => return Role::Shell,
+        Some(name) if is_script => return language(name).map_or(Role::Code, Role::Language),
+        _ => {}
+    }
+    match program {
+        "awk" | "gawk" | "mawk" | "jq" if operands == 0 => {
+            language(program).map_or(Role::Code, Role::Language)
+        }
+        "sed" if operands == 0 => Role::Code,
+        // What follows the name of a script is an argument of that script.
+        name if programs::is_runner(name) => {
+            let is_remote = matches!(
+                name,
+                "ssh" | "su" | "script" | "watch" | "parallel" | "xargs" | "flock"
+            );
+            let is_number = option.starts_with(|first: char| first.is_ascii_digit());
+            match operands > usize::from(is_number)
+                && !is_remote
+                && starter.is_none_or(|of| of == name)
+            {
+                true => Role::Argument,
+                false => Role::Code,
+            }
+        }
+        _ => Role::Argument,
+    }
+}
+
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
+}
+
+/// How a language reads a variable of its environment.
+fn language(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "python" => "__import__(\"os\").environ[\"{}\"]",
+        "node" => "process.env.{}",
+        "ruby" => "ENV[\"{}\"]",
+        "perl" => "$ENV{{}}",
+        "php" => "getenv(\"{}\")",
+        "awk" | "gawk" | "mawk" => "ENVIRON[\"{}\"]",
+        "jq" => "env.{}",
+        _ => return None,
+    })
+}
+
+/// The script in which strings that are just data, and data outside of strings, are read from the environment.
+fn in_language(word: &Word, names: &[String], read: &str) -> Option<String> {
+    let mut code = String::new();
+    let mut parts = word.parts.iter().peekable();
+    let mut cut = "";
+    while let Some(part) = parts.next() {
+        match part {
+            Part::Text(text) => code.push_str(text.strip_prefix(cut)?),
+            Part::Data(number) => {
+                let next = match parts.peek() {
+                    Some(Part::Text(text)) => text.as_str(),
+                    _ => "",
+                };
+                let quote = ["\"", "'"]
+                    .into_iter()
+                    .find(|quote| code.ends_with(quote) && next.starts_with(quote));
+                cut = quote.unwrap_or_default();
+                code.truncate(code.len() - cut.len());
+                // Within a longer string it would be text.
+                if code.matches(['"', '\'']).count() % 2 == 1 {
+                    return None;
+                }
+                code.push_str(&read.replace("{}", &names[*number]));
+                continue;
+            }
+            Part::Variable | Part::Substitution { .. } => return None,
+        }
+        cut = "";
+    }
+    Some(code)
+}
+
+fn to_symbols(word: &Word) -> Option<Vec<Symbol>> {
+    let mut symbols = Vec::new();
+    for part in &word.parts {
+        match part {
+            Part::Text(text) => symbols.extend(text.chars().map(Symbol::Char)),
+            Part::Data(number) => symbols.push(Symbol::Data(*number)),
+            Part::Variable | Part::Substitution { .. } => return None,
+        }
+    }
+    Some(symbols)
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,0 +1,188 @@
+//! Each refusal prints a step that works as it stands: it gets the value as it is, and runs none of it.
+
+use std::process::{Command, Stdio};
+
+use super::{text, with_data};
+use crate::policy::commands::rewrite::proposal;
+
+/// The parameters in a proposal.
+fn parameters(template: &str, value: &str) -> Option<(String, Vec<(String, String)>)> {
+    let help = proposal(&text(&with_data(template), &[("a.b", value)]));
+    let json = help.split_once("environment: ")?.1;
+    let json: serde_json::Value = serde_json::from_str(&format!("{{{json}}}")).expect(&help);
+    let env = json["env"].as_object().expect("an object");
+    let pairs = env
+        .iter()
+        .map(|(name, value)| (name.clone(), value.as_str().expect("text").to_owned()));
+    Some((
+        json["command"].as_str().expect("text").to_owned(),
+        pairs.collect(),
+    ))
+}
+
+#[test]
+fn a_refused_command_is_rewritten() {
+    for (template, command) in [
+        ("git commit -m D", "git commit -m \"${B}\""),
+        ("git commit -m 'fix: D'", "git commit -m 'fix: '\"${B}\""),
+        ("git commit -m \"fix: D\"", "git commit -m \"fix: ${B}\""),
+        (
+            "gh issue create --title=D --body 'D'",
+            "gh issue create --title=\"${B}\" --body \"${B}\"",
+        ),
+        ("./tool D", "./tool \"${B}\""),
+        ("python3 tool.py D", "python3 tool.py \"${B}\""),
+        ("timeout 5 ./tool D", "timeout 5 ./tool \"${B}\""),
+        ("VALUE=D ./tool", "VALUE=\"${B}\" ./tool"),
+        ("x=D; echo \"$x\"", "x=\"${B}\"; echo \"$x\""),
+        (
+            "for x in D; do echo \"$x\"; done",
+            "for x in \"${B}\"; do echo \"$x\"; done",
+        ),
+        ("cat \"$HOME/D\"", "cat \"$HOME/${B}\""),
+        ("sh -c 'echo D'", "sh -c 'echo \"${B}\"'"),
+        ("sh -c \"echo 'D'\"", "sh -c 'echo \"${B}\"'"),
+        (
+            "timeout 5 bash -ec 'echo \"D\" it'",
+            "timeout 5 bash -ec 'echo \"${B}\" it'",
+        ),
+        ("find . -name D", "find . -name \"${B}\""),
+        (
+            "jq '.[] | select(.name == \"D\")' x",
+            "jq '.[] | select(.name == env.B)' x",
+        ),
+        ("awk '$1 == \"D\"' x", "awk '$1 == ENVIRON[\"B\"]' x"),
+        (
+            "python3 -c 'print(\"D\")'",
+            "python3 -c 'print(__import__(\"os\").environ[\"B\"])'",
+        ),
+        (
+            "node -e \"console.log('D')\"",
+            "node -e 'console.log(process.env.B)'",
+        ),
+        (
+            "echo D | python3 read.py",
+            "echo \"${B}\" | python3 read.py",
+        ),
+    ] {
+        let (written, env) = parameters(template, "x").unwrap_or_else(|| panic!("{template}"));
+        assert_eq!(written, command, "{template}");
+        assert_eq!(env, [("B".to_owned(), "{{a.b}}".to_owned())], "{template}");
+    }
+}
+
+/// Where the value would be code, only how to go about it is said.
+#[test]
+fn what_would_run_the_value_is_not_proposed() {
+    for template in [
+        "D x",
+        "eval D",
+        "eval \"echo D\"",
+        "ssh host \"echo D\"",
+        "env D",
+        "xargs D",
+        "python3 D",
+        "python3 -c 'print(\"it is D\")'",
+        "sh -c \"echo $X D\"",
+        "su -c D",
+        "sed 's/x/D/' f",
+        "make D",
+        "trap D EXIT",
+        "PATH=D ls",
+        "BASH_ENV=D bash x",
+        "x=D; sh -c \"$x\"",
+        "x=D; $x",
+        "for x in D; do bash -c \"$x\"; done",
+        "find . -exec sh -c \"D$X\" {} +",
+    ] {
+        let help = proposal(&text(&with_data(template), &[("a.b", "x")]));
+        assert!(
+            help.contains("let the program read it there"),
+            "{template}: {help}"
+        );
+        assert_eq!(parameters(template, "x"), None, "{template}");
+    }
+}
+
+#[test]
+fn names_are_those_of_the_references() {
+    let text = text(
+        "gh api {{issue.html_url}} {{user.url}} {{page.html_url}} {{x.path}} {{x.git_dir}} {{x.list[0]}} 7{{issue.html_url}}",
+        &[
+            ("issue.html_url", "a"),
+            ("user.url", "b"),
+            ("page.html_url", "c"),
+            ("x.path", "d"),
+            ("x.git_dir", "e"),
+            ("x.list[0]", "f"),
+        ],
+    );
+    let help = proposal(&text);
+    for pair in [
+        "\"HTML_URL\": \"{{issue.html_url}}\"",
+        "\"URL\": \"{{user.url}}\"",
+        "\"HTML_URL_2\": \"{{page.html_url}}\"",
+        "\"VALUE_PATH\": \"{{x.path}}\"",
+        "\"VALUE_GIT_DIR\": \"{{x.git_dir}}\"",
+        "\"VALUE_0\": \"{{x.list[0]}}\"",
+    ] {
+        assert!(help.contains(pair), "{help}");
+    }
+    assert_eq!(help.matches("issue.html_url").count(), 1);
+}
+
+/// What is proposed runs with the value in the environment, in the shells that we start.
+#[test]
+fn proposals_get_the_value_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let values = [
+        "plain",
+        "it's \"a\" $(touch canary) `touch canary`",
+        "; touch canary;",
+        "*",
+        "-n x",
+        "a\nb",
+        "é'\\",
+    ];
+    for (template, before, after) in [
+        ("env printf '<%s>' D", "<", ">"),
+        ("env printf '<%s>' 'D'", "<", ">"),
+        ("env printf \"<%s>\" \"D\"", "<", ">"),
+        ("timeout 5 printf '<%s>' D", "<", ">"),
+        ("x=D; printf '<%s>' \"$x\"", "<", ">"),
+        ("VALUE=D env printf x; printf '<%s>' D", "x<", ">"),
+        ("for x in D; do printf '<%s>' \"$x\"; done", "<", ">"),
+        ("sh -c 'printf \"<%s>\" D'", "<", ">"),
+        ("sh -c \"printf '<%s>' 'D'\"", "<", ">"),
+        ("sh -c 'printf \"<%s>\" \"D\"'", "<", ">"),
+        ("python3 -c 'import sys; sys.stdout.write(\"D\")'", "", ""),
+        ("awk 'BEGIN { printf \"%s\", \"D\" }'", "", ""),
+    ] {
+        for value in values {
+            let (command, env) =
+                parameters(template, value).unwrap_or_else(|| panic!("{template}"));
+            for shell in super::shells::SHELLS {
+                let output = Command::new(shell)
+                    .args(["-c", &command])
+                    .env_clear()
+                    .env("PATH", "/bin:/usr/bin")
+                    .envs(env.iter().map(|(name, _)| (name, value)))
+                    .current_dir(dir.path())
+                    .stdin(Stdio::null())
+                    .output()
+                    .expect("the shell starts");
+                let printed = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(
+                    printed,
+                    format!("{before}{value}{after}"),
+                    "{shell}: {command}"
+                );
+                assert_eq!(
+                    std::fs::read_dir(dir.path()).expect("a folder").count(),
+                    0,
+                    "{command}"
+                );
+            }
+        }
+    }
+}
