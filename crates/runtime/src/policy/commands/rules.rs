@@ -313,7 +313,8 @@ impl Rules<'_> {
         Ok(())
     }
 
-    /// `test` as it is read by the number of its words, so that data is an operand and no operator.
+    /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
+    /// what they compare as numbers.
     fn expression(&self, name: &str, words: &[Word]) -> Result<(), Denied> {
         let words = match words.split_last() {
             Some((last, words)) if name.ends_with('[') && last.literal() == Some("]") => words,
@@ -330,7 +331,7 @@ impl Rules<'_> {
         let is_known = match words {
             [] | [_] => true,
             [operator, _] => is(operator, "-n -z -e -f -d -r -w -x -s -L -h"),
-            [_, operator, _] => is(operator, "= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef"),
+            [_, operator, _] => is(operator, "= == != -nt -ot -ef"),
             _ => false,
         };
         let has_data = |word: &Word| word.has_data() || self.substitutes(word).is_some();
