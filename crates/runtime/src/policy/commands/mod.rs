@@ -19,7 +19,6 @@ use super::paths::Places;
 use super::source::{Source, Symbol, is_integer, name};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
-use rules::Denied;
 use scanner::{Binding, Script, Unreadable};
 use variables::Variables;
 
@@ -95,7 +94,8 @@ pub(super) fn bind(
         .iter()
         .map(|piece| integer(&piece.text))
         .collect();
-    let has_data = integers.contains(&None);
+    let first = integers.iter().position(Option::is_none);
+    let has_data = first.is_some();
     let binding = Binding {
         names: variables.names(),
         integers: &integers,
@@ -103,22 +103,29 @@ pub(super) fn bind(
     };
     let script = match scanner::scan(&source.symbols, &binding) {
         Ok(script) => script,
-        Err(unreadable) if has_data => return Err(not_read(&unreadable, text, &source)),
+        Err(unreadable) if has_data => {
+            let number = unreadable.data.or(first).unwrap_or_default();
+            let message = format!(
+                "the command has {}, where what the data of {} would do is not known",
+                unreadable.what,
+                name(source.data[number])
+            );
+            let help = match unreadable.what.contains("here-document") {
+                true => "write files with `claude__write`, or ",
+                false => "",
+            };
+            return Err(with_proposal(
+                Refusal::new(RefusalKind::Data, message, help),
+                text,
+            ));
+        }
         Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
         Err(_) => return splice_integers(text, &source),
     };
     lists.check(&script)?;
     if has_data || lists.forbidden().is_some() {
-        rules::check(&script, &source, has_data, lists, places, hosts).map_err(|denied| {
-            match denied {
-                Denied::Refusal(refusal) => refusal,
-                Denied::Data { message, tool } => {
-                    let instead = tool.map(|tool| format!("use `{tool}`, or "));
-                    let help = instead.unwrap_or_default() + &rewrite::proposal(text);
-                    Refusal::new(RefusalKind::Data, message, help)
-                }
-            }
-        })?;
+        rules::check(&script, &source, has_data, lists, places, hosts)
+            .map_err(|refusal| with_proposal(refusal, text))?;
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
@@ -126,19 +133,12 @@ pub(super) fn bind(
     }
 }
 
-fn not_read(unreadable: &Unreadable, text: &Text, source: &Source<'_>) -> Refusal {
-    let number = unreadable.data.unwrap_or_default();
-    let message = format!(
-        "the command has {}, where what the data of {} would do is not known",
-        unreadable.what,
-        name(source.data[number])
-    );
-    let instead = match unreadable.what.contains("here-document") {
-        true => "write files with `claude__write`, or ",
-        false => "",
-    };
-    let help = instead.to_owned() + &rewrite::proposal(text);
-    Refusal::new(RefusalKind::Data, message, help)
+/// Adds how the command is written so that it works.
+fn with_proposal(mut refusal: Refusal, text: &Text) -> Refusal {
+    if refusal.kind == RefusalKind::Data {
+        refusal.help.push_str(&rewrite::proposal(text));
+    }
+    refusal
 }
 
 /// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
@@ -157,10 +157,9 @@ fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Ref
                 "the number of {} stands right beside a `$`, `<` or `>`",
                 name(source.data[*number])
             );
-            return Err(Refusal::new(
-                RefusalKind::Data,
-                message,
-                rewrite::proposal(text),
+            return Err(with_proposal(
+                Refusal::new(RefusalKind::Data, message, ""),
+                text,
             ));
         }
     }

@@ -2,41 +2,22 @@
 
 use std::ops::Range;
 
-use super::super::Refusal;
 use super::super::hosts::HostLists;
 use super::super::paths::Places;
 use super::super::source::{Source, name};
+use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
 use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
 use cuecard_source::value::{Piece, Text};
+use reqwest::Url;
 
 /// So many folders may be the one in which a command runs.
 const MAX_FOLDERS: usize = 16;
 
-/// Why a command is refused, before it is known how it is written instead.
-pub(super) enum Denied {
-    /// Data, or what may be data, stands where it may not.
-    Data {
-        message: String,
-        /// The built-in tool that does what the program does.
-        tool: Option<&'static str>,
-    },
-    /// A place on the disk or on the network.
-    Refusal(Refusal),
-}
-
-impl From<Refusal> for Denied {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refusal(refusal)
-    }
-}
-
-fn deny<T>(message: String) -> Result<T, Denied> {
-    Err(Denied::Data {
-        message,
-        tool: None,
-    })
+/// Data, or what may be data, stands where it may not. How the command is written instead is added by who knows its text.
+fn deny<T>(message: String) -> Result<T, Refusal> {
+    Err(Refusal::new(RefusalKind::Data, message, ""))
 }
 
 pub(super) fn check(
@@ -46,7 +27,7 @@ pub(super) fn check(
     lists: &CommandLists,
     places: &Places,
     hosts: &HostLists,
-) -> Result<(), Denied> {
+) -> Result<(), Refusal> {
     let mut rules = Rules {
         script,
         source,
@@ -84,7 +65,7 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    fn command(&mut self, command: &SimpleCommand) -> Result<(), Denied> {
+    fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
         // Behind a group stands what redirects all of it.
         let is_group = command.words.is_empty();
         let carried = self.carried(command) || (is_group && self.has_met_data);
@@ -165,7 +146,7 @@ impl Rules<'_> {
     }
 
     /// A program that is not in the table gets no data, in no way.
-    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Denied> {
+    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Refusal> {
         self.no_data(program, words)?;
         let why = match () {
             () if reads_data => "reads data, and may run it",
@@ -176,9 +157,10 @@ impl Rules<'_> {
         deny(format!("`{program}` {why}"))
     }
 
-    fn no_data(&self, program: &str, words: &[Word]) -> Result<(), Denied> {
+    fn no_data(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
         let tool = programs::tool_instead(program);
-        let deny = |message| Err(Denied::Data { message, tool });
+        let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
+        let deny = |message: String| Err(Refusal::new(RefusalKind::Data, message, help.clone()));
         for word in words {
             if let Some(number) = word.data().next() {
                 return deny(format!(
@@ -196,7 +178,7 @@ impl Rules<'_> {
     }
 
     /// The user allowed this program, so its words may be any text. They are never its options.
-    fn allowed(&self, words: &[Word]) -> Result<(), Denied> {
+    fn allowed(&self, words: &[Word]) -> Result<(), Refusal> {
         let mut is_behind_options = false;
         for word in words {
             is_behind_options |= word.literal() == Some("--");
@@ -205,25 +187,15 @@ impl Rules<'_> {
             let Some(text) = self.text(word).filter(|text| !text.is_trusted()) else {
                 continue;
             };
-            let written = text.to_string();
-            match written.split_once("://") {
-                Some((scheme, _)) if is_scheme(scheme) => {
-                    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https")
-                    {
-                        return deny(format!(
-                            "the data of {} makes a URL with `{scheme}:`",
-                            self.name_in(word)
-                        ));
-                    }
-                    self.hosts.grant(&text)?;
-                }
-                _ => {}
+            // Also one of another scheme is refused there.
+            if Url::parse(&text.to_string()).is_ok_and(|url| !url.cannot_be_a_base()) {
+                self.hosts.grant(&text)?;
             }
         }
         Ok(())
     }
 
-    fn listed(&mut self, name: &str, program: &Program, words: &[Word]) -> Result<(), Denied> {
+    fn listed(&mut self, name: &str, program: &Program, words: &[Word]) -> Result<(), Refusal> {
         for word in words {
             self.check_quotes(word)?;
         }
@@ -232,6 +204,16 @@ impl Rules<'_> {
             Operands::Formatted => match words.iter().find(|word| word.literal() != Some("--")) {
                 Some(format) if format.beginning().starts_with('-') => {
                     deny("`printf -v` sets a variable".to_owned())
+                }
+                // `%n` would set the variable that a word names.
+                Some(format)
+                    if format.has_data()
+                        && words.last().is_some_and(|last| !std::ptr::eq(last, format)) =>
+                {
+                    deny(format!(
+                        "the data of {} is the format for other words",
+                        self.name_in(format)
+                    ))
                 }
                 Some(format) => self.check_option(format, words[0].literal() == Some("--")),
                 None => Ok(()),
@@ -249,7 +231,7 @@ impl Rules<'_> {
         options: &str,
         mut kind: Operands,
         words: &[Word],
-    ) -> Result<(), Denied> {
+    ) -> Result<(), Refusal> {
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         for word in words {
             match takes_value.take() {
@@ -315,7 +297,7 @@ impl Rules<'_> {
 
     /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
     /// what they compare as numbers.
-    fn expression(&self, name: &str, words: &[Word]) -> Result<(), Denied> {
+    fn expression(&self, name: &str, words: &[Word]) -> Result<(), Refusal> {
         let words = match words.split_last() {
             Some((last, words)) if name.ends_with('[') && last.literal() == Some("]") => words,
             _ => words,
@@ -344,7 +326,7 @@ impl Rules<'_> {
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
-    fn check_quotes(&self, word: &Word) -> Result<(), Denied> {
+    fn check_quotes(&self, word: &Word) -> Result<(), Refusal> {
         if self.substitutes(word) == Some(false) {
             return deny(
                 "the output of `$(…)` may be data, and has no double quotes around it".to_owned(),
@@ -359,7 +341,7 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn check_option(&self, word: &Word, is_behind_options: bool) -> Result<(), Denied> {
+    fn check_option(&self, word: &Word, is_behind_options: bool) -> Result<(), Refusal> {
         if is_behind_options {
             return Ok(());
         }
@@ -378,7 +360,7 @@ impl Rules<'_> {
     }
 
     /// A word that names a file.
-    fn file(&self, word: &Word, writes: bool) -> Result<(), Denied> {
+    fn file(&self, word: &Word, writes: bool) -> Result<(), Refusal> {
         let has_data = word.has_data() || self.is_moved_by_data;
         if self.substitutes(word).is_some() {
             return deny("the output of `$(…)` may be data, and names a file".to_owned());
@@ -416,7 +398,7 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn redirection(&self, redirection: &Redirection) -> Result<(), Denied> {
+    fn redirection(&self, redirection: &Redirection) -> Result<(), Refusal> {
         let word = &redirection.target;
         let is_descriptor = word
             .literal()
@@ -497,13 +479,6 @@ fn option(options: &str, word: &Word) -> Option<Option<Value>> {
         }
     }
     (word.parts.len() == 1).then_some(None)
-}
-
-fn is_scheme(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text
-            .chars()
-            .all(|character| character.is_ascii_alphanumeric() || "+-.".contains(character))
 }
 
 fn join(folder: &Text, path: &Text) -> Text {

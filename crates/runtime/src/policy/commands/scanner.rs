@@ -192,16 +192,15 @@ impl Scanner<'_> {
         // Whether the next command reads from a pipe, here and in the `{` and `if` around it.
         let mut piped = is_piped;
         let mut groups: Vec<bool> = Vec::new();
+        // A pipe goes on over the ends of lines.
+        let mut is_behind_pipe = false;
         loop {
             let inherited = groups.last().copied().unwrap_or(is_piped);
             match self.peek() {
                 None | Some(Symbol::Char(')')) => break,
                 Some(Symbol::Char(' ' | '\t')) => self.take(),
-                Some(Symbol::Char('\n')) => {
-                    self.take();
-                    piped = inherited;
-                }
-                Some(Symbol::Char(';' | '&')) => {
+                Some(Symbol::Char('\n')) if is_behind_pipe => self.take(),
+                Some(Symbol::Char('\n' | ';' | '&')) => {
                     if self.is_next(";;") || self.is_next(";&") {
                         return self.fail("a `;;`");
                     }
@@ -217,7 +216,8 @@ impl Scanner<'_> {
                     if is_or {
                         self.take();
                     }
-                    piped = if is_or { inherited } else { true };
+                    is_behind_pipe = !is_or;
+                    piped = is_behind_pipe || inherited;
                 }
                 Some(Symbol::Char('#')) => self.comment()?,
                 Some(Symbol::Char('(')) => {
@@ -225,6 +225,7 @@ impl Scanner<'_> {
                         return self.fail("a `((`");
                     }
                     self.take();
+                    is_behind_pipe = false;
                     self.list(piped)?;
                     if !self.is_next(")") {
                         return self.fail("a `(` without its `)`");
@@ -233,6 +234,7 @@ impl Scanner<'_> {
                     self.simple_command(piped, &mut groups, true)?;
                 }
                 Some(_) => {
+                    is_behind_pipe = false;
                     if let Some(is_piped) = self.simple_command(piped, &mut groups, false)? {
                         piped = is_piped;
                     }
