@@ -4,26 +4,26 @@
 //! followed.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use super::super::source::is_integer;
-use super::{Kind, Refusal, Script, reference, refusal};
+use super::{Kind, Refusal, Script, refusal};
 
 /// Patterns of what a script with data may not use, what it may be nevertheless, and what helps. A space stands around
 /// each token, and the last group is the name. `SET` is an assignment of anything but a literal, `FUNCTION` a function,
-/// `@data` data, and `[@ @]` the brackets of a member with data in them.
+/// `WRITTEN` one that is written there, `@data` data, and `[@ @]` the brackets of a member with data in them.
 const SINKS: &[(&str, &str, &str)] = &[
     (
         " (eval|Function|import|constructor|execScript|importScripts|Reflect|Worker|SharedWorker|insertAdjacentHTML\
          |createContextualFragment|setHTMLUnsafe|srcdoc|dangerouslySetInnerHTML|setAttributeNS|setAttributeNode\
-         |createAttribute|globalEval|getScript|parseHTML|addScriptTag|setContent|runIn\\w+Context) ",
+         |createAttribute|globalEval|getScript|parseHTML|addScriptTag|setContent|execCommand|parseFromString|parseHTMLUnsafe\
+         |serviceWorker|addModule|runIn\\w+Context) ",
         "",
         CALL,
     ),
-    (r#"["`'](javascript:)"#, "", CALL),
+    (r#"(?i)"[\s_]*(javascript:)"#, "", CALL),
     (
         r" (setTimeout|setInterval) ",
         r" \w+ \( FUNCTION",
@@ -31,14 +31,16 @@ const SINKS: &[(&str, &str, &str)] = &[
     ),
     (
         r" (?:\S+ \. )?(evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( ",
-        r" (?:document \. |(?:\S+ \. )?\w+ \( FUNCTION)",
-        "write `evaluate(value => …, REFERENCE)`",
+        r#" (?:document \. |(?:\S+ \. )?\w+ \( (?:FUNCTION|"[^"]*" [,)]))"#,
+        SENT,
     ),
     (
-        r" (\$\$?eval) \( ",
-        r" \S+ \( \S+ , FUNCTION",
-        "write `$eval(selector, (element, value) => …, REFERENCE)`",
+        r" (evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( WRITTEN [^,]*@data",
+        "",
+        SENT,
     ),
+    (r" (\$\$?eval) \( ", r" \S+ \( \S+ , FUNCTION", SENT),
+    (r" (\$\$?eval) \( \S+ , WRITTEN [^,]*@data", "", SENT),
     (r" \. (innerHTML|outerHTML) SET", "", "set `textContent`"),
     (r" \. (location|href|src|action|formAction) SET", "", OPEN),
     (r" (?:\S+ )?(location) SET", " (?:const|let|var) ", OPEN),
@@ -81,7 +83,7 @@ const SINKS: &[(&str, &str, &str)] = &[
         "use `.text(…)`",
     ),
     (
-        r" (window|globalThis|self|top|parent|frames|this) \[@ ",
+        r" (window|globalThis|self|top|parent|frames|this|defaultView|contentWindow) \[@ ",
         "",
         MEMBER,
     ),
@@ -92,10 +94,12 @@ const CALL: &str = "call the function that is meant, with the reference as its a
 const OPEN: &str =
     "open the URL with the browser's tool for it (`navigate_page`, `browser_navigate`)";
 const SCRIPT: &str = "write the text of the script element literally";
+const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
 const MEMBER: &str = "write the name of the member literally";
 
 const SET: &str = r#"(?:=|\+=|\|\|=|&&=|\?\?=) (?:[^"]|"[^"]*" [^;)},\w])"#;
-const FUNCTION: &str = r"(?:async )?(?:function |\([^()]*\) =>|[\w$]+ =>|@function [,)])";
+const FUNCTION: &str = r"(?:WRITTEN|@function [,)])";
+const WRITTEN: &str = r"(?:async )?(?:function |\([^()]*\) =>|[\w$]+ =>)";
 
 static TABLE: LazyLock<Vec<(Regex, Option<Regex>, &str)>> = LazyLock::new(|| {
     let sinks = SINKS.iter().map(|(pattern, unless, help)| {
@@ -106,7 +110,10 @@ static TABLE: LazyLock<Vec<(Regex, Option<Regex>, &str)>> = LazyLock::new(|| {
 });
 
 fn read(pattern: &str) -> Regex {
-    let pattern = pattern.replace("SET", SET).replace("FUNCTION", FUNCTION);
+    let pattern = pattern
+        .replace("SET", SET)
+        .replace("FUNCTION", FUNCTION)
+        .replace("WRITTEN", WRITTEN);
     Regex::new(&pattern).expect("a fixed pattern")
 }
 
@@ -134,14 +141,14 @@ impl Script<'_> {
                 ));
             }
         }
-        self.check_sent_functions()
+        Ok(())
     }
 
     /// The tokens with a space around each, and what the patterns need to know of them.
     fn spaced_tokens(&self) -> String {
         static NAMED: LazyLock<Regex> = LazyLock::new(|| {
             read(
-                r" function ([\w$]+) \(| ([\w$]+) = (?:async )?(?:function |\([^()]*\) =>|[\w$]+ =>)| Promise \( (?:async )?(?:function )?(?:\( )?([\w$]+) (?:, ([\w$]+) )?(?:=>|\))",
+                r" function ([\w$]+) \(| ([\w$]+) = WRITTEN| Promise \( (?:async )?(?:function )?(?:\( )?([\w$]+) (?:, ([\w$]+) )?(?:=>|\))",
             )
         });
         static CALLBACK: LazyLock<Regex> = LazyLock::new(|| {
@@ -184,6 +191,10 @@ impl Script<'_> {
                         (None, symbol) => symbol.to_owned(),
                     }
                 }
+                // What is called at once is not the function.
+                Kind::Word if self.at(index) == "function" && self.is_called(index) => {
+                    "@called".to_owned()
+                }
                 _ if self.at(index) == "?." => match self.at(index + 1) {
                     "(" | "[" => continue,
                     _ => ".".to_owned(),
@@ -214,52 +225,21 @@ impl Script<'_> {
         with_functions.into_owned()
     }
 
+    /// Whether something is done with the function that is written at `index`.
+    fn is_called(&self, index: usize) -> bool {
+        let parent = self.tokens[index].parent;
+        let mut following = index..self.tokens.len();
+        let body = following.find(|&at| self.at(at) == "{" && self.tokens[at].parent == parent);
+        let after = body.map(|body| self.tokens[body].partner + 1);
+        after.is_some_and(|after| {
+            self.kind(after) == Some(Kind::Symbol)
+                && !matches!(self.at(after), "," | ";" | ":" | ")" | "]" | "}")
+        })
+    }
+
     /// Whether a bracket opens the name of a member.
     fn is_member(&self, index: usize) -> bool {
         let before = index.wrapping_sub(1);
         self.at(index) == "[" && (self.ends_value(before) || self.at(before) == "?.")
-    }
-
-    /// A function that Playwright sends to the page knows no names of the script around it.
-    fn check_sent_functions(&self) -> Result<(), Refusal> {
-        for index in 0..self.tokens.len() {
-            let number = match self.at(index) {
-                "evaluate" | "evaluateHandle" | "evaluateAll" | "waitForFunction"
-                | "addInitScript" => 0,
-                "$eval" | "$$eval" => 1,
-                _ => continue,
-            };
-            let is_call = self.at(index + 1) == "(" && self.at(index.wrapping_sub(2)) != "document";
-            let function = self.arguments(index + 1).into_iter().nth(number);
-            let data = function.and_then(|function| self.data_in(&function).next());
-            if let (true, Some(data)) = (is_call, data) {
-                let it = reference(data.piece);
-                let call = self.at(index);
-                return Err(refusal(
-                    format!(
-                        "the data of `{it}` is used in the function that `{call}` sends to the page, which doesn't know it"
-                    ),
-                    format!(
-                        "pass it as an argument: `{call}(…, {it})`, and name it in the function: `value => …`"
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// The ranges of the arguments of a call in the script.
-    fn arguments(&self, open: usize) -> Vec<Range<usize>> {
-        let Some(bracket) = self.tokens.get(open) else {
-            return Vec::new();
-        };
-        let commas = (open..bracket.partner)
-            .filter(|&index| self.at(index) == "," && self.tokens[index].parent == Some(open));
-        let mut start = bracket.range.end;
-        let ends = commas
-            .chain([bracket.partner])
-            .map(|index| self.tokens[index].range.start);
-        ends.map(|end| std::mem::replace(&mut start, end)..end)
-            .collect()
     }
 }

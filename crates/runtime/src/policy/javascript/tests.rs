@@ -221,10 +221,14 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "const code = {{a.b}}; setTimeout(code, 1)",
         "const later = setTimeout; later({{a.b}})",
         "setTimeout.call(null, {{a.b}})",
+        "setTimeout(function () { return {{a.b}} }(), 1)",
+        "setTimeout((() => {{a.b}})(), 1)",
+        "document.defaultView[{{a.b}}]",
         "el.innerHTML = {{a.b}}",
         "el.innerHTML += '<b>' + {{a.b}}",
         "el['outerHTML'] = {{a.b}}",
         "el.insertAdjacentHTML('beforeend', {{a.b}})",
+        "document.execCommand('insertHTML', false, {{a.b}})",
         "document.write({{a.b}})",
         "frame.contentDocument.writeln({{a.b}})",
         "img.src = {{a.b}}",
@@ -254,15 +258,24 @@ fn a_script_that_makes_code_of_values_gets_none() {
         assert!(!refusal.help.is_empty());
     }
     assert!(program("o[{{a.b}}]", &[("a.b", "constructor")]).is_err());
-    assert_eq!(
-        refused("async page => { await page.evaluate(() => f({{a.b}})) }").help,
-        "pass it as an argument: `evaluate(…, {{a.b}})`, and name it in the function: `value => …`"
-    );
+    for template in [
+        "async page => { await page.evaluate(() => f({{a.b}})) }",
+        "async page => { await page.$$eval('a', els => els.filter(el => el.text === '{{a.b}}')) }",
+    ] {
+        let help = refused(template).help;
+        assert!(
+            help.ends_with("pass data as its argument, `evaluate(value => …, {{a.b}})`"),
+            "{help}"
+        );
+    }
     for template in [
         "async page => await page.evaluate(x => f(x), {{a.b}})",
         "async page => await page.$$eval('a', (els, x) => els.length + x, {{a.b}})",
         "document.evaluate({{a.b}}, document)",
         "const f = () => 1; setTimeout(f, {{a.b}})",
+        "async page => [await page.evaluate('document.title'), {{a.b}}]",
+        "async page => { const f = x => x.id; await page.evaluate(f, {{a.b}}) }",
+        "async page => await page.evaluate(({ a, b }) => a + b, { a: {{a.b}}, b: 1 })",
         "new Promise((resolve, reject) => setTimeout(resolve, {{a.b}}))",
         "new Promise(r => window.setTimeout(r, {{a.b}}))",
         "function tick() { g({{a.b}}) } setInterval(tick, 5)",
