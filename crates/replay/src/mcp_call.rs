@@ -250,7 +250,9 @@ fn bind_scripts(
         // Below a list or in the name of a member it can't be bound.
         let below = format!("{pointer}/");
         let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
-        if let Some(mark) = params.marks.iter().find(is_below) {
+        let is_whole = matches!(arguments.get(*name), Some(Json::Object(_) | Json::Array(_)));
+        let whole = params.data_around(&pointer).filter(|_| is_whole);
+        if let Some(mark) = params.marks.iter().find(is_below).or(whole) {
             let message = format!(
                 "the data of `{{{{{}}}}}` is used inside `{name}`, which is not a string",
                 mark.reference
@@ -261,9 +263,16 @@ fn bind_scripts(
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
             continue;
         };
+        let is_function = matches!(*name, "function" | "pageFunction")
+            && arguments.get("format") != Some(&Json::from("script"));
+        let shape = if is_function {
+            ScriptShape::Function
+        } else {
+            ScriptShape::Program
+        };
         let script = toolbox
             .policy
-            .script(&text, ScriptShape::Function)
+            .script(&text, shape)
             .map_err(builtin::refused)?;
         arguments.insert((*name).to_owned(), Json::String(script));
     }

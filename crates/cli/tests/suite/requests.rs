@@ -161,3 +161,30 @@ fn a_wait_that_fails_says_how_long_it_took() {
         .unwrap_or_else(|| panic!("{message}"));
     assert!(took >= 20, "{message}");
 }
+
+#[test]
+fn data_in_a_script_is_sent_as_a_value_in_front_of_it() {
+    let place = with_page();
+    let evaluate = |step: u64, params: Value| json!({"step": step, "tool": "mcp__chrome-devtools__evaluate_script", "params": params});
+    let steps = json!([
+        {"step": 1, "id": "said", "tool": "mcp__demo__echo", "params": {"message": "'); alert(1) ('"}, "output": {"text": "$"}},
+        evaluate(2, json!({"function": "() => $x('#never') === '{{said.text}}'"})),
+        evaluate(3, json!({"function": "const x = {{said.text}}; '#never' + x", "format": "script"})),
+        evaluate(4, json!({"function": "() => '#never'"})),
+        {"step": 5, "tool": "sandy__wait_until", "params": {"expression": "'#never' === {{said.text}}", "timeout": 0.1}, "on_error": "skip"},
+    ]);
+    play(&place, &steps, 0);
+    let (params, _) = sent(&place);
+    let scripts: Vec<_> = params
+        .iter()
+        .map(|params| params["arguments"]["function"].as_str().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        scripts[..3],
+        [
+            "((__cuecard_1 = \"'); alert(1) ('\") => (() => $x('#never') === (__cuecard_1)\n))()",
+            "{ const __cuecard_1 = \"'); alert(1) ('\";\nconst x = __cuecard_1; '#never' + x\n}",
+            "async () => !!(await ((async (__cuecard_1 = \"'); alert(1) ('\") => ('#never' === __cuecard_1\n))()\n))",
+        ]
+    );
+}

@@ -50,10 +50,10 @@ pub(super) async fn wait(
             literal(&Json::from(text.to_string()))
         ),
         _ => format!(
-            "async () => !!(await ({}))",
+            "async () => !!(await ({}\n))",
             toolbox
                 .policy
-                .script(&text, ScriptShape::Expression)
+                .script(&text, ScriptShape::Condition)
                 .map_err(refused)?
         ),
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use reqwest::Url;
 
+use super::addresses::is_private;
 use super::source::{name, shown};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
@@ -86,29 +87,17 @@ impl UrlGrant {
         self.is_from_data
     }
 
-    /// To be asked before each request with the addresses that the host of `url` was resolved to; the connection then
-    /// goes to these and to no others. `url` is the granted one or, if `is_redirect`, where an answer sent us.
-    /// `is_private` says whether an address belongs to this machine or its network: loopback, private, link-local.
-    ///
-    /// A URL whose host or port has data in it must not lead to a private address. Another may; a redirect is a peer's answer, so
-    /// it may only if it stays on the same host and port (or steps up from http to https there).
+    /// To be asked before the host of `url` is resolved. `url` is the granted one, or where an answer sent us.
     ///
     /// # Errors
     /// [`RefusalKind::Host`].
-    pub fn check_addresses(
-        &self,
-        url: &Url,
-        addresses: &[IpAddr],
-        is_redirect: bool,
-        is_private: impl Fn(IpAddr) -> bool,
-    ) -> Result<(), Refusal> {
+    pub fn check_url(&self, url: &Url) -> Result<(), Refusal> {
         check_scheme(url, || url.to_string())?;
         self.check_only(url)?;
-        let is_same_place = self.is_same_place(url);
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         let same_credentials =
             url.username() == self.url.username() && url.password() == self.url.password();
-        if has_credentials && !(is_same_place && same_credentials) {
+        if has_credentials && !(self.is_same_place(url) && same_credentials) {
             return Err(host_refusal(
                 format!(
                     "`{}` returned a URL with a user name or a password",
@@ -117,6 +106,25 @@ impl UrlGrant {
                 "fetch that URL in a step of its own",
             ));
         }
+        Ok(())
+    }
+
+    /// To be asked before each request with the addresses that the host of `url` was resolved to; the connection then
+    /// goes to these and to no others.
+    ///
+    /// A URL whose host or port has data in it must not lead to a private address. Another may; a redirect is a peer's
+    /// answer, so it may only if it stays on the same host and port (or steps up from http to https there).
+    ///
+    /// # Errors
+    /// [`RefusalKind::Host`].
+    pub fn check_addresses(
+        &self,
+        url: &Url,
+        addresses: &[IpAddr],
+        is_redirect: bool,
+    ) -> Result<(), Refusal> {
+        self.check_url(url)?;
+        let is_same_place = self.is_same_place(url);
         let is_data = self.is_from_data || !is_same_place;
         if !is_data
             || self
@@ -134,11 +142,10 @@ impl UrlGrant {
                 help,
             ));
         }
-        let private = addresses.iter().copied().find(|&address| {
-            is_private(address)
-                || is_here(address.to_canonical())
-                || is_private(address.to_canonical())
-        });
+        let private = addresses
+            .iter()
+            .copied()
+            .find(|address| is_private(*address));
         let Some(address) = private else {
             return Ok(());
         };
@@ -181,11 +188,6 @@ impl UrlGrant {
             format!("add it with `--only-hosts {}`", host_and_port(url)),
         ))
     }
-}
-
-/// What no caller's `is_private` may forget.
-fn is_here(address: IpAddr) -> bool {
-    address.is_loopback() || address.is_unspecified()
 }
 
 fn host_refusal(message: impl Into<String>, help: impl Into<String>) -> Refusal {
@@ -349,19 +351,10 @@ mod tests {
         HostLists::new(&owned(allowed), &owned(only)).expect("host patterns")
     }
 
-    fn is_private(address: IpAddr) -> bool {
-        match address {
-            IpAddr::V4(address) => {
-                address.is_loopback() || address.is_private() || address.is_link_local()
-            }
-            IpAddr::V6(address) => address.is_loopback(),
-        }
-    }
-
     fn check(grant: &UrlGrant, url: &str, address: &str, is_redirect: bool) -> Result<(), Refusal> {
         let url = Url::parse(url).expect("a URL");
         let address = address.parse().expect("an address");
-        grant.check_addresses(&url, &[address], is_redirect, is_private)
+        grant.check_addresses(&url, &[address], is_redirect)
     }
 
     fn data(value: &str) -> Text {
@@ -383,6 +376,8 @@ mod tests {
             "::ffff:10.1.2.3",
             "0.0.0.0",
             "::",
+            "198.18.0.1",
+            "192.0.2.1",
         ] {
             let refusal =
                 check(&grant, "https://example.com/a", private, false).expect_err(private);
@@ -394,12 +389,8 @@ mod tests {
         let url = grant.url().clone();
         let addresses =
             ["93.184.215.14", "127.0.0.1"].map(|address| address.parse().expect("an address"));
-        assert!(
-            grant
-                .check_addresses(&url, &addresses, false, is_private)
-                .is_err()
-        );
-        assert!(grant.check_addresses(&url, &[], false, is_private).is_err());
+        assert!(grant.check_addresses(&url, &addresses, false).is_err());
+        assert!(grant.check_addresses(&url, &[], false).is_err());
     }
 
     #[test]

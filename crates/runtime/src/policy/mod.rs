@@ -5,17 +5,22 @@
 //! inside the root; data in a command or a script is bound to a variable or a literal instead of spliced into the
 //! code; a URL with data in it doesn't reach this machine or its network. Every built-in tool goes through here.
 
+mod addresses;
 mod commands;
 mod environment;
+pub mod executable_files;
 mod hosts;
 mod javascript;
-pub mod orders;
 mod paths;
 mod source;
+
+/// The name that `commands` has for it still.
+use executable_files as orders;
 
 use std::fmt;
 use std::path::PathBuf;
 
+pub use addresses::is_private;
 pub use commands::BoundCommand;
 use commands::CommandLists;
 use hosts::HostLists;
@@ -50,13 +55,15 @@ pub struct PolicyOptions {
     pub run_dir: Option<PathBuf>,
 }
 
-/// What a script is for, which decides how it has to stand on its own.
+/// Where a script goes, which decides what it is bound as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptShape {
-    /// A JavaScript expression; the result may be put in parentheses.
-    Expression,
-    /// The source of a JavaScript function.
+    /// To a tool that evaluates it: an expression, a function or statements.
+    Program,
+    /// To a tool that takes the source of a function.
     Function,
+    /// Into an expression that awaits it; an expression.
+    Condition,
 }
 
 /// Decides. Made once per run.
@@ -122,8 +129,9 @@ impl Policy {
         commands::bind(text, &self.commands, &self.places, &self.hosts)
     }
 
-    /// The JavaScript with data as literals. In a string it is text. Where an expression is expected, data that is
-    /// JSON for a number, boolean, null, array or object is that value, and everything else a string.
+    /// The JavaScript with names in place of data, bound in front of it. In a string data is text. Where an expression
+    /// is expected, data that is JSON for a number, boolean, null, array or object is that value, and everything else a
+    /// string.
     ///
     /// # Errors
     /// [`RefusalKind::Data`].

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::orders::{decides_what_runs, decides_when_written};
+use super::executable_files::{decides_what_runs, decides_when_written, is_hidden_config};
 use super::source::{name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
@@ -225,6 +225,7 @@ impl Places {
             true => decides_when_written,
             false => decides_what_runs,
         };
+        let of_author = names_of_author(text);
         let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
         for step in passed {
             let is_below = is_inside(&self.root, step)
@@ -235,7 +236,9 @@ impl Places {
             let name = step.file_name().unwrap_or_default().to_string_lossy();
             let is_run =
                 writes && step == path && (self.protected.contains(step) || is_program(step));
-            if !is_below || !(is_run || decides(&name)) {
+            let is_hidden =
+                writes && is_hidden_config(&name) && !of_author.iter().any(|known| *known == name);
+            if !is_below || !(is_run || is_hidden || decides(&name)) {
                 continue;
             }
             let is_allowed = self.allowed.iter().any(|allowed| {
@@ -294,6 +297,20 @@ impl Places {
         }
         Ok(self.working_directory.join(written))
     }
+}
+
+/// The names in a path that have no data in them.
+fn names_of_author(text: &Text) -> Vec<String> {
+    let pieces = text.pieces().iter();
+    let written: String = pieces
+        .map(|piece| match piece.origin.is_trusted() {
+            true => piece.text.as_str(),
+            // No path has this character.
+            false => "\0",
+        })
+        .collect();
+    let names = written.split('/').filter(|name| !name.contains('\0'));
+    names.map(str::to_owned).collect()
 }
 
 /// Whether a file is one that can be started.
@@ -650,14 +667,29 @@ mod tests {
             "git",
             ".gitignore",
             "x.git",
-            ".github.md",
-            "mcp.json",
-            ".mcp",
             "hooks/x",
             "a.bashrc",
+            "inner/report.json",
         ] {
             assert!(places.write(&data(path)).is_ok(), "{path}");
         }
+        // A name that begins with a dot is the author's choice.
+        for path in [".eslintrc.js", "inner/.rspec", ".cache/x", ".hidden/../.x"] {
+            assert!(places.write(&data(path)).is_err(), "{path}");
+            assert!(places.read(&data(path)).is_ok(), "{path}");
+        }
+        for template in [".cache/{{x}}.json", "inner/.tmp/{{x}}"] {
+            assert!(
+                places.write(&text(template, &[("x", "seven")])).is_ok(),
+                "{template}"
+            );
+        }
+        assert!(places.write(&text(".{{x}}", &[("x", "rspec")])).is_err());
+        assert!(
+            places
+                .write(&text(".kube/{{x}}", &[("x", "config")]))
+                .is_err()
+        );
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Origin {
 pub struct Mark {
     /// JSON pointer of the value.
     pub pointer: String,
-    /// The bytes of the string at `pointer`; the whole value (of any type) if absent.
+    /// The bytes of the string at `pointer`; if absent, the whole value (of any type), with the names of its members.
     pub range: Option<Range<usize>>,
     /// Where it came from.
     pub origin: Origin,
@@ -85,6 +85,13 @@ impl Value {
             return None;
         }
         let text = as_text(json);
+        if let Some(mark) = self.data_around(pointer) {
+            return Some(Text::new(vec![Piece {
+                text: text.into_owned(),
+                origin: mark.origin,
+                reference: Some(mark.reference.clone()),
+            }]));
+        }
         let mut pieces = Vec::new();
         let mut done = 0;
         for mark in &self.marks {
@@ -107,6 +114,14 @@ impl Value {
             pieces.push(Piece::author(&text[done..]));
         }
         Some(Text::new(pieces))
+    }
+
+    /// The mark of a peer's answer that is the whole value at `pointer`, or holds it. The names of its members are data
+    /// then too: one of them may be computed, and what it names is marked no further.
+    pub fn data_around(&self, pointer: &str) -> Option<&Mark> {
+        self.marks.iter().find(|mark| {
+            mark.range.is_none() && !mark.origin.is_trusted() && covers(&mark.pointer, pointer)
+        })
     }
 }
 

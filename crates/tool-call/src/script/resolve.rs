@@ -251,7 +251,20 @@ impl Resolver {
                 for (key, value) in members {
                     let key = match key {
                         Template::Literal(Json::String(key)) => key.clone(),
-                        computed => self.text(computed)?,
+                        computed => {
+                            let key = self.value(computed)?;
+                            // A mark is about a value, so data in a key makes the whole object data. The names
+                            // of parameters are the tool's, which knows them.
+                            let mut data = key.marks.into_iter();
+                            let data = data.find(|mark| !mark.origin.is_trusted());
+                            let data = data.filter(|_| !pointer.is_empty());
+                            marks.extend(data.map(|mark| Mark {
+                                pointer: pointer.clone(),
+                                range: None,
+                                ..mark
+                            }));
+                            as_text(&key.json).into_owned()
+                        }
                     };
                     push_pointer(pointer, &key);
                     let value = self.fill(value, pointer, marks)?;

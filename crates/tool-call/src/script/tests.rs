@@ -117,7 +117,8 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
             {"step": 2, "tool": "mcp__s__t", "params": {
                 "whole": "{{a.all}}", "number": "{{a.all.n}}", "flag": "{{ a.all.flag }}", "deep": "{{a.all.list[1].x}}",
                 "text": "n={{a.all.n}} flag={{a.all.flag}} null={{a.all.nothing}} list={{a.all.list}} ü={{a.all.ü}}",
-                "{{a.all.key}}": 1, "plain": [1, {"b": null}]
+                "{{a.all.key}}": 1, "plain": [1, {"b": null}],
+                "env": {"{{a.all.key}}": "author", "OTHER": "x{{a.all.n}}"}
             }}
         ]),
         |_| {
@@ -148,6 +149,17 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
             .text("/whole/ü")
             .is_some_and(|text| !text.is_trusted()),
         "parts of a whole reference are data too"
+    );
+    for pointer in ["/env/k", "/env/OTHER"] {
+        let text = params.text(pointer).expect("a text");
+        assert!(text.pieces().len() == 1 && !text.is_trusted(), "{pointer}");
+    }
+    assert!(params.data_around("/env").is_some(), "its names are data");
+    assert!(params.data_around("/plain").is_none());
+    assert!(
+        params
+            .text("/plain/0")
+            .is_some_and(|text| text.is_trusted())
     );
 }
 

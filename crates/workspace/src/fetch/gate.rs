@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use cuecard_runtime::policy::{Refusal, UrlGrant};
 use reqwest::Url;
 
-use super::{FetchGate, is_private};
+use super::FetchGate;
 
 /// Asks the policy at every hop, and keeps its words: a refusal is not an error of the network.
 #[derive(Debug)]
@@ -32,23 +32,18 @@ impl PolicyGate {
 
 impl FetchGate for PolicyGate {
     fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String> {
-        // Before the name is looked up there are no addresses: then only the name is judged, with one that
-        // belongs to nobody.
-        let nobody = [IpAddr::from([192, 0, 2, 1])];
-        let addresses = if addresses.is_empty() {
-            &nobody
-        } else {
-            addresses
-        };
         let is_redirect = url != self.grant.url();
-        self.grant
-            .check_addresses(url, addresses, is_redirect, is_private)
-            .map_err(|refusal| {
-                let message = refusal.message.clone();
-                if let Ok(mut kept) = self.refusal.lock() {
-                    *kept = Some(refusal);
-                }
-                message
-            })
+        // Before the name is looked up there are no addresses.
+        let judged = match addresses.is_empty() {
+            true => self.grant.check_url(url),
+            false => self.grant.check_addresses(url, addresses, is_redirect),
+        };
+        judged.map_err(|refusal| {
+            let message = refusal.message.clone();
+            if let Ok(mut kept) = self.refusal.lock() {
+                *kept = Some(refusal);
+            }
+            message
+        })
     }
 }

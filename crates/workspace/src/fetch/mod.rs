@@ -1,6 +1,5 @@
 //! Fetching a page: every hop is judged before it is made, and goes where it was judged to go.
 
-mod address;
 mod body;
 mod error;
 mod gate;
@@ -15,7 +14,6 @@ use reqwest::header::{
 };
 use reqwest::{Client, Response, Url};
 
-pub use address::is_private;
 pub use error::{FetchError, Stage};
 pub use gate::PolicyGate;
 

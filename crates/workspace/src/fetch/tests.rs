@@ -12,6 +12,7 @@ use axum::routing::get;
 use reqwest::Url;
 
 use super::*;
+use cuecard_runtime::policy::is_private;
 
 /// Admits all, and notes what it was asked.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::super::places::{Platform, fixed_paths};
 use super::*;
-use cuecard_runtime::policy::orders::decides_what_runs;
+use cuecard_runtime::policy::executable_files::decides_what_runs;
 
 #[test]
 fn data_can_write_no_config_that_is_found_by_itself() {
@@ -10,7 +10,7 @@ fn data_can_write_no_config_that_is_found_by_itself() {
         let mut names = std::path::Path::new(path).iter();
         assert!(
             names.any(|name| decides_what_runs(&name.to_string_lossy())),
-            "`{path}` is missing in `runtime/policy/orders.rs`"
+            "`{path}` is missing in `runtime/policy/executable_files.rs`"
         );
     }
     assert!(decides_what_runs("claude_desktop_config.json"));

@@ -1,107 +1,256 @@
-//! Data in JavaScript: bound as literals by the place it stands in.
+//! Data in JavaScript.
+//!
+//! A script never has data in it. Each reference becomes a name, and the name is bound in front of the script:
+//! `((__cuecard_1 = "data") => (script))()`. So whatever the script is and however it is read here, data is a value.
+//! What is left to refuse is a script that turns values into code itself, and a reference where a name would mean
+//! something else than its value.
 
-mod lexer;
 mod literal;
+mod places;
+mod sinks;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
-use super::source::{Source, name, reference, shown};
+use std::ops::Range;
+
+use super::source::{reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
+use tokens::{Kind, Token, is_operator_word};
+
+/// How many bytes a script may have.
+const MAX_LENGTH: usize = 1 << 20;
 
 pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
-    let Some(source) = Source::new(text) else {
-        return Err(Refusal::new(
-            RefusalKind::Data,
-            "the script is longer than 1 MiB",
-            "load it from a file or an address in the page",
-        ));
-    };
-    if shape == ScriptShape::Function && is_all_data(text) {
-        return Err(Refusal::new(
-            RefusalKind::Data,
-            format!("the whole function `{}` is data", shown(text)),
-            "write the function literally, and use the reference as a value in it",
-        ));
+    if text.is_trusted() {
+        return Ok(text.to_string());
     }
-    let mut read = lexer::read(&source);
-    if read.ends_in_comment {
-        read.output.push('\n');
-    }
-    if let Some((piece, place)) = read.misplaced {
-        return Err(place.refusal(source.data[piece]));
-    }
-    if let (Some(doubt), Some(piece)) = (read.doubt, source.data.first()) {
-        return Err(Refusal::new(
-            RefusalKind::Data,
-            format!(
-                "can't determine how the script uses the data of {}: {doubt}",
-                name(piece)
-            ),
-            "simplify that part of the script",
+    let is_all_data = text
+        .pieces()
+        .iter()
+        .all(|piece| !piece.origin.is_trusted() || piece.text.trim().is_empty());
+    if is_all_data && shape != ScriptShape::Condition {
+        return Err(refusal(
+            format!("the whole script `{}` is data", shown(text)),
+            "write the script literally, and use the reference as a value in it",
         ));
     }
-    Ok(read.output)
+    let script = Script::new(text)?;
+    script.check_places()?;
+    script.check_sinks()?;
+    Ok(script.bound(shape))
 }
 
-fn is_all_data(text: &Text) -> bool {
-    !text.is_trusted()
-        && text
-            .pieces()
-            .iter()
-            .all(|piece| !piece.origin.is_trusted() || piece.text.trim().is_empty())
+fn refusal(message: String, help: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalKind::Data, message, help)
 }
 
-/// A place where data can't be bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Comment,
-    Regex,
-    Escape,
-    /// Right after a value, where the literal would become its argument or be glued to it.
-    AfterValue,
-    /// Where a name is expected.
-    Name,
-    /// An argument that is run as code.
-    Evaluated,
+/// A script with names in place of data.
+struct Script<'text> {
+    text: String,
+    tokens: Vec<Token>,
+    data: Vec<Data<'text>>,
 }
 
-impl Place {
-    fn refusal(self, piece: &Piece) -> Refusal {
-        let it = reference(piece);
-        let (place, help) = match self {
-            Self::Comment => (
-                "in a comment of the script",
-                format!("take `{it}` out of the comment"),
-            ),
-            Self::Regex => (
-                "in a regular expression of the script, where it would be a part of the pattern",
-                format!(
-                    "compare with `text.includes({it})`, or escape it in the script for `new RegExp`"
-                ),
-            ),
-            Self::Escape => (
-                "right after a backslash or an unfinished escape in the script",
-                "write `\\\\` for a backslash".to_owned(),
-            ),
-            Self::AfterValue => (
-                "where the script expects no value",
-                format!("put an operator before `{it}`, or quotes around it"),
-            ),
-            Self::Name => (
-                "where the script expects a name",
-                format!("use it as a value: `object[{it}]`, `{{ [{it}]: value }}`"),
-            ),
-            Self::Evaluated => (
-                "in an argument that the script runs as code",
-                "pass a function instead of text, and use the reference as a value in it"
-                    .to_owned(),
-            ),
+/// Data, and the name for it in the script.
+struct Data<'text> {
+    piece: &'text Piece,
+    name: String,
+    range: Range<usize>,
+}
+
+impl<'text> Script<'text> {
+    fn new(text: &'text Text) -> Result<Self, Refusal> {
+        let mut script = Self {
+            text: String::new(),
+            tokens: Vec::new(),
+            data: Vec::new(),
         };
-        Refusal::new(
-            RefusalKind::Data,
-            format!("the data of `{it}` is used {place}"),
-            help,
-        )
+        for piece in text.pieces() {
+            if piece.origin.is_trusted() {
+                script.text.push_str(&piece.text);
+                continue;
+            }
+            let name = format!("__cuecard_{}", script.data.len() + 1);
+            let start = script.text.len();
+            script.text.push_str(&name);
+            script.data.push(Data {
+                piece,
+                range: start..script.text.len(),
+                name,
+            });
+        }
+        if script.text.len() > MAX_LENGTH {
+            return Err(refusal(
+                "the script is longer than 1 MiB".to_owned(),
+                "load it from a file or an address in the page",
+            ));
+        }
+        script.tokens = tokens::read(&script.text).map_err(|reason| {
+            refusal(
+                format!(
+                    "can't tell how the script uses the data of `{}`: {reason}",
+                    script.source()
+                ),
+                "simplify that part of the script",
+            )
+        })?;
+        Ok(script)
+    }
+
+    /// The script as an expression, or as statements if it is no expression.
+    fn bound(&self, shape: ScriptShape) -> String {
+        let script = self.with_texts();
+        let names = |separator: &str| {
+            let bound = self.data.iter().map(|data| {
+                let is_in_code = self
+                    .tokens
+                    .iter()
+                    .any(|token| token.kind == Kind::Word && token.range == data.range);
+                let text = &data.piece.text;
+                let literal = if is_in_code {
+                    literal::expression(text)
+                } else {
+                    literal::string(text)
+                };
+                format!("{} = {literal}", data.name)
+            });
+            bound.collect::<Vec<_>>().join(separator)
+        };
+        // In an expression a comment at its end would reach over the bracket.
+        let expression = script.trim_end().trim_end_matches(';');
+        let is_function = self
+            .tokens
+            .iter()
+            .any(|token| matches!(&self.text[token.range.clone()], "=>" | "function"));
+        match shape {
+            ScriptShape::Condition => format!("(async ({}) => ({expression}\n))()", names(", ")),
+            // A tool that takes a function may take an expression in its place.
+            ScriptShape::Function if !is_function => {
+                format!("({}) => ({expression}\n)", names(", "))
+            }
+            ScriptShape::Program if self.is_statements() => {
+                format!("{{ const {};\n{script}\n}}", names(", "))
+            }
+            ScriptShape::Function | ScriptShape::Program => {
+                format!("(({}) => ({expression}\n))()", names(", "))
+            }
+        }
+    }
+
+    /// The script with strings and templates as expressions that use the names in them.
+    fn with_texts(&self) -> String {
+        let mut script = String::new();
+        let mut at = 0;
+        for token in &self.tokens {
+            let data: Vec<_> = self.data_in(&token.range).collect();
+            if data.is_empty() || !matches!(token.kind, Kind::String | Kind::Template) {
+                continue;
+            }
+            script.push_str(&self.text[at..token.range.start]);
+            at = token.range.end;
+            script.push_str(&match token.kind {
+                Kind::String => {
+                    let (range, quote) = (&token.range, &self.text[token.range.start..][..1]);
+                    let inner = range.start + 1..range.end - 1;
+                    format!("({})", self.joined(inner, quote, |data| data.name.clone()))
+                }
+                _ => self.replaced(token.range.clone(), |data| format!("${{{}}}", data.name)),
+            });
+        }
+        script + &self.text[at..]
+    }
+
+    /// Strings and values with `+` between them that make the text of a part with data in it.
+    fn joined(
+        &self,
+        part: Range<usize>,
+        quote: &str,
+        name: impl Fn(&Data<'_>) -> String,
+    ) -> String {
+        let text = self.replaced(part, |data| format!("{quote} + {} + {quote}", name(data)));
+        let text = format!("{quote}{text}{quote}");
+        // `"" + x + ""` is `x`, which is bound as text.
+        let nothing = format!("{quote}{quote} + ");
+        let text = text.strip_prefix(&nothing).unwrap_or(&text);
+        let nothing = format!(" + {quote}{quote}");
+        text.strip_suffix(&nothing).unwrap_or(text).to_owned()
+    }
+
+    /// A part of the script with its names replaced.
+    fn replaced(&self, range: Range<usize>, name: impl Fn(&Data<'_>) -> String) -> String {
+        let mut text = String::new();
+        let mut at = range.start;
+        for data in self.data_in(&range) {
+            text.push_str(&self.text[at..data.range.start]);
+            text.push_str(&name(data));
+            at = data.range.end;
+        }
+        text + &self.text[at..range.end]
+    }
+
+    /// Whether it is more than one expression: what `eval` takes and parentheses don't.
+    fn is_statements(&self) -> bool {
+        const STATEMENTS: &[&str] = &[
+            "const", "let", "var", "if", "for", "while", "do", "switch", "try", "throw", "return",
+            "class", "{",
+        ];
+        let is_continued = |index| matches!(self.at(index), "in" | "instanceof" | "of");
+        let mut is_in_function = false;
+        STATEMENTS.contains(&self.at(0))
+            || self.tokens.iter().enumerate().any(|(index, token)| {
+                is_in_function |= matches!(self.at(index), "=>" | "function");
+                if self.at(index) == "await" && !is_in_function {
+                    return true;
+                }
+                let is_start = token.is_line_start || self.at(index.wrapping_sub(1)) == "}";
+                let is_after_value =
+                    self.ends_value(index.wrapping_sub(1)) || self.at(index.wrapping_sub(1)) == "}";
+                let begins =
+                    matches!(token.kind, Kind::Word | Kind::String) && !is_continued(index);
+                token.parent.is_none()
+                    && (self.at(index) == ";" || (is_start && is_after_value && begins))
+            })
+    }
+
+    /// The text of a token; empty outside the script.
+    fn at(&self, index: usize) -> &str {
+        self.tokens
+            .get(index)
+            .map_or("", |token| &self.text[token.range.clone()])
+    }
+
+    fn kind(&self, index: usize) -> Option<Kind> {
+        self.tokens.get(index).map(|token| token.kind)
+    }
+
+    fn data_in<'a>(
+        &'a self,
+        range: &Range<usize>,
+    ) -> impl Iterator<Item = &'a Data<'text>> + use<'a, 'text> {
+        let Range { start, end } = *range;
+        self.data
+            .iter()
+            .filter(move |data| data.range.start >= start && data.range.end <= end)
+    }
+
+    /// Whether an expression can end with this token.
+    fn ends_value(&self, index: usize) -> bool {
+        match self.kind(index) {
+            Some(Kind::Word) => !is_operator_word(self.at(index)),
+            Some(Kind::String | Kind::Regex) => true,
+            Some(Kind::Symbol) => {
+                matches!(self.at(index), ")" | "]" | "`") && self.tokens[index].partner < index
+            }
+            Some(Kind::Template) | None => false,
+        }
+    }
+
+    /// The first reference, for messages.
+    fn source(&self) -> String {
+        self.data
+            .first()
+            .map_or_else(String::new, |data| reference(data.piece))
     }
 }

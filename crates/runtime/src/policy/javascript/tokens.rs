@@ -1,0 +1,168 @@
+//! The words, symbols and texts of a script.
+//!
+//! Data is in no script, only names for it are, so a token that is read wrong can't let data out: it makes a script that
+//! is refused, or that fails. Where the language needs a parser to go on, the reader stops.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name, a keyword or a number.
+    Word,
+    /// A string with its quotes.
+    String,
+    /// The text of a template up to its end or to `${`.
+    Template,
+    Regex,
+    /// Anything else. A backtick is one, at both ends of a template.
+    Symbol,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) range: Range<usize>,
+    /// The token of the innermost bracket or template around it.
+    pub(super) parent: Option<usize>,
+    /// The token that closes this bracket or template, or that opens it.
+    pub(super) partner: usize,
+    /// Whether it is the first in its line.
+    pub(super) is_line_start: bool,
+}
+
+/// What an expression can follow.
+const OPERATOR_WORDS: &[&str] = &[
+    "return",
+    "typeof",
+    "instanceof",
+    "in",
+    "of",
+    "void",
+    "delete",
+    "throw",
+    "case",
+    "do",
+    "else",
+    "new",
+    "await",
+    "yield",
+    "default",
+    "extends",
+];
+
+pub(super) fn is_operator_word(word: &str) -> bool {
+    OPERATOR_WORDS.contains(&word)
+}
+
+/// The tokens of a script, or why it can't be read.
+pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?xs)\A(?:
+              (?<space> [\s\u{feff}]+ | //[^\n\r\u{2028}\u{2029}]* | /\*.*?\*/ )
+            | (?<string> "(?:[^"\\\n\r]|\\.)*" | '(?:[^'\\\n\r]|\\.)*' )
+            | (?<word> [\w$\u{200c}\u{200d}]+ )
+            | \.\.\. | => | \?\.  | <!-- | \+\+ | -- | (?:===?|!==?|<=|>=) | (?:\+|-|\*\*?|\|\|?|&&?|\?\?|%|\^|<<|>>>?)=?
+            | [^"'\\] )"#,
+        )
+        .expect("a fixed pattern")
+    });
+    static REGEX: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\A/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/\w*")
+            .expect("a fixed pattern")
+    });
+    static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?s)\A(?:[^`\\$]|\\.|\$+[^`\\${]|\$+\\.)*\$*?(?<end>`|\$\{)")
+            .expect("a fixed pattern")
+    });
+
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut is_line_start = true;
+    let mut at = 0;
+    while at < script.len() {
+        let rest = &script[at..];
+        let is_template = open
+            .last()
+            .is_some_and(|&bracket| &script[tokens[bracket].range.clone()] == "`");
+        let (kind, length) = if is_template {
+            let chunk = TEMPLATE.captures(rest).ok_or("a template isn't closed")?;
+            let end = chunk["end"].len();
+            match chunk[0].len() - end {
+                0 => (Kind::Symbol, end),
+                length => (Kind::Template, length),
+            }
+        } else if rest.starts_with('/') && !rest.starts_with("//") && !rest.starts_with("/*") {
+            match tokens
+                .last()
+                .map(|last| (last.kind, &script[last.range.clone()]))
+            {
+                Some((Kind::Symbol, "}" | "++" | "--")) => {
+                    return Err("a `/` may begin a regular expression or divide");
+                }
+                Some((Kind::Symbol, ")" | "]" | "`") | (Kind::String | Kind::Regex, _)) => {
+                    (Kind::Symbol, 1)
+                }
+                Some((Kind::Word, word)) if !is_operator_word(word) => (Kind::Symbol, 1),
+                _ => (
+                    Kind::Regex,
+                    REGEX
+                        .find(rest)
+                        .ok_or("a regular expression isn't closed")?
+                        .len(),
+                ),
+            }
+        } else {
+            let token = TOKEN
+                .captures(rest)
+                .ok_or("a string isn't closed, or a name has a backslash")?;
+            let length = token[0].len();
+            if token.name("space").is_some() {
+                is_line_start |= token[0].contains(['\n', '\r', '\u{2028}', '\u{2029}']);
+                at += length;
+                continue;
+            }
+            match () {
+                () if token.name("string").is_some() => (Kind::String, length),
+                () if token.name("word").is_some() => (Kind::Word, length),
+                () => (Kind::Symbol, length),
+            }
+        };
+        let index = tokens.len();
+        let text = &rest[..length];
+        let mut partner = index;
+        match (kind, text) {
+            (Kind::Symbol, "<!--") => return Err("`<!--` may be a comment"),
+            (Kind::Symbol, "`") if is_template => partner = open.pop().unwrap_or(index),
+            (Kind::Symbol, ")" | "]" | "}") => {
+                partner = open.pop().ok_or("the brackets don't match")?;
+                let opened = &script[tokens[partner].range.clone()];
+                if !matches!((opened, text), ("(", ")") | ("[", "]") | ("{" | "${", "}")) {
+                    return Err("the brackets don't match");
+                }
+            }
+            _ => {}
+        }
+        tokens.push(Token {
+            kind,
+            range: at..at + length,
+            parent: open.last().copied(),
+            partner,
+            is_line_start,
+        });
+        if partner != index {
+            tokens[partner].partner = index;
+        } else if kind == Kind::Symbol && matches!(text, "(" | "[" | "{" | "${" | "`") {
+            open.push(index);
+        }
+        is_line_start = false;
+        at += length;
+    }
+    match open.last() {
+        None => Ok(tokens),
+        Some(_) => Err("a bracket or a template isn't closed"),
+    }
+}
