@@ -189,7 +189,16 @@ impl Rules<'_> {
             };
             // Also one of another scheme is refused there.
             if Url::parse(&text.to_string()).is_ok_and(|url| !url.cannot_be_a_base()) {
-                self.hosts.grant(&text)?;
+                let grant = self.hosts.grant(&text)?;
+                let host = grant.url().host_str().unwrap_or_default();
+                let address = match host.ends_with("localhost") {
+                    true => "127.0.0.1",
+                    false => host.trim_start_matches('[').trim_end_matches(']'),
+                };
+                // What another name leads to, the program will see.
+                if let Ok(address) = address.parse() {
+                    grant.check_addresses(grant.url(), &[address], false)?;
+                }
             }
         }
         Ok(())
