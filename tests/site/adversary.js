@@ -1,7 +1,8 @@
 // Changes a page as its next release might, and tells of everything that is done to it afterwards whether it was done to
 // the element that was meant. After each change a careful person, who knows the page as it was, can tell that the tracked
 // element is meant, or can't tell which one is: no change may make another element look right. That rule is at the end
-// of this file, in `misleads`; what breaks it is undone and refused.
+// of this file, in `misleads`; what breaks it is undone and refused. Of a control that is called otherwise by now nothing is
+// right.
 (() => {
 // ---- What is heard
 
@@ -239,6 +240,8 @@ function shown(element) {
 
 const spoken = (element) => referred(element).map(textIn).join(' ') || element.getAttribute('aria-label') || element.getAttribute('title') || '';
 const words = (element) => shown(element) || spoken(element);
+/** What assistive tools call it; a step knows it by that. */
+const accessibleName = (element) => plain(referred(element).map(textIn).join(' ') || element.getAttribute('aria-label') || shown(element) || element.getAttribute('title') || '');
 const namesOf = (element) => [...new Set([plain(shown(element)), plain(spoken(element))].filter(Boolean))];
 
 /** The texts that give a section its name. */
@@ -1248,7 +1251,8 @@ function describe(target) {
   const mark = item && [...slotsOf(item, isOther)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
   const isMark = Boolean(mark) && [target, ...labelsOf(target)].some((one) => one.contains(mark.node));
   const isTold = target.localName === 'input' ? target.type : null;
-  return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, isInItem: Boolean(item), alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
+  const named = target.matches(CONTROLS) ? accessibleName(target) : null;
+  return { role, names, named, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, isInItem: Boolean(item), alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
 }
 
 /** Why a person would now take another element than the tracked one for the one that was meant; null if nobody would. */
@@ -1283,10 +1287,13 @@ function misleads(old, c, isAway = false) {
 /** Whether a text can be read anywhere on the page. */
 const isRead = (text) => ` ${[...slotsOf(document)].map((slot) => plain(slot.text)).join(' ')} `.includes(` ${plain(text)} `);
 
+/** Whether the tracked element is called otherwise by now: whatever its ids, that is for a person to look at. */
+const isRenamed = (old, { target }) => Boolean(target) && old.named !== null && accessibleName(target) !== old.named;
+
 /** Whether a careful person would be certain that the tracked element is meant. */
 function isObvious(old, c) {
   const { target } = c;
-  if (!target || !isVisible(target) || !isEnabled(target) || c.isCovered || roleOf(target) !== old.role) return false;
+  if (!target || isRenamed(old, c) || !isVisible(target) || !isEnabled(target) || c.isCovered || roleOf(target) !== old.role) return false;
   if (plain(words(target)) !== old.shown) return false;
   if (!c.said.every(isRead)) return false;
   const place = placeOf(target);
@@ -1312,7 +1319,7 @@ function apply({ address, said, changes, seed, case: name }) {
     const reason = misleads(old, c) ?? (c.late ? misleads(old, c, true) : null);
     need(!reason, reason);
     const result = { ok: true, applied, obvious: isObvious(old, c), tracked: Boolean(c.target && isVisible(c.target)) };
-    running = { name, tracked: c.target, known: new WeakSet(elementsIn(document)), isAway: Boolean(c.late) };
+    running = { name, tracked: isRenamed(old, c) ? null : c.target, known: new WeakSet(elementsIn(document)), isAway: Boolean(c.late) };
     c.late?.();
     return result;
   };

@@ -101,6 +101,7 @@ pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
     let words = [
         "same",
         "healed",
+        "renamed",
         "ambiguous",
         "wrong target",
         "gone",

@@ -424,6 +424,26 @@ pub(super) const HEAL: &[Field] = &[
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
         "What is changed: a JSON Patch (RFC 6902).",
     ),
+    field(
+        "renames",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/rename\"}}",
+        "Elements that may have another name now: each is accepted by its step.",
+    ),
+];
+
+pub(super) const HEAL_RENAME: &[Field] = &[
+    required("stepId", TEXT, "The id of the step."),
+    field("description", TEXT, "Its sentence."),
+    field("reason", TEXT, "What the element has of the old one."),
+    field("from", TEXT, "The old name."),
+    field("to", TEXT, "The new name."),
+    field("score", SCORE, "What the element scores."),
+    field("next", SCORE, "What the next best scores."),
+    required(
+        "patch",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
+        "What is changed once it is accepted.",
+    ),
 ];
 
 pub(super) const HEAL_CHANGE: &[Field] = &[

@@ -5,9 +5,12 @@
 //!   "base": "9f86d081884c7d65…",
 //!   "changes": [ { "stepId": "st-3f9a1c07b2de", "description": "Click 'Log in'", "reason": "…", "score": 0.93, "next": 0.31 } ],
 //!   "patch": [ { "op": "test", "path": "/testSteps/1/id", "value": "st-3f9a1c07b2de" },
-//!              { "op": "replace", "path": "/testSteps/1/selector", "value": "role=button[name=\"Sign in\"]" } ] }
+//!              { "op": "replace", "path": "/testSteps/1/selector", "value": "role=button[name=\"Sign in\"]" } ],
+//!   "renames": [ { "stepId": "st-91be0d44a6f1", "description": "Click 'Save'", "reason": "…", "from": "Save", "to": "Publish",
+//!                  "patch": [ … ] } ] }
 //! ```
 //!
+//! `renames` are not part of `patch`: a person accepts each by the id of its step.
 //! `patch` is a JSON Patch (RFC 6902), which other tools can apply too. `base` is the SHA-256 of the text of the steps
 //! that it fits; to any other text it is not applied. Nothing but selectors, fingerprints and indexes is ever changed.
 
@@ -61,19 +64,62 @@ pub struct HealPatch {
     pub changes: Vec<Json>,
     /// What is changed.
     pub patch: Vec<Operation>,
+    /// What was not done, since an element may have another name by now: each is accepted by itself.
+    pub renames: Vec<ProposedRename>,
+}
+
+/// What would make a step know an element under another name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposedRename {
+    /// The id of the step.
+    pub id: String,
+    /// The other keys of the file: for people.
+    pub told: Map<String, Json>,
+    /// What is changed, if a person says that it is the same element.
+    pub patch: Vec<Operation>,
 }
 
 impl HealPatch {
     /// The file as it is written: indented, with a line end.
     pub fn to_text(&self) -> String {
-        let patch: Vec<Json> = self.patch.iter().map(Operation::to_json).collect();
-        let file = json!({
+        let operations =
+            |patch: &[Operation]| -> Vec<Json> { patch.iter().map(Operation::to_json).collect() };
+        let mut file = json!({
             "version": HEAL_VERSION,
             "base": self.base,
             "changes": self.changes,
-            "patch": patch,
+            "patch": operations(&self.patch),
         });
+        if !self.renames.is_empty() {
+            let rename = |rename: &ProposedRename| {
+                let mut told = rename.told.clone();
+                told.insert("patch".to_owned(), operations(&rename.patch).into());
+                Json::Object(told)
+            };
+            file["renames"] = self.renames.iter().map(rename).collect();
+        }
         format!("{file:#}\n")
+    }
+
+    /// The patch of these renames, and with `is_whole` of everything else; it keeps the renames that it is made of.
+    ///
+    /// # Errors
+    /// If one of them is not proposed.
+    pub fn accepting(mut self, ids: &[String], is_whole: bool) -> Result<Self, Diagnostic> {
+        if let Some(id) = ids
+            .iter()
+            .find(|id| self.renames.iter().all(|one| one.id != **id))
+        {
+            return Err(no_rename(id));
+        }
+        if !is_whole {
+            self.patch.clear();
+            self.changes.clear();
+        }
+        self.renames.retain(|rename| ids.contains(&rename.id));
+        let accepted = self.renames.iter().flat_map(|rename| rename.patch.clone());
+        self.patch.extend(accepted);
+        Ok(self)
     }
 
     /// The text of the steps with the changes: what is not changed stays in its order.
@@ -101,13 +147,35 @@ impl HealPatch {
     }
 }
 
-/// The patch that gives `steps` what the healed ones are known by now.
+/// The patch that gives `steps` what the healed ones are known by now, and proposes the new names of the renamed ones.
 ///
 /// # Errors
 /// If the text can't be read as steps.
-pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diagnostic> {
+pub fn heal(
+    steps: &SourceFile,
+    healed: &[HealedStep],
+    renamed: &[HealedStep],
+) -> Result<HealPatch, Diagnostic> {
     let before = document(steps)?;
-    let mut patch = Vec::new();
+    let patches = operations(&before, healed)?;
+    let renames = renamed.iter().zip(operations(&before, renamed)?);
+    Ok(HealPatch {
+        base: hash(steps.text()),
+        changes: healed.iter().map(|step| change(step).into()).collect(),
+        patch: patches.into_iter().flatten().collect(),
+        renames: renames
+            .map(|(step, patch)| ProposedRename {
+                id: step.id.clone(),
+                told: rename(&before, step),
+                patch,
+            })
+            .collect(),
+    })
+}
+
+/// What changes each step.
+fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>>, Diagnostic> {
+    let mut patches = Vec::new();
     for step in healed {
         let place = format!("/testSteps/{}", step.place);
         let Some(Json::Object(old)) = before.pointer(&place) else {
@@ -120,19 +188,27 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
             ))
             .with_help("if the page is right, change the variable, and parse the scenario again"));
         }
-        patch.push(Operation::Test(
+        let mut patch = vec![Operation::Test(
             format!("{place}/id"),
             step.id.clone().into(),
-        ));
+        )];
         let new = with_new_marks(old, step);
         let changes = difference(&Json::Object(old.clone()), &Json::Object(new));
         patch.extend(changes.into_iter().map(|operation| operation.below(&place)));
+        patches.push(patch);
     }
-    Ok(HealPatch {
-        base: hash(steps.text()),
-        changes: healed.iter().map(change).collect(),
-        patch,
-    })
+    Ok(patches)
+}
+
+/// A proposed rename for people: the old name and the new one.
+fn rename(before: &Json, step: &HealedStep) -> Map<String, Json> {
+    let mut told = change(step);
+    let known = before.pointer(&format!("/testSteps/{}/fingerprint", step.place));
+    let old = |key: &str| known?.get(key)?.as_str().filter(|name| !name.is_empty());
+    let from = old("name").or_else(|| old("text")).unwrap_or_default();
+    told.insert("from".to_owned(), from.into());
+    told.insert("to".to_owned(), healed_name(step).into());
+    told
 }
 
 /// What the element of a step is called now.
@@ -171,15 +247,19 @@ fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, 
     step
 }
 
-fn change(step: &HealedStep) -> Json {
+fn change(step: &HealedStep) -> Map<String, Json> {
     let rounded = |score: f64| (score * 1000.0).round() / 1000.0;
-    json!({
-        "stepId": step.id,
-        "description": step.description,
-        "reason": step.reason,
-        "score": rounded(step.score),
-        "next": rounded(step.next),
-    })
+    let entries = [
+        ("stepId", json!(step.id)),
+        ("description", json!(step.description)),
+        ("reason", json!(step.reason)),
+        ("score", json!(rounded(step.score))),
+        ("next", json!(rounded(step.next))),
+    ];
+    entries
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 /// Reads a patch.
@@ -214,7 +294,19 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
             Vec::new()
         }
     };
-    let foreign = patch.iter().find(|operation| !is_allowed(operation));
+    let renames = file["renames"].as_array().map_or(&[][..], Vec::as_slice);
+    let renames: Vec<ProposedRename> = match renames.iter().map(read_rename).collect() {
+        Ok(renames) => renames,
+        Err(message) => {
+            found.push(wrong(message));
+            Vec::new()
+        }
+    };
+    let of_renames = renames.iter().flat_map(|rename| &rename.patch);
+    let foreign = patch
+        .iter()
+        .chain(of_renames)
+        .find(|operation| !is_allowed(operation));
     if let Some(operation) = foreign {
         found.push(wrong(format!(
             "the patch would change `{}`, which does not identify an element",
@@ -228,7 +320,28 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
         base: text("base").unwrap_or_default().to_owned(),
         changes: file["changes"].as_array().cloned().unwrap_or_default(),
         patch,
+        renames,
     })
+}
+
+/// Reads a proposed rename: it may change only the step that it names.
+fn read_rename(rename: &Json) -> Result<ProposedRename, String> {
+    let mut told = rename.as_object().cloned().unwrap_or_default();
+    let patch = told.remove("patch").unwrap_or_default();
+    let patch = read_patch(&patch).map_err(|error| error.to_string())?;
+    let id = rename["stepId"].as_str().unwrap_or_default().to_owned();
+    let step = match patch.first() {
+        Some(Operation::Test(pointer, tested)) if *tested == id.as_str() => {
+            pointer.strip_suffix("id")
+        }
+        _ => None,
+    };
+    let is_of_step =
+        |operation: &Operation| step.is_some_and(|step| operation.pointer().starts_with(step));
+    match patch.iter().all(is_of_step) && !id.is_empty() && step.is_some() {
+        true => Ok(ProposedRename { id, told, patch }),
+        false => Err(format!("a rename is not of its step `{}`", cut(&id, 40))),
+    }
 }
 
 /// Whether a patch may do this.
@@ -251,6 +364,12 @@ fn document(steps: &SourceFile) -> Result<Json, Diagnostic> {
         Some(root) => Ok(root.to_value()),
         None => Err(refused(format!("`{}` can't be read", steps.name()))),
     }
+}
+
+/// The error for a rename that is accepted, and not proposed.
+pub fn no_rename(id: &str) -> Diagnostic {
+    refused(format!("no rename is proposed for step `{}`", cut(id, 40)))
+        .with_help("play the steps without `--accept-rename` first")
 }
 
 fn refused(message: String) -> Diagnostic {
@@ -283,10 +402,11 @@ mod tests {
     #[test]
     fn a_name_that_a_variable_gave_is_not_made_a_fixed_one() {
         let steps = SourceFile::new("steps.json", STEPS.replace("Log in\"", "{{BTN}}\""));
-        let error = heal(&steps, &[healed("Apply")]).expect_err("another one with other values");
+        let error =
+            heal(&steps, &[healed("Apply")], &[]).expect_err("another one with other values");
         assert_eq!(error.code, codes::BROWSER_HEAL);
         assert!(error.message.contains("`{{BTN}}`"), "{}", error.message);
-        heal(&steps, &[healed("{{BTN}} now")]).expect("it still says so");
+        heal(&steps, &[healed("{{BTN}} now")], &[]).expect("it still says so");
     }
 
     fn healed(name: &str) -> HealedStep {
@@ -317,7 +437,7 @@ mod tests {
     #[test]
     fn a_patch_changes_what_an_element_is_known_by_and_nothing_else() {
         let steps = source(STEPS);
-        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let patch = heal(&steps, &[healed("Sign in")], &[]).expect("it fits");
         let text = patch.apply(&steps).expect("it fits");
         let read = read_steps(&source(&text));
         let step = &read.steps.expect("valid").test_steps[1];
@@ -345,15 +465,51 @@ mod tests {
     #[test]
     fn a_patch_is_read_as_it_was_written() {
         let steps = source(STEPS);
-        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let patch = heal(&steps, &[healed("Sign in")], &[]).expect("it fits");
         let read = read_heal(&SourceFile::new("steps.heal.json", patch.to_text()));
         assert_eq!(read.expect("readable"), patch);
     }
 
     #[test]
+    fn a_rename_is_no_part_of_the_patch_until_it_is_accepted() {
+        let steps = source(STEPS);
+        let patch = heal(&steps, &[], &[healed("Pay now")]).expect("it fits");
+        let file = SourceFile::new("steps.heal.json", patch.to_text());
+        let read = read_heal(&file).expect("readable");
+        assert_eq!(read, patch);
+        let told = &read.renames[0].told;
+        assert_eq!(
+            (&told["from"], &told["to"]),
+            (&json!("Log in"), &json!("Pay now"))
+        );
+        let ids = ["st-2".to_owned()];
+        for (ids, is_whole, is_renamed) in [(&[][..], true, false), (&ids[..], false, true)] {
+            let accepted = read.clone().accepting(ids, is_whole).expect("proposed");
+            let text = accepted.apply(&steps).expect("it fits");
+            assert_eq!(text.contains("Pay now"), is_renamed);
+        }
+        let error = read
+            .accepting(&["st-1".to_owned()], true)
+            .expect_err("another step");
+        assert!(error.message.contains("`st-1`"), "{}", error.message);
+        for (from, to) in [
+            ("/1/selectors/", "/0/selectors/"),
+            ("\"stepId\": \"st-2\"", "\"stepId\": \"st-1\""),
+            ("/1/fingerprint/name", "/1/value"),
+        ] {
+            let changed = patch.to_text().replace(from, to);
+            assert_ne!(changed, patch.to_text(), "{from}");
+            assert!(
+                read_heal(&SourceFile::new("h.json", changed)).is_err(),
+                "{from}"
+            );
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let steps = source(STEPS);
-        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let patch = heal(&steps, &[healed("Sign in")], &[]).expect("it fits");
         let other = source(&STEPS.replace("Open", "Close"));
         let error = patch.apply(&other).expect_err("another text");
         assert_eq!(error.code, codes::BROWSER_HEAL);
@@ -405,7 +561,7 @@ mod tests {
             place: 7,
             ..healed("x")
         };
-        assert!(heal(&steps, &[nowhere]).is_err());
+        assert!(heal(&steps, &[nowhere], &[]).is_err());
     }
 
     proptest! {
@@ -415,14 +571,14 @@ mod tests {
             step.fingerprint.test_id = test_id;
             step.fingerprint.near = near;
             let steps = source(STEPS);
-            let patch = heal(&steps, &[step.clone()]).expect("it fits");
+            let patch = heal(&steps, &[step.clone()], &[]).expect("it fits");
             let again = read_heal(&SourceFile::new("h.json", patch.to_text())).expect("readable");
             let text = again.apply(&steps).expect("it fits");
             let read = read_steps(&source(&text)).steps.expect("valid");
             prop_assert_eq!(&read.test_steps[1].selectors, &step.selectors);
             prop_assert_eq!(read.test_steps[1].fingerprint.as_ref(), Some(&step.fingerprint));
             // Healed once, there is nothing left to heal.
-            let rest = heal(&source(&text), &[step]).expect("it fits");
+            let rest = heal(&source(&text), &[step], &[]).expect("it fits");
             prop_assert!(rest.patch.iter().all(|operation| matches!(operation, Operation::Test(..))));
         }
 

@@ -15,11 +15,11 @@ mod url;
 mod variables;
 
 pub use effects::{BrowserEffects, effects, steps_effects};
-pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
+pub use heal::{HEAL_VERSION, HealPatch, HealedStep, ProposedRename, heal, no_rename, read_heal};
 pub use read::{Reading, read};
 pub use schema::{heal_schema, schema, steps_schema};
 pub use steps_read::{ParsedSteps, read_steps, step_span};
-pub use variables::{check_steps_variables, check_variables};
+pub use variables::{check_steps_variables, check_variables, references};
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader::Format;

@@ -55,7 +55,7 @@ pub fn heal_schema() -> Json {
     operation["if"] = json!({"properties": {"op": {"const": "remove"}}});
     operation["else"] = json!({"required": ["value"]});
     let mut root = object(fields::HEAL);
-    root["$defs"] = json!({"change": object(fields::HEAL_CHANGE), "operation": operation});
+    root["$defs"] = json!({"change": object(fields::HEAL_CHANGE), "operation": operation, "rename": object(fields::HEAL_RENAME)});
     schema_document(
         "heal",
         "1",

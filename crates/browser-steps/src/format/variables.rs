@@ -85,7 +85,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The names that a text refers to.
-pub(super) fn references(text: &str) -> Vec<&str> {
+pub fn references(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find("{{") {

@@ -1,6 +1,6 @@
 //! What a step remembers of its element, and whether a page still has it.
 
-use cuecard_browser_steps::format::HealedStep;
+use cuecard_browser_steps::format::{HealedStep, references};
 use cuecard_browser_steps::model::{
     BrowserAssertion, Fingerprint, StepsFile, TestStep, Translator,
 };
@@ -151,7 +151,11 @@ impl Memory {
             selectors: &self.selectors,
             fingerprint,
         });
-        let unsaid = self.unsaid(finder, verdict.target(), claim);
+        let found = match &verdict {
+            Verdict::Renamed { proposed, .. } => Some(proposed.target),
+            verdict => verdict.target(),
+        };
+        let unsaid = self.unsaid(finder, found, claim);
         if let Some(candidates) = &unsaid {
             verdict = Verdict::Ambiguous {
                 candidates: candidates.clone(),
@@ -173,6 +177,14 @@ impl Memory {
                 told.next = Some(healing.next);
                 told.differences = differences(finder, healing.target, fingerprint);
                 format!("the {words} has changed: {}", healing.reason)
+            }
+            Verdict::Renamed { proposed, nearest } => {
+                candidates = in_words(nearest);
+                told.reason = Some(proposed.reason.clone());
+                told.score = Some(proposed.score);
+                told.next = Some(proposed.next);
+                told.differences = differences(finder, proposed.target, fingerprint);
+                format!("the {words} was renamed or replaced: {}", proposed.reason)
             }
             Verdict::Ambiguous { candidates: found } => {
                 candidates = in_words(found);
@@ -258,6 +270,23 @@ impl Memory {
         Some(finder.candidates_among(std::iter::once(found).chain(meant), fingerprint))
     }
 
+    /// The step with the name that something else has by now, for a person to accept. None for an assertion, which could
+    /// be what finds the defect, and none of what a variable named and the new name doesn't hold.
+    pub(super) fn renamed(
+        &self,
+        finder: Finder<'_>,
+        proposed: &Healing,
+        step: &TestStep,
+        place: usize,
+        values: &Values,
+    ) -> Option<HealedStep> {
+        let old = step.fingerprint.as_ref()?.called();
+        let renamed = self.healed(finder, proposed, step, place, values)?;
+        let kept = references(renamed.fingerprint.called());
+        let is_said = references(old).iter().all(|name| kept.contains(name));
+        (is_said && step.assertion.is_none()).then_some(renamed)
+    }
+
     /// The step with what its element is known by on this page, with references where values of variables stand.
     pub(super) fn healed(
         &self,
@@ -308,7 +337,7 @@ impl Judged {
                 codes::BROWSER_AMBIGUOUS,
                 "make the sentence unambiguous, and recreate the steps",
             ),
-            Verdict::WrongTarget { .. } => (
+            Verdict::WrongTarget { .. } | Verdict::Renamed { .. } => (
                 codes::BROWSER_TARGET,
                 "if the page is correct, recreate the steps: `cuecard parse SCENARIO`",
             ),

@@ -70,6 +70,8 @@ pub struct Replayed {
     pub failure: Option<Diagnostic>,
     /// The steps whose elements were not as they were.
     pub healed: Vec<HealedStep>,
+    /// The steps that were not done since their elements may have another name by now.
+    pub renamed: Vec<HealedStep>,
     /// Whether these were all the steps that there should be: only then may be kept what was learned of elements.
     pub is_whole: bool,
     /// Wall-clock time.
@@ -89,6 +91,7 @@ impl Replayed {
             },
             failure: Some(failure),
             healed: Vec::new(),
+            renamed: Vec::new(),
             is_whole: false,
             took,
             screenshots: Vec::new(),

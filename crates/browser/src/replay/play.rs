@@ -39,6 +39,7 @@ pub async fn play<S: Stage + PageInspector>(
         },
         failure: None,
         healed: Vec::new(),
+        renamed: Vec::new(),
         is_whole: replay.is_whole(),
         took: Duration::ZERO,
         screenshots: Vec::new(),
@@ -106,6 +107,7 @@ async fn play_steps<S: Stage + PageInspector>(
             status,
             failure,
             healed,
+            renamed,
             told: shown,
             screenshots,
             is_interrupted,
@@ -114,6 +116,7 @@ async fn play_steps<S: Stage + PageInspector>(
         told.step(shown);
         played.summary.healed += usize::from(healed.is_some());
         played.healed.extend(healed);
+        played.renamed.extend(renamed);
         played.screenshots.extend(screenshots);
         match status {
             StepStatus::Passed | StepStatus::Skipped => played.summary.passed += 1,

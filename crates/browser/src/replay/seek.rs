@@ -43,6 +43,8 @@ pub(super) struct NotFound {
     pub(super) scene: Option<Arc<PageState>>,
     /// What it says about the element.
     pub(super) judged: Option<Judged>,
+    /// What may be the element under a new name.
+    pub(super) renamed: Option<HealedStep>,
 }
 
 impl From<Failure> for NotFound {
@@ -51,6 +53,7 @@ impl From<Failure> for NotFound {
             failure,
             scene: None,
             judged: None,
+            renamed: None,
         }
     }
 }
@@ -124,10 +127,25 @@ pub(super) async fn seek<S: Stage + PageInspector>(
             // What was found so far is all that there is.
             None if !is_last => is_last = true,
             None => {
+                let mut failure = judged.failure();
+                let renamed = match &judged.verdict {
+                    Verdict::Renamed { proposed, .. } => {
+                        memory.renamed(finder, proposed, step, place, replay.values)
+                    }
+                    _ => None,
+                };
+                if renamed.is_some() {
+                    failure.help = Some(format!(
+                        "if it is the same element, accept its new name: `cuecard play {} --accept-rename {}`",
+                        replay.source.name(),
+                        step.id
+                    ));
+                }
                 return Err(Box::new(NotFound {
-                    failure: judged.failure(),
-                    scene: Some(scene),
+                    failure,
+                    scene: Some(Arc::clone(&scene)),
                     judged: Some(judged),
+                    renamed,
                 }));
             }
         }

@@ -37,6 +37,8 @@ pub(super) struct Ended {
     pub(super) failure: Option<Failure>,
     /// What its element is known by now.
     pub(super) healed: Option<HealedStep>,
+    /// What may be its element under a new name.
+    pub(super) renamed: Option<HealedStep>,
     /// What a report shows of it.
     pub(super) told: BrowserStep,
     /// What was kept of the page when it failed.
@@ -52,6 +54,7 @@ struct Playing<'a, 'r> {
     place: usize,
     told: BrowserStep,
     healed: Option<HealedStep>,
+    renamed: Option<HealedStep>,
     scene: Option<Arc<PageState>>,
 }
 
@@ -91,6 +94,7 @@ pub(super) async fn play_step<S: Stage + PageInspector>(
         place,
         told: shown(step, number),
         healed: None,
+        renamed: None,
         scene: None,
     };
     let mut attempts = Vec::new();
@@ -209,6 +213,7 @@ impl Playing<'_, '_> {
         if missing.scene.is_some() {
             self.scene = missing.scene;
         }
+        self.renamed = missing.renamed;
         let result = BrowserResult {
             verdict: missing
                 .judged
@@ -375,6 +380,7 @@ impl Playing<'_, '_> {
         }
         self.tell_page(stage);
         let healed = self.healed.filter(|_| status == StepStatus::Passed);
+        let renamed = self.renamed.filter(|_| status != StepStatus::Passed);
         let error = failure.as_ref().filter(|_| !tried.is_interrupted);
         let finished = StepFinished {
             step: self.told.number,
@@ -397,6 +403,7 @@ impl Playing<'_, '_> {
             status,
             failure,
             healed,
+            renamed,
             told: self.told,
             screenshots,
             is_interrupted: tried.is_interrupted,

@@ -124,7 +124,9 @@ impl Targets for Remembering<'_> {
             Verdict::Gone { .. } if self.step.assertion.is_none() => None,
             _ => {
                 let mut failure = judged.failure();
-                if let (Verdict::Healed(_), Some(_)) = (&judged.verdict, &self.step.assertion) {
+                if let (Verdict::Healed(_) | Verdict::Renamed { .. }, Some(_)) =
+                    (&judged.verdict, &self.step.assertion)
+                {
                     failure.help = Some(
                         "the element of an assertion is never healed: recreate the steps if the \
                          page is right"

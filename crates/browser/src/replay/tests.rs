@@ -291,17 +291,25 @@ fn what_may_still_appear_is_waited_for() {
 fn what_is_healed_is_done_and_told_unless_that_is_off() {
     let (old, new) = (
         page(&[("Buy", "buy"), ("Sell", "")]),
-        page(&[("Order", "buy"), ("Sell", "")]),
+        page(&[("Buy", "order"), ("Sell", "")]),
     );
-    let steps = file(vec![click(&old, "Buy", 1)]);
+    let mut step = click(&old, "Buy", 1);
+    // Its id, by which it was looked for first, is gone.
+    step.selectors
+        .retain(|selector| selector.starts_with("css="));
+    let steps = file(vec![step]);
     let mut stage = Scripted::on(&[&new]);
     let outcomes = played(&steps, &mut stage, |_| ());
-    assert_eq!(outcomes.played.verdict, Verdict::Passed);
+    assert_eq!(
+        outcomes.played.verdict,
+        Verdict::Passed,
+        "{:?}",
+        outcomes.played
+    );
     assert_eq!(outcomes.played.summary.healed, 1);
-    assert_eq!(stage.done, ["button \"Order\""]);
+    assert_eq!(stage.done, ["button \"Buy\""]);
     let healed = &outcomes.played.healed[0];
-    assert!(healed.reason.contains("the id `buy`"), "{}", healed.reason);
-    assert_eq!(healed.fingerprint.name, "Order");
+    assert!(healed.reason.contains("`css=#buy`"), "{}", healed.reason);
     assert!(outcomes.events.contains(&"log".to_owned()));
 
     let mut stage = Scripted::on(&[&new]);
@@ -311,6 +319,54 @@ fn what_is_healed_is_done_and_told_unless_that_is_off() {
     let failure = outcomes.played.failure.expect("it failed");
     assert_eq!(failure.code, codes::BROWSER_TARGET);
     assert!(failure.place.is_some(), "the step stands in the file");
+}
+
+#[test]
+fn what_has_another_name_is_proposed_and_not_acted_on() {
+    let (old, new) = (
+        page(&[("Save draft", "save"), ("Sell", "")]),
+        page(&[("Publish", "save"), ("Sell", "")]),
+    );
+    for action in [
+        ActionKind::Click,
+        ActionKind::Input,
+        ActionKind::Select,
+        ActionKind::Press,
+        ActionKind::Hover,
+        ActionKind::Upload,
+        ActionKind::Extract,
+    ] {
+        let mut step = click(&old, "Save draft", 1);
+        step.action = action;
+        let steps = file(vec![step]);
+        let mut stage = Scripted::on(&[&new]);
+        let outcomes = played(&steps, &mut stage, |_| ());
+        assert_eq!(outcomes.played.verdict, Verdict::Failed);
+        assert!(stage.done.is_empty(), "{:?}", stage.done);
+        assert_eq!(word(&outcomes.told[0]), "renamed");
+        let failure = outcomes.played.failure.expect("it failed");
+        assert_eq!(failure.code, codes::BROWSER_TARGET);
+        for words in ["'Save draft'", "\"Publish\"", "the id `save`"] {
+            assert!(failure.message.contains(words), "{}", failure.message);
+        }
+        let help = failure.help.expect("help");
+        assert!(
+            help.contains("cuecard play steps.json --accept-rename st-1"),
+            "{help}"
+        );
+        let [renamed] = outcomes.played.renamed.as_slice() else {
+            panic!("{:?}", outcomes.played.renamed);
+        };
+        assert_eq!(renamed.fingerprint.name, "Publish");
+        let verified = verified(&steps, &mut Scripted::on(&[&new]));
+        assert_eq!(verified.replayed.renamed.len(), 1);
+    }
+    // It may still become what it was.
+    let steps = file(vec![click(&old, "Save draft", 1)]);
+    let mut stage = Scripted::on(&[&new, &old]);
+    let outcomes = played(&steps, &mut stage, |_| ());
+    assert_eq!(stage.done, ["button \"Save draft\""]);
+    assert!(outcomes.played.renamed.is_empty());
 }
 
 #[test]
@@ -441,7 +497,8 @@ fn the_element_of_an_assertion_is_never_healed() {
     assert_eq!(outcomes.played.verdict, Verdict::Passed);
     let outcomes = played(&steps, &mut Scripted::on(&[&new]), |_| ());
     assert_eq!(outcomes.played.verdict, Verdict::Failed);
-    assert_eq!(word(&outcomes.told[0]), "healed");
+    assert_eq!(word(&outcomes.told[0]), "renamed");
+    assert!(outcomes.played.renamed.is_empty(), "nothing is proposed");
     let failure = outcomes.played.failure.expect("it failed");
     assert!(failure.help.expect("help").contains("never healed"));
 
@@ -473,7 +530,7 @@ fn a_step_that_does_not_remember_its_element_is_not_played() {
 }
 
 #[test]
-fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
+fn references_stand_for_values_in_what_is_remembered_and_what_is_proposed() {
     let shop = page(&[("Hello Anabel", "buy")]);
     let mut step = click(&shop, "Hello Anabel", 1);
     let known = step.fingerprint.as_mut().expect("it has one");
@@ -485,21 +542,21 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
     let values = Values::new(vec![("USER".to_owned(), "Barbara".to_owned())], Vec::new());
     let steps = file(vec![step]);
     let memories = memories(&steps, &values).expect("playable");
-    let now = page(&[("Bye Barbara", "buy")]);
-    let finder = Finder::new(&now.state, "data-testid");
-    let judged = memories
-        .of(0)
-        .expect("one")
-        .judge(finder, None)
-        .expect("a verdict");
-    let cuecard_page::identity::Verdict::Healed(healing) = &judged.verdict else {
-        panic!("{judged:?}");
-    };
     let memory = memories.of(0).expect("one");
-    let healed = memory.healed(finder, healing, &steps.test_steps[0], 0, &values);
-    let healed = healed.expect("an element");
-    assert_eq!(healed.fingerprint.name, "Bye {{USER}}");
-    assert_eq!(healed.selectors[0], "role=button[name=\"Bye {{USER}}\"]");
+    let proposed = |name: &str| {
+        let now = page(&[(name, "buy")]);
+        let finder = Finder::new(&now.state, "data-testid");
+        let judged = memory.judge(finder, None).expect("a verdict");
+        let cuecard_page::identity::Verdict::Renamed { proposed, .. } = &judged.verdict else {
+            panic!("{judged:?}");
+        };
+        memory.renamed(finder, proposed, &steps.test_steps[0], 0, &values)
+    };
+    let renamed = proposed("Bye Barbara").expect("an element");
+    assert_eq!(renamed.fingerprint.name, "Bye {{USER}}");
+    assert_eq!(renamed.selectors[0], "role=button[name=\"Bye {{USER}}\"]");
+    // With another value it would be called otherwise.
+    assert_eq!(proposed("Pay now"), None);
 }
 
 fn verified(steps: &StepsFile, stage: &mut Scripted) -> Verified {

@@ -88,6 +88,7 @@ pub async fn verify<S: Stage + PageInspector>(
             },
             failure: None,
             healed: Vec::new(),
+            renamed: Vec::new(),
             is_whole: replay.is_whole(),
             took: Duration::ZERO,
             screenshots: Vec::new(),
@@ -229,6 +230,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
                 status,
                 failure,
                 healed,
+                renamed,
                 told,
                 is_interrupted,
                 ..
@@ -247,6 +249,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
                 return None;
             }
             self.steps[place].was_done = status == StepStatus::Passed;
+            self.replayed.renamed.extend(renamed);
             if let Some(failure) = failure.filter(|_| status == StepStatus::Failed) {
                 let was_counted = self.steps[place].told.status == Some(StepStatus::Passed);
                 self.replayed.summary.passed -= usize::from(was_counted);
@@ -364,6 +367,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
             }
             Err(missing) => {
                 let is_final = missing.failure.is_final();
+                self.replayed.renamed.extend(missing.renamed);
                 let told = &mut self.steps[place].told;
                 if let Some(judged) = missing.judged {
                     told.verdict = Some(judged.told);

@@ -140,7 +140,10 @@ impl Targets for ByIdentity {
                 nearest: words(nearest),
                 ..Lookup::default()
             },
-            Verdict::Healed(healing) => Lookup {
+            Verdict::Healed(healing)
+            | Verdict::Renamed {
+                proposed: healing, ..
+            } => Lookup {
                 nearest: vec![finder.in_words(healing.target)],
                 ..Lookup::default()
             },

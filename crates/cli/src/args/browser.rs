@@ -34,6 +34,9 @@ pub(crate) struct HealArgs {
     /// What to do if an element has changed but can still be identified with certainty
     #[arg(long, value_enum, value_name = "MODE", default_value_t = HealMode::Propose)]
     pub heal: HealMode,
+    /// Accept the new name of a step's element that a run proposed; may be repeated
+    #[arg(long, value_name = "STEP_ID")]
+    pub accept_rename: Vec<String>,
     /// Play the steps even if some actions could not be parsed
     #[arg(long)]
     pub allow_partial: bool,

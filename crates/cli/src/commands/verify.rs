@@ -231,6 +231,7 @@ fn document(
         "status": replayed.verdict.as_str(),
         "steps": browser_verdicts::entries(steps),
         "healed_steps": replayed.healed.len(),
+        "renamed_steps": replayed.renamed.len(),
         "heal_file": kept.file(),
         "error": failure.map(|failure| failure.message.as_str()),
         "duration": seconds(replayed.took),

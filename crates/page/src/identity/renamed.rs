@@ -4,7 +4,7 @@ use super::fingerprint::scope_words;
 use super::place::{is_in, is_same_place};
 use super::verdict::{Remembered, is_kind};
 use crate::Fingerprint;
-use crate::containers::{Place, is_field};
+use crate::containers::Place;
 use crate::dom::{DomElement, NodeId};
 use crate::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::words::{NameMatch, NameQuery, fold, fold_name, tokens};
@@ -46,7 +46,7 @@ impl Finder<'_> {
             // Signs and counts come to a name and go: which of two is the old one, they don't say.
             let is_called_so = was_alone
                 && (self.has_name(other, element, fingerprint)
-                    || (is_new && (shows_it || self.has_badge(other, fingerprint))));
+                    || (is_new && (shows_it || self.has_badge(other, element, remembered))));
             // The name may have gone to what was called otherwise, and a new one to what stands where it stood.
             let took_its_place = has_one_left && self.stands_where_it_was(other, remembered);
             // An icon that is called otherwise by now, beside another one of its name, or one in a component.
@@ -121,65 +121,35 @@ impl Finder<'_> {
         xpath.map_or_else(Vec::new, |xpath| self.find(xpath))
     }
 
-    /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
-    /// but another name that nothing there had. None if its name, or most of it, is still on the page, if more came to its
-    /// place than went, or if others there were renamed too and it is no longer where it stood: then its id may have been
-    /// given to something else.
-    pub(super) fn renamed(
-        &self,
-        remembered: Remembered<'_>,
-        place: Option<&Place>,
-    ) -> Vec<(NodeId, String)> {
+    /// The elements that are where it was, with another count beside its name. None if the name, or most of it, is still
+    /// on the page, or if more came to its place than went.
+    pub(super) fn badged(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Vec<NodeId> {
         let fingerprint = remembered.fingerprint;
-        let role = fingerprint.role.as_str();
+        let badged: Vec<NodeId> = self
+            .in_its_path(fingerprint)
+            .filter(|(id, element)| {
+                is_in(place, *id)
+                    && self.is_newcomer(*id, element, fingerprint)
+                    && self.has_badge(*id, element, remembered)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        if badged.is_empty() {
+            return badged;
+        }
         let words = tokens(fingerprint.called());
         let has_its_words = |name: &str| {
             let found = tokens(name);
             let n_common = words.iter().filter(|word| found.contains(word)).count();
             n_common * 2 > words.len()
         };
-        // Of a field, more words say which one it is: the name of a partner is another name.
-        let is_narrower = |name: &str| {
-            let found = tokens(name);
-            (is_field(role) || matches!(role, "checkbox" | "radio" | "switch"))
-                && found.len() > words.len()
-                && words.iter().all(|word| found.contains(word))
-        };
-        let carriers: Vec<(NodeId, &DomElement)> = self
-            .in_its_path(fingerprint)
-            .filter(|(id, element)| {
-                is_in(place, *id) && self.is_newcomer(*id, element, fingerprint)
-            })
-            .filter(|(id, element)| {
-                !are_opposite(fingerprint.called(), &self.name_or_text(*id, element))
-            })
-            .filter(|(id, element)| {
-                self.has_test_id_of(*id, remembered)
-                    || (has_plain_id(element, remembered) && !is_narrower(&self.name_or_text(*id, element)))
-                    // Several show one text: the one that was meant stands near what it stood near.
-                    || (self.shows_its_name(*id, fingerprint)
-                        && self.is_near_what_it_was(*id, fingerprint))
-                    || self.has_badge(*id, fingerprint)
-            })
-            .collect();
-        if carriers.is_empty() {
-            return Vec::new();
-        }
-        // A badge comes to one of several rows: the others keep their names.
-        let are_badges = carriers
-            .iter()
-            .all(|(id, _)| self.has_badge(*id, fingerprint));
-        let are_shown = carriers
-            .iter()
-            .all(|(id, _)| self.shows_its_name(*id, fingerprint));
         let others = || {
             self.state.elements().filter(|(id, element)| {
-                element.is_visible
-                    && is_kind(element, fingerprint)
-                    && carriers.iter().all(|(carrier, _)| carrier != id)
+                element.is_visible && is_kind(element, fingerprint) && !badged.contains(id)
             })
         };
-        // Its twins elsewhere keep the name: those in other items; in other parts, if there are no more than there were.
+        // A badge comes to one of several: its twins keep the name, in other items, or in other parts if there are no more
+        // than there were.
         let is_in_item = fingerprint
             .within
             .first()
@@ -188,34 +158,61 @@ impl Finder<'_> {
             .filter(|(id, element)| self.has_name(*id, element, fingerprint) && !is_in(place, *id))
             .filter(|(id, _)| !is_in_item || self.item_around(*id).is_none())
             .count();
-        let n_known = if is_in_item { 1 } else { fingerprint.of.max(1) };
-        let has_twins_elsewhere = (are_badges || are_shown) && n_twins < n_known;
+        let has_new_twins = n_twins >= if is_in_item { 1 } else { fingerprint.of.max(1) };
         let is_named_elsewhere = others().any(|(id, element)| {
             (self.has_name(id, element, fingerprint)
                 || has_its_words(&self.name_or_text(id, element)))
-                && (is_in(place, id) || !has_twins_elsewhere)
+                && (is_in(place, id) || has_new_twins)
         });
         let (came, went) = self.newcomers_and_leavers(fingerprint, place);
-        let is_one_of_several = came > carriers.len()
-            && carriers
+        let is_one_of_several = came > badged.len()
+            && badged
                 .iter()
-                .any(|(id, _)| !self.stands_where_it_was(*id, remembered));
-        if is_named_elsewhere || came > went || is_one_of_several {
-            return Vec::new();
+                .any(|id| !self.stands_where_it_was(*id, remembered));
+        match is_named_elsewhere || came > went || is_one_of_several {
+            true => Vec::new(),
+            false => badged,
         }
-        let told = |(id, element): &(NodeId, &DomElement)| {
-            let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
-                (true, Some(test_id)) => format!("the test id `{test_id}`"),
-                _ if self.shows_its_name(*id, fingerprint) => "the same text".to_owned(),
-                _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
-                _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
+    }
+
+    /// The only element with its test id or plain id, or with its name as text, that is called as nothing in its place was;
+    /// and what it has of it, in words. It may be the one under a new name, or another one.
+    pub(super) fn renamed(
+        &self,
+        remembered: Remembered<'_>,
+        place: Option<&Place>,
+    ) -> Option<(NodeId, String)> {
+        let fingerprint = remembered.fingerprint;
+        let mut found = self.state.elements().filter_map(|(id, element)| {
+            let may_be_it = element.is_visible
+                && is_kind(element, fingerprint)
+                && is_in(place, id)
+                && self.is_newcomer(id, element, fingerprint);
+            let mark = match () {
+                () if !may_be_it => return None,
+                () if self.has_test_id_of(id, remembered) => {
+                    format!("test id `{}`", self.test_id(element).unwrap_or_default())
+                }
+                () if has_plain_id(element, remembered) => {
+                    format!("id `{}`", element.attribute("id").unwrap_or_default())
+                }
+                // Several show one text: the one that was meant stands near what it stood near.
+                () if self.shows_its_name(id, fingerprint)
+                    && self.is_near_what_it_was(id, fingerprint) =>
+                {
+                    "text".to_owned()
+                }
+                () => return None,
             };
-            let now = self.name_or_text(*id, element);
-            let (old, new) = (cut(fingerprint.called(), 60), cut(&now, 60));
-            let reason = format!("it has {by}, and is now named \"{new}\" instead of \"{old}\"");
-            (*id, reason)
+            Some((id, mark))
+        });
+        let (id, mark) = found.next()?;
+        let before = match cut(fingerprint.called(), 60) {
+            name if name.is_empty() => "an element without a name".to_owned(),
+            name => format!("\"{name}\""),
         };
-        carriers.iter().map(told).collect()
+        let reason = format!("{} has the {mark} of {before}", self.in_words(id));
+        found.next().is_none().then_some((id, reason))
     }
 
     fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
@@ -228,26 +225,25 @@ impl Finder<'_> {
         !name.is_empty() && fold_name(&self.state.visible_text(id)) == name && !self.holds_frame(id)
     }
 
-    /// Whether an element has the name that was remembered and a number in an element of its own behind it.
-    fn has_badge(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        let name = self
-            .state
-            .element(id)
-            .map(|element| fold_name(&self.name_or_text(id, element)));
-        let old = fold_name(fingerprint.called());
-        let number = name
-            .as_deref()
-            .and_then(|name| name.strip_prefix(old.as_str()))
-            .map(str::trim)
-            .unwrap_or_default();
-        let is_number =
-            |text: &str| !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit());
-        !old.ends_with(|sign: char| sign.is_ascii_digit())
-            && is_number(number)
-            && self
-                .state
-                .descendants(id)
-                .any(|(inner, _)| self.state.visible_text(inner).trim() == number)
+    /// Whether an element has the name that was remembered, and a number in an element of its own behind it. The old name
+    /// may have had another number only if it has its id: `Step 2` is not `Step 3`.
+    fn has_badge(&self, id: NodeId, element: &DomElement, remembered: Remembered<'_>) -> bool {
+        fn parts(name: &str) -> (&str, &str) {
+            let words = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            (words.trim_end(), &name[words.len()..])
+        }
+        let old = fold_name(remembered.fingerprint.called());
+        let now = fold_name(&self.name_or_text(id, element));
+        let ((old_words, old_count), (words, count)) = (parts(&old), parts(&now));
+        let is_badge = |text: &str| {
+            let mut inside = self.state.descendants(id);
+            inside.any(|(inner, _)| self.state.visible_text(inner).trim() == text)
+        };
+        let has_ids = || self.has_test_id_of(id, remembered) || has_plain_id(element, remembered);
+        words == old_words
+            && !words.is_empty()
+            && (count.is_empty() || is_badge(count))
+            && (old_count.is_empty() || has_ids())
     }
 
     /// How many names came to the place in which it was, and how many went from there, itself included.
@@ -289,92 +285,6 @@ impl Finder<'_> {
 fn known_names(fingerprint: &Fingerprint) -> impl Iterator<Item = &str> {
     let likes = fingerprint.likes.iter().map(String::as_str);
     likes.chain([fingerprint.called()])
-}
-
-/// Words that mean the contrary of each other, so that one is no new name for what the other was.
-const OPPOSITES: &[(&str, &str)] = &[
-    ("accept", "decline"),
-    ("accept", "refuse"),
-    ("accept", "reject"),
-    ("add", "remove"),
-    ("allow", "block"),
-    ("allow", "deny"),
-    ("approve", "decline"),
-    ("approve", "deny"),
-    ("approve", "reject"),
-    ("archive", "restore"),
-    ("billing", "shipping"),
-    ("bill", "ship"),
-    ("buy", "sell"),
-    ("close", "open"),
-    ("collapse", "expand"),
-    ("decrease", "increase"),
-    ("disable", "enable"),
-    ("down", "up"),
-    ("downgrade", "upgrade"),
-    ("first", "last"),
-    ("from", "to"),
-    ("hide", "show"),
-    ("home", "work"),
-    ("in", "out"),
-    ("join", "leave"),
-    ("left", "right"),
-    ("login", "logout"),
-    ("max", "min"),
-    ("maximum", "minimum"),
-    ("next", "previous"),
-    ("no", "yes"),
-    ("off", "on"),
-    ("pause", "play"),
-    ("private", "public"),
-    ("start", "stop"),
-];
-
-/// Words for more than what was meant: beside a word of the old name, one of them makes it another action.
-const WIDENING: &[&str] = &["all", "and", "every", "or", "without"];
-
-/// Words for what can't be undone: a name that has one by now is another action.
-const FINAL: &[&str] = &[
-    "cancel",
-    "clear",
-    "deactivate",
-    "delete",
-    "destroy",
-    "discard",
-    "erase",
-    "remove",
-    "reset",
-    "revoke",
-    "terminate",
-    "unsubscribe",
-];
-
-/// Whether a name means the contrary of another one, or something that can't be undone where the other didn't.
-fn are_opposite(old: &str, new: &str) -> bool {
-    const PREFIXES: &[&str] = &["un", "dis", "de", "in"];
-    let (old, new) = (tokens(old), tokens(new));
-    let only = |one: &[String], other: &[String], word: &str| {
-        let is_it = |token: &String| token == word;
-        one.iter().any(is_it) && !other.iter().any(is_it)
-    };
-    let turns = |one: &[String], other: &[String]| {
-        let is_prefixed = |word: &String| {
-            PREFIXES.iter().any(|prefix| {
-                word.strip_prefix(prefix)
-                    .is_some_and(|rest| rest.len() > 2 && only(one, other, rest))
-            })
-        };
-        other.iter().any(is_prefixed)
-            || OPPOSITES
-                .iter()
-                .any(|(left, right)| only(one, other, left) && only(other, one, right))
-    };
-    let comes = |word: &&str| only(&new, &old, word);
-    let keeps_a_word = old.iter().any(|word| new.contains(word));
-    turns(&old, &new)
-        || turns(&new, &old)
-        || FINAL.iter().any(comes)
-        || (keeps_a_word && WIDENING.iter().any(comes))
 }
 
 /// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.

@@ -1,4 +1,4 @@
-//! Compares what was remembered of an element with a page: the same, healed, ambiguous, a wrong target, or gone.
+//! Compares what was remembered of an element with a page: the same, healed, renamed, ambiguous, a wrong target, or gone.
 
 use std::fmt;
 
@@ -49,8 +49,15 @@ pub struct Remembered<'a> {
 pub enum Verdict {
     /// It is.
     Same(NodeId),
-    /// Another one is, or it is under another name.
+    /// It is, although it is not as it was; its name is.
     Healed(Healing),
+    /// Something else has its id or shows its name, but is called otherwise: whether it is the one, only a person can say.
+    Renamed {
+        /// What would take its place.
+        proposed: Healing,
+        /// The nearest elements, best first.
+        nearest: Vec<Scored>,
+    },
     /// Several could be.
     Ambiguous {
         /// The best of them, best first.
@@ -78,6 +85,7 @@ impl Verdict {
         match self {
             Self::Same(_) => "same",
             Self::Healed(_) => "healed",
+            Self::Renamed { .. } => "renamed",
             Self::Ambiguous { .. } => "ambiguous",
             Self::WrongTarget { .. } => "wrong target",
             Self::Gone { .. } => "gone",
@@ -199,29 +207,38 @@ impl Finder<'_> {
             return self.healed(possible, found, remembered, place.as_ref());
         }
         let next = possible.get(1).map_or(0.0, |scored| scored.score);
-        let renamed = self.renamed(remembered, place.as_ref());
-        match (renamed.as_slice(), found) {
-            ([(target, reason)], _) => Verdict::Healed(Healing {
-                target: *target,
-                score: self.score(*target, fingerprint, None),
-                next,
-                reason: reason.clone(),
-            }),
-            ([], Some(found)) => match self.differences(found, fingerprint) {
-                // All is as it was, and tells nobody whether it is this one.
-                differences if differences.is_empty() => Verdict::Ambiguous {
-                    candidates: self.nearest_to(fingerprint),
-                },
-                differences => Verdict::WrongTarget {
-                    found,
-                    differences,
-                    nearest: self.nearest_to(fingerprint),
-                },
+        let taken = |(target, reason): (NodeId, String)| Healing {
+            target,
+            score: self.score(target, fingerprint, None),
+            next,
+            reason,
+        };
+        match self.badged(remembered, place.as_ref()).as_slice() {
+            [] => {}
+            [badged] => {
+                let reason = "it has another count beside its name".to_owned();
+                return Verdict::Healed(taken((*badged, reason)));
+            }
+            several => return self.among(several.iter().copied(), fingerprint),
+        }
+        let nearest = self.nearest_to(fingerprint);
+        if let Some(renamed) = self.renamed(remembered, place.as_ref()) {
+            let proposed = taken(renamed);
+            return Verdict::Renamed { proposed, nearest };
+        }
+        let Some(found) = found else {
+            return Verdict::Gone { nearest };
+        };
+        match self.differences(found, fingerprint) {
+            // All is as it was, and tells nobody whether it is this one.
+            differences if differences.is_empty() => Verdict::Ambiguous {
+                candidates: nearest,
             },
-            ([], None) => Verdict::Gone {
-                nearest: self.nearest_to(fingerprint),
+            differences => Verdict::WrongTarget {
+                found,
+                differences,
+                nearest,
             },
-            (several, _) => self.among(several.iter().map(|(id, _)| *id), fingerprint),
         }
     }
 

@@ -79,7 +79,7 @@ pub struct BrowserStep {
 /// Whether an element is the one that was meant.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BrowserVerdict {
-    /// same, healed, ambiguous, wrong target or gone.
+    /// same, healed, renamed, ambiguous, wrong target or gone.
     pub word: String,
     /// Why it was taken although it is not as it was.
     pub reason: Option<String>,

@@ -121,7 +121,7 @@ fn a_patch_for_another_text_is_refused() {
         },
         index: None,
     };
-    let patch = heal(&source, &[healed]).expect("it fits").to_text();
+    let patch = heal(&source, &[healed], &[]).expect("it fits").to_text();
     let accept = &["--heal", "accept"];
     scratch.write("steps.heal.json", &patch).expect("writable");
     let other = source.text().replace("click 'Log in'", "press 'Log in'");

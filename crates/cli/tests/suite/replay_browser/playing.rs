@@ -165,7 +165,7 @@ fn what_is_healed_is_proposed_and_can_be_taken_in() {
     assert_eq!(healed.statuses(), ["passed"; 3]);
     assert_eq!(healed.json["heal_file"], "steps.heal.json");
     let reason = healed.step(1)["healed"].as_str().expect("a reason");
-    assert!(reason.contains("Open preferences"), "{reason}");
+    assert!(reason.contains("2 elements match"), "{reason}");
     assert_eq!(program::read(&scratch, "steps.json"), before);
     let patch: Value =
         serde_json::from_str(&program::read(&scratch, "steps.heal.json")).expect("JSON");
@@ -176,9 +176,77 @@ fn what_is_healed_is_proposed_and_can_be_taken_in() {
     let accepted = program::play(&scratch, &["steps.json", "--heal", "accept"], 4);
     assert_eq!(accepted.json["heal_file"], "steps.json");
     assert!(!scratch.work().join("steps.heal.json").exists());
-    assert!(program::read(&scratch, "steps.json").contains("Open preferences"));
+    assert_ne!(program::read(&scratch, "steps.json"), before);
     let same = program::play(&scratch, &["steps.json"], 0);
     assert_eq!(same.json["healed_steps"], 0);
+}
+
+#[test]
+fn a_new_name_is_proposed_and_taken_in_only_for_its_step() {
+    let Some((scratch, site)) = place() else {
+        return;
+    };
+    let file = made("tabs.html", async |maker| {
+        maker.click("tab", "Security").await;
+        maker.click("button", "Open chat").await;
+    });
+    let [tab, chat] = file.test_steps.as_slice() else {
+        panic!("two steps");
+    };
+    write(&scratch, &site, &file, "next/tabs.html");
+    let before = program::read(&scratch, "steps.json");
+    let proposed = || -> Vec<(Value, Value, Value)> {
+        let patch: Value =
+            serde_json::from_str(&program::read(&scratch, "steps.heal.json")).expect("JSON");
+        assert_fits(&validator("heal"), &patch, "the patch");
+        assert_eq!(patch["patch"], serde_json::json!([]));
+        let renames = patch["renames"].as_array().expect("renames");
+        let parts = |one: &Value| {
+            let [id, from, to] = ["stepId", "from", "to"].map(|key| one[key].clone());
+            (id, from, to)
+        };
+        renames.iter().map(parts).collect()
+    };
+    let play = |flags: &[&str], exit: i32| {
+        program::play(&scratch, &[&["steps.json"], flags].concat(), exit)
+    };
+    // A patch that is accepted as a whole renames nothing.
+    for flags in [&[][..], &["--heal", "accept"]] {
+        let played = play(flags, 1);
+        assert_eq!(played.step(1)["result"]["verdict"], "renamed");
+        assert_eq!(played.json["renamed_steps"], 1);
+        let accept = format!("cuecard play steps.json --accept-rename {}", tab.id);
+        for words in ["\"Keys and passwords\"", "'Security'", accept.as_str()] {
+            assert!(played.stderr.contains(words), "{words}: {}", played.stderr);
+        }
+        let expected = (
+            tab.id.as_str().into(),
+            "Security".into(),
+            "Keys and passwords".into(),
+        );
+        assert_eq!(proposed(), [expected]);
+    }
+    let unknown = run(
+        &scratch,
+        &["play", "steps.json", "--accept-rename", &chat.id],
+    );
+    assert_eq!(unknown.code(), Some(3), "{}", told(&unknown));
+
+    let first = ["--accept-rename", tab.id.as_str()];
+    let played = play(&first, 1);
+    assert_eq!(played.step(2)["result"]["verdict"], "renamed");
+    assert_eq!(
+        proposed().len(),
+        2,
+        "what was accepted can be accepted again"
+    );
+    assert_eq!(program::read(&scratch, "steps.json"), before);
+    let both = [first, ["--accept-rename", chat.id.as_str()]].concat();
+    let accepted = play(&both, 4);
+    assert_eq!(accepted.json["heal_file"], "steps.json");
+    assert!(!scratch.work().join("steps.heal.json").exists());
+    assert!(program::read(&scratch, "steps.json").contains("Talk to us"));
+    assert_eq!(play(&[], 0).json["renamed_steps"], 0);
 }
 
 #[test]

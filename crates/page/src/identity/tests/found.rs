@@ -659,17 +659,3 @@ fn of_two_in_parts_without_names_none_is_taken() {
         "{found:?}"
     );
 }
-
-#[test]
-fn what_does_more_than_was_meant_is_no_new_name_for_it() {
-    let page = |name: &str| format!("button id=delete \"{name}\"\nbutton id=ask \"Ask my name\"");
-    let before = page("Delete account");
-    for name in ["Delete account and close", "Delete all accounts"] {
-        let (found, _) = between(&before, "Delete account", 0, &page(name));
-        assert!(found.target().is_none(), "{name}: {found:?}");
-    }
-    for name in ["Delete my account", "Close and leave"] {
-        let (found, _) = between(&before, "Delete account", 0, &page(name));
-        assert_eq!(found.as_str(), "healed", "{name}: {found:?}");
-    }
-}

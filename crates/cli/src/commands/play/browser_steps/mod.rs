@@ -169,6 +169,7 @@ fn finish(run: Run<'_>, prepared: &Prepared, replayed: Replayed) -> ExitCode {
     let ending = Ending {
         more: vec![
             ("healed_steps", json!(replayed.healed.len())),
+            ("renamed_steps", json!(replayed.renamed.len())),
             ("heal_file", json!(kept.file())),
         ],
         words: kept.words(),

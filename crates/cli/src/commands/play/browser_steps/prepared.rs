@@ -58,7 +58,7 @@ pub(crate) fn prepare(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<Prepared, Stop> {
-    let healer = Healer::new(asked.file, asked.heal.heal);
+    let healer = Healer::new(asked.file, asked.heal);
     // A patch that was looked at is taken in before the run that is to show that it is right.
     let (source, healer) = healer
         .take_in(source)
