@@ -397,13 +397,13 @@ async fn value_of(
     tool: &str,
     reply: &ToolReply,
 ) -> Result<Answer, Failure> {
-    let extracted = result::value_of(reply, request.parse);
+    let extracted = result::value_of(tool, reply, request.parse);
     let text = result::text_of(reply);
     let failed = if reply.is_error {
-        Some(if text.is_empty() {
-            "the tool reported an error without a message".to_owned()
-        } else {
-            text.clone()
+        Some(match &reply.structured {
+            _ if !text.trim().is_empty() => text.clone(),
+            Some(structured) if !structured.is_null() => structured.to_string(),
+            _ => "the tool reported an error without a message".to_owned(),
         })
     } else {
         result::hidden_failure(&text).or_else(|| {

@@ -129,7 +129,7 @@ pub(super) const STEP: &[Field] = &[
     ),
     field(
         "parse",
-        r#"{"enum": ["auto", "json", "text", "structured"]}"#,
+        r#"{"enum": ["auto", "json", "text", "structured", "content"]}"#,
         "Which part of the tool's response is the result.",
     ),
 ];

@@ -256,6 +256,8 @@ pub enum Parse {
     Text,
     /// The structured content beside the text.
     Structured,
+    /// The list of the content blocks.
+    Content,
 }
 
 /// One object of `expect`: checks on one subject, all of which must hold.
