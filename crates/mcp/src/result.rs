@@ -5,8 +5,10 @@
 //! isn't JSON, unless it only repeats the text; what it holds below a lone key `result` (FastMCP) goes before the blocks,
 //! of which a list has one for each element. One block is the value, several are an array.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use cuecard_source::json::without_lone_surrogates;
 use cuecard_tool_call::model::Parse;
 use serde_json::{Value, json};
 
@@ -153,8 +155,19 @@ fn repeats(structured: &Value, text: &str) -> bool {
 
 /// What a lone key `result` holds: servers that must answer with an object put any other value below it.
 fn result_key(structured: &Value) -> Option<&Value> {
-    let members = structured.as_object().filter(|members| members.len() == 1)?;
+    let members = structured
+        .as_object()
+        .filter(|members| members.len() == 1)?;
     members.get("result")
+}
+
+/// Whether JSON in a text of `reply` has half of a surrogate pair, which becomes U+FFFD in its value.
+pub fn has_lone_surrogate(reply: &ToolReply) -> bool {
+    let has_one = |text: &str| {
+        matches!(without_lone_surrogates(text.as_bytes()), Cow::Owned(_))
+            && whole_json(text).is_some()
+    };
+    reply.content.iter().filter_map(as_text).any(has_one)
 }
 
 /// All text blocks of `reply`, joined by line ends.
@@ -299,7 +312,8 @@ fn exact_json(text: &str) -> Option<Value> {
 
 /// The JSON that `text` is. An integer in it that no number here can hold is an identifier, and becomes a text.
 fn whole_json(text: &str) -> Option<Value> {
-    let trimmed = text.trim();
+    let whole = without_lone_surrogates(text.trim().as_bytes());
+    let trimmed = std::str::from_utf8(&whole).ok()?;
     let value = serde_json::from_str(trimmed).ok()?;
     let mut kept = String::new();
     let mut done = 0;

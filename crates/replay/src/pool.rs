@@ -421,7 +421,9 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
         }
         let level = match &notice {
             Notice::Log { level, .. } => level.clone(),
-            Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
+            Notice::Refused { .. } | Notice::Tolerated { .. } | Notice::BadFrame { .. } => {
+                "warning".to_owned()
+            }
             _ => "debug".to_owned(),
         };
         recorder.record(EventData::Log(Log {

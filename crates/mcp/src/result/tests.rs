@@ -119,6 +119,17 @@ fn a_list_of_one_is_a_list() {
 }
 
 #[test]
+fn half_a_surrogate_pair_in_json_is_replaced() {
+    let reply = texts(&[r#"{"title": "\ud83d"}"#]);
+    assert_eq!(meaning(&reply), json!({ "title": "\u{fffd}" }));
+    assert!(has_lone_surrogate(&reply));
+    assert!(!has_lone_surrogate(&texts(&[
+        r"not JSON: \ud83d",
+        r#""\ud83d\ude00""#
+    ])));
+}
+
+#[test]
 fn only_a_script_of_a_browser_has_its_value_in_prose() {
     let readme = "# Use\n```json\n{\"a\": 1}\n```\n### Result\n5\n";
     assert_eq!(meaning(&texts(&[readme])), json!(readme));

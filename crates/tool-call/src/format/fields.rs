@@ -227,6 +227,11 @@ pub(super) const EXPECT: &[Field] = &[
         "true",
         "A substring, array element or object key that it must contain.",
     ),
+    field(
+        "strict",
+        r#"{"type": "boolean"}"#,
+        "Whether `equals` and `contains` compare types too, so that 5 is not \"5\".",
+    ),
     field("matches", TEXT, "A regular expression its text must match."),
     field(
         "json_schema",

@@ -374,10 +374,14 @@ fn parse(reader: &mut Reader<'_>, object: Object<'_>, tool: Option<&ToolName>) -
     if let (Some(Parse::Text | Parse::Content), Some(ToolName::Builtin(tool)), Some(node)) =
         (parse, tool, object.get("parse"))
     {
-        let message = format!("the result of {} is an object, not {}", tool.name(), match parse {
-            Some(Parse::Content) => "a list of content blocks",
-            _ => "text",
-        });
+        let message = format!(
+            "the result of {} is an object, not {}",
+            tool.name(),
+            match parse {
+                Some(Parse::Content) => "a list of content blocks",
+                _ => "text",
+            }
+        );
         let pointer = object.child_pointer("parse");
         reader
             .error_at(codes::FIELD_VALUE, node.span, &pointer, message)

@@ -267,6 +267,8 @@ pub struct Expectation {
     pub json_path: Option<OutputRule>,
     /// The checks.
     pub tests: Vec<ExpectedTest>,
+    /// Whether `equals` and `contains` tell a number, a boolean and null from the texts that spell them.
+    pub is_strict: bool,
     /// Where it stands.
     pub span: Span,
 }
