@@ -157,7 +157,7 @@ impl Link {
 
     /// A message had half of a surrogate pair.
     pub(super) fn note_lone_surrogate(&self) {
-        let warning = lone_surrogate("a message of the server");
+        let warning = lone_surrogate("a message");
         self.notice(Notice::Tolerated {
             text: format!("{}: {}", warning.code, warning.message),
         });

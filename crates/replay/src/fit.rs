@@ -1,6 +1,7 @@
 //! Arguments fitted to the input schema of their tool. A text where the tool takes a number, a boolean, a list or an
 //! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said.
 
+use cuecard_source::value::push_pointer;
 use serde_json::{Map, Value as Json};
 
 use super::pool::log;
@@ -15,8 +16,9 @@ pub(super) struct Fitted {
     pub(super) arguments: Map<String, Json>,
     /// A message for each value that was converted.
     pub(super) converted: Vec<String>,
-    /// A message for each text that could be meant as what the tool takes beside texts.
-    pub(super) ambiguous: Vec<String>,
+    /// Texts that spell something else that the tool takes too, each with its pointer: as they came from a command
+    /// line, nobody knows which is meant.
+    pub(super) ambiguous: Vec<(String, String)>,
     /// A message for each text that is nothing that the tool takes.
     pub(super) refused: Vec<String>,
 }
@@ -33,6 +35,7 @@ pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
     let mut fitting = Fitting {
         root: schema,
         place: String::new(),
+        pointer: String::new(),
         converted: Vec::new(),
         ambiguous: Vec::new(),
         refused: Vec::new(),
@@ -54,8 +57,10 @@ struct Fitting<'s> {
     root: &'s Json,
     /// Where the value is, as `labels[0]`.
     place: String,
+    /// The same as a JSON pointer.
+    pointer: String,
     converted: Vec<String>,
-    ambiguous: Vec<String>,
+    ambiguous: Vec<(String, String)>,
     refused: Vec<String>,
 }
 
@@ -72,7 +77,10 @@ impl<'s> Fitting<'s> {
                         the_only(&alternatives, "array").and_then(|a| a.get("items"))
                     {
                         for (idx, value) in items.iter_mut().enumerate() {
-                            self.inside(&format!("[{idx}]"), |fitting| fitting.value(value, item));
+                            let place = format!("[{idx}]");
+                            self.inside(&place, &idx.to_string(), |fitting| {
+                                fitting.value(value, item);
+                            });
                         }
                     }
                 }
@@ -85,7 +93,7 @@ impl<'s> Fitting<'s> {
                     let named = object.get("properties").and_then(|known| known.get(name));
                     if let Some(schema) = named.or_else(|| object.get("additionalProperties")) {
                         let dot = if self.place.is_empty() { "" } else { "." };
-                        self.inside(&format!("{dot}{name}"), |fitting| {
+                        self.inside(&format!("{dot}{name}"), name, |fitting| {
                             fitting.value(value, schema);
                         });
                     }
@@ -95,11 +103,13 @@ impl<'s> Fitting<'s> {
         }
     }
 
-    fn inside(&mut self, step: &str, fit: impl FnOnce(&mut Self)) {
-        let length = self.place.len();
-        self.place.push_str(step);
+    fn inside(&mut self, place: &str, token: &str, fit: impl FnOnce(&mut Self)) {
+        let (place_length, pointer_length) = (self.place.len(), self.pointer.len());
+        self.place.push_str(place);
+        push_pointer(&mut self.pointer, token);
         fit(self);
-        self.place.truncate(length);
+        self.place.truncate(place_length);
+        self.pointer.truncate(pointer_length);
     }
 
     fn text(&mut self, value: &mut Json, alternatives: &[&'s Json]) {
@@ -116,10 +126,10 @@ impl<'s> Fitting<'s> {
             let is_open = alternatives.iter().any(|schema| takes(schema, kind));
             if is_open && serde_json::from_str::<Json>(text).is_ok() {
                 let message = format!(
-                    "`{}` is sent as the text {value}, though the tool's schema also takes an {kind} there",
+                    "`{}` is the text {value}, and the tool's schema takes texts and an {kind} there",
                     self.place
                 );
-                self.ambiguous.push(message);
+                self.ambiguous.push((self.pointer.clone(), message));
             }
             return;
         }
@@ -136,7 +146,7 @@ impl<'s> Fitting<'s> {
             Some(converted) => self.replace(value, converted),
             None => {
                 let message = format!(
-                    "`{}` is sent as the text {value}, which the tool's schema does not take",
+                    "`{}` is the text {value}, which the tool's schema does not take",
                     self.place
                 );
                 self.refused.push(message);

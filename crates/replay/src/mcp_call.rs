@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::json::lone_surrogate;
-use cuecard_source::value::{Mark, Value, cut, push_pointer};
+use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json, json};
 
@@ -73,7 +73,7 @@ pub(super) async fn call(
             .find(|info| info.name == tool);
         let mut arguments = match info {
             Some(info) => {
-                let arguments = fitted(toolbox, arguments, info, recorder)?;
+                let arguments = fitted(toolbox, &request.params, arguments, info, recorder)?;
                 page::complete(toolbox, peer, info, arguments, recorder).await
             }
             None => arguments,
@@ -226,13 +226,26 @@ async fn call_and_listen(
 /// The arguments as the tool's schema asks for them. What can't be settled is sent as it is, unless the run is strict.
 fn fitted(
     toolbox: &Toolbox,
+    params: &Value,
     arguments: Map<String, Json>,
     info: &ToolInfo,
     recorder: &mut Recorder<'_>,
 ) -> Result<Map<String, Json>, Failure> {
     let fitted = fit(arguments, &info.input_schema);
     record_warnings(&fitted.converted, recorder);
-    let mut unsettled = fitted.ambiguous.into_iter().chain(fitted.refused);
+    // What a scenario or a server calls a text is one.
+    let is_from_command_line = |pointer: &str| {
+        params.marks.iter().any(|mark| {
+            mark.pointer == pointer
+                && mark.range.is_none()
+                && matches!(mark.origin, Origin::User | Origin::Secret)
+        })
+    };
+    let ambiguous = fitted.ambiguous.into_iter();
+    let mut unsettled = ambiguous
+        .filter(|(pointer, _)| is_from_command_line(pointer))
+        .map(|(_, message)| message)
+        .chain(fitted.refused);
     let Some(first) = unsettled.next() else {
         return Ok(fitted.arguments);
     };
@@ -241,8 +254,7 @@ fn fitted(
         record_warnings(&unsettled.collect::<Vec<_>>(), recorder);
         return Ok(fitted.arguments);
     }
-    let message = format!("C-PARAM-04: {first}");
-    let mut failure = Failure::new(FailureKind::BadParameters, message);
+    let mut failure = Failure::new(FailureKind::BadParameters, first);
     failure
         .notes
         .extend(unsettled.map(|text| format!("also {text}")));

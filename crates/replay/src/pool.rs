@@ -414,6 +414,10 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
                 recorder.record(answered(method, Some(result.clone()), Some(place), None));
                 continue;
             }
+            Notice::Tolerated { text } => {
+                recorder.record(log("warning", format!("server `{name}`: {text}")));
+                continue;
+            }
             Notice::Refused { method, reason } => {
                 recorder.record(answered(method, None, None, Some(reason.clone())));
             }
@@ -421,9 +425,7 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
         }
         let level = match &notice {
             Notice::Log { level, .. } => level.clone(),
-            Notice::Refused { .. } | Notice::Tolerated { .. } | Notice::BadFrame { .. } => {
-                "warning".to_owned()
-            }
+            Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
             _ => "debug".to_owned(),
         };
         recorder.record(EventData::Log(Log {

@@ -34,7 +34,6 @@ pub(super) fn check(
     // What the tool refuses is found by its schema.
     let fitted = fit(arguments, &schema);
     record_warnings(&fitted.converted, recorder);
-    record_warnings(&fitted.ambiguous, recorder);
     let arguments = Json::Object(fitted.arguments);
     let places = Places::of(scenario, step);
     let is_unknown = |place: &str| {
