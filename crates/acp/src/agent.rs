@@ -3,11 +3,13 @@
 mod opening;
 mod prompting;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{ScheduledPart, Selector};
@@ -112,7 +114,12 @@ impl Agent {
         if line.trim_ascii().is_empty() {
             return;
         }
-        match read(line) {
+        let whole = without_lone_surrogates(line);
+        if let Cow::Owned(_) = whole {
+            let found = lone_surrogate("a line of the client");
+            self.telling.found(None, found).await;
+        }
+        match read(&whole) {
             Ok(Message::Request { id, method, params }) => self.request(id, &method, params).await,
             Ok(Message::Notification { method, params }) => self.notified(&method, &params).await,
             Ok(Message::Response { id, result }) => {

@@ -728,3 +728,19 @@ async fn a_file_that_differs_is_told() {
     let verdict = client.end().await;
     assert_eq!(codes(&verdict), ["T-ACP-24"], "{:?}", verdict.findings);
 }
+
+#[tokio::test]
+async fn half_a_surrogate_pair_in_a_line_is_replaced_with_a_warning() {
+    let mut client = Client::start(HELLO).await;
+    client
+        .line(r#"{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": 1, "clientInfo": {"name": "a\ud83d", "version": "1"}}}"#)
+        .await;
+    let (_, answer) = client.until(7).await;
+    assert_eq!(answer["result"]["protocolVersion"], 1, "{answer}");
+    let verdict = client.end().await;
+    let found = verdict
+        .findings
+        .iter()
+        .find(|found| found.code.name() == "C-JSON-04");
+    assert_eq!(found.map(|found| found.severity), Some(Severity::Warning));
+}

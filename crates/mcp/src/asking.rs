@@ -263,7 +263,11 @@ impl Session {
         CallErrorKind::RpcError {
             code: i64::from(error.code.0),
             message,
-            data: error.data,
+            // As JSON, what is masked may stand anywhere in it.
+            data: error.data.map(|data| {
+                let text = self.shown(&data.to_string());
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }),
         }
     }
 

@@ -530,12 +530,26 @@ impl fmt::Display for CallError {
                     Quote(text)
                 )
             }
-            CallErrorKind::RpcError { code, message, .. } => {
+            CallErrorKind::RpcError {
+                code,
+                message,
+                data,
+            } => {
                 write!(
                     f,
                     "server `{server}` refused `{tool}` (code {code}){}",
                     Quote(message)
-                )
+                )?;
+                match data {
+                    None => Ok(()),
+                    Some(data) => {
+                        write!(
+                            f,
+                            " (data: {})",
+                            cut(&clean(&data.to_string()), LONGEST_QUOTE)
+                        )
+                    }
+                }
             }
             CallErrorKind::NoSuchTool { message } => {
                 write!(

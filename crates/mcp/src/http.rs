@@ -1,26 +1,26 @@
 //! Servers behind Streamable HTTP, over TCP and over Unix sockets.
 
+mod requests;
 mod watch;
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{StatusCode, Url, redirect};
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
-use rmcp::transport::common::unix_socket::UnixSocketError;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransportConfig, StreamableHttpError,
-};
-use rmcp::transport::{StreamableHttpClientTransport, UnixSocketHttpClient};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::auth::{Challenge, ClientCredentials, HttpClient, NoToken, TokenSource};
 use super::error::StartErrorKind;
 use super::frames::{LARGEST_FRAME, SendError};
 use super::link::Link;
 use super::text::{cut, url as shown_url};
+pub(super) use requests::{Headers, HttpError, Requests};
 use watch::Watched;
 
 /// Redirects followed for one request, all on the same host.
@@ -29,7 +29,6 @@ const MOST_REDIRECTS: usize = 5;
 const RECONNECTS: usize = 3;
 
 pub(super) type HttpTransport = StreamableHttpClientTransport<Watched<HttpClient>>;
-pub(super) type SocketHttpTransport = StreamableHttpClientTransport<Watched<UnixSocketHttpClient>>;
 
 /// A connection to the server at `url`. Nothing is sent yet.
 pub(super) fn transport(
@@ -48,22 +47,28 @@ pub(super) fn transport(
             }
         })
     });
-    let client = Watched::new(HttpClient::new(http, tokens.transpose()?), Arc::clone(link));
+    let requests = Requests::new(http, Arc::clone(link));
+    let client = HttpClient::new(requests, tokens.transpose()?);
+    let client = Watched::new(client, Arc::clone(link));
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 /// A connection to the server behind the Unix socket `socket`, at `path` (`/mcp`). Nothing is sent yet.
 pub(super) fn over_socket(
-    socket: &str,
+    socket: &Path,
     path: &str,
     headers: &[(String, String)],
     link: &Arc<Link>,
-) -> Result<SocketHttpTransport, StartErrorKind> {
-    // The path alone: with a scheme the request would look like one to a proxy.
-    let config = config(path, headers)?;
+) -> Result<HttpTransport, StartErrorKind> {
+    let config = config(&format!("http://localhost{path}"), headers)?;
     // With a port, as servers that check `Host` often expect one after `localhost`.
-    let client = UnixSocketHttpClient::new(socket, "http://localhost:80");
-    let client = Watched::new(client, Arc::clone(link));
+    let host = HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost:80"))]);
+    let http = builder()
+        .no_proxy()
+        .unix_socket(socket)
+        .default_headers(host);
+    let requests = Requests::new(built(http)?, Arc::clone(link));
+    let client = Watched::new(HttpClient::new(requests, None), Arc::clone(link));
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
@@ -125,14 +130,22 @@ pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue
 
 /// A client for requests to `url`.
 pub(super) fn client(url: &Url) -> Result<reqwest::Client, StartErrorKind> {
-    cuecard_runtime::tls::install();
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("cuecard/", env!("CARGO_PKG_VERSION")))
-        .redirect(redirect::Policy::custom(follow));
-    if is_loopback(url) {
+    let builder = builder();
+    built(match is_loopback(url) {
         // A proxy can't reach what runs on this machine.
-        builder = builder.no_proxy();
-    }
+        true => builder.no_proxy(),
+        false => builder,
+    })
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    cuecard_runtime::tls::install();
+    reqwest::Client::builder()
+        .user_agent(concat!("cuecard/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::custom(follow))
+}
+
+fn built(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, StartErrorKind> {
     builder
         .build()
         .map_err(|error| StartErrorKind::Unreachable {
@@ -193,30 +206,16 @@ pub(super) enum HttpFailure {
 
 /// The meaning of an error that came from this transport; nothing if it came from elsewhere.
 pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<HttpFailure> {
-    type OverTcp = StreamableHttpError<reqwest::Error>;
-    type OverSocket = StreamableHttpError<UnixSocketError>;
     if let Some(SendError::Request(failure)) = error.downcast_ref() {
         return Some(failure.clone());
     }
-    if let Some(error) = error.downcast_ref::<OverTcp>() {
-        if let OverTcp::Io(inner) = error
-            && let Some(NoToken(text)) = inner.get_ref().and_then(|inner| inner.downcast_ref())
-        {
-            return Some(HttpFailure::NoToken(text.clone()));
-        }
-        return Some(explain_with(error, request_failure));
+    let error = error.downcast_ref::<HttpError>()?;
+    if let HttpError::Io(inner) = error
+        && let Some(NoToken(text)) = inner.get_ref().and_then(|inner| inner.downcast_ref())
+    {
+        return Some(HttpFailure::NoToken(text.clone()));
     }
-    let error = error.downcast_ref::<OverSocket>()?;
-    Some(explain_with(error, |error| match error {
-        UnixSocketError::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            HttpFailure::Unreachable("connection refused".to_owned())
-        }
-        UnixSocketError::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            HttpFailure::Unreachable("the socket no longer exists".to_owned())
-        }
-        UnixSocketError::Io(error) => HttpFailure::Unreachable(error.to_string().to_lowercase()),
-        _ => HttpFailure::Broken,
-    }))
+    Some(failure_of(error))
 }
 
 /// What the failure of a request means.
@@ -231,13 +230,9 @@ pub(super) fn request_failure(error: &reqwest::Error) -> HttpFailure {
     }
 }
 
-fn explain_with<E: Error + Send + Sync + 'static>(
-    error: &StreamableHttpError<E>,
-    client: impl Fn(&E) -> HttpFailure,
-) -> HttpFailure {
-    type HttpError<E> = StreamableHttpError<E>;
+fn failure_of(error: &HttpError) -> HttpFailure {
     match error {
-        HttpError::Client(error) => client(error),
+        HttpError::Client(error) => request_failure(error),
         HttpError::HttpStatus(error) => HttpFailure::Status(error.status, String::new()),
         HttpError::AuthRequired(error) => {
             HttpFailure::Status(401, said(&error.www_authenticate_header))
@@ -287,6 +282,11 @@ pub(super) fn innermost(error: &reqwest::Error) -> String {
         && error.kind() == std::io::ErrorKind::ConnectionRefused
     {
         return "connection refused".to_owned();
+    }
+    if let Some(error) = innermost.downcast_ref::<std::io::Error>()
+        && error.kind() == std::io::ErrorKind::NotFound
+    {
+        return "the socket no longer exists".to_owned();
     }
     if error.source().is_none() {
         return "the request failed".to_owned();

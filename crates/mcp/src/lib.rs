@@ -20,6 +20,7 @@ mod auth;
 mod calls;
 mod chrome;
 mod error;
+mod events;
 mod exit;
 mod frames;
 mod handler;

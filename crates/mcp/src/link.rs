@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cuecard_source::json::lone_surrogate;
 use tokio::sync::{Notify, watch};
 
 use super::exit::Exit;
@@ -151,6 +152,14 @@ impl Link {
         self.notice(Notice::BadFrame {
             text: self.shown(&beginning[..end], 200),
             reason: reason.to_owned(),
+        });
+    }
+
+    /// A message had half of a surrogate pair.
+    pub(super) fn note_lone_surrogate(&self) {
+        let warning = lone_surrogate("a message");
+        self.notice(Notice::Tolerated {
+            text: format!("{}: {}", warning.code, warning.message),
         });
     }
 

@@ -70,6 +70,11 @@ pub enum Notice {
         /// Its beginning.
         text: String,
     },
+    /// A mistake in what it sent, which was read all the same.
+    Tolerated {
+        /// What was wrong, and what was made of it.
+        text: String,
+    },
     /// JSON that is no valid message.
     BadFrame {
         /// Its beginning.
@@ -117,6 +122,7 @@ impl fmt::Display for Notice {
             Self::StrayOutput { text } => {
                 write!(f, "a line on its stdout is not a message: {text}")
             }
+            Self::Tolerated { text } => f.write_str(text),
             Self::BadFrame { text, reason } => write!(f, "an invalid message ({reason}): {text}"),
             Self::Dropped { count } => write!(f, "{count} more notices were dropped"),
         }
@@ -197,6 +203,7 @@ fn bounded(notice: Notice) -> Notice {
             method: short(method),
         },
         Notice::StrayOutput { text } => Notice::StrayOutput { text: short(text) },
+        Notice::Tolerated { text } => Notice::Tolerated { text: short(text) },
         Notice::BadFrame { text, reason } => Notice::BadFrame {
             text: short(text),
             reason: short(reason),

@@ -1,12 +1,14 @@
 //! What an answer means: the value of a step, its text, and its files.
 //!
-//! Text comes first: each block is JSON when it is JSON, and prose that holds exactly one JSON block (fenced, or below
-//! `### Result`) has that block as its value, which is how browser servers return what a script gave. Where the text
-//! isn't JSON, structured content is the value, unless it only repeats the text. One block is the value, several are
-//! an array.
+//! Each text block is JSON when it is JSON, else it is the text that it is. Only what browser servers answer to a script
+//! is taken out of the prose around it (fenced, or below `### Result`). Structured content is the value where the text
+//! isn't JSON, unless it only repeats the text; what it holds below a lone key `result` (FastMCP) goes before the blocks,
+//! of which a list has one for each element. One block is the value, several are an array.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use cuecard_source::json::without_lone_surrogates;
 use cuecard_tool_call::model::Parse;
 use serde_json::{Value, json};
 
@@ -52,11 +54,23 @@ pub enum UnmetParse {
     NotStructured,
 }
 
-/// The meaning of `reply`.
+/// The meaning of what `tool` answered.
 ///
 /// # Errors
 /// [`UnmetParse`] if the answer is not what `parse` asks for.
-pub fn value_of(reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse> {
+pub fn value_of(tool: &str, reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse> {
+    extract(reply, parse, parse == Parse::Json || runs_script(tool))
+}
+
+/// What a script returned, from the answer of a tool that ran it in a browser; null if the answer holds nothing.
+pub fn script_result(reply: &ToolReply) -> Value {
+    extract(reply, Parse::Auto, true)
+        .map(|extracted| extracted.value)
+        .unwrap_or_default()
+}
+
+/// As [`value_of`]; `reads_block` is whether prose with exactly one JSON block has that as its value.
+fn extract(reply: &ToolReply, parse: Parse, reads_block: bool) -> Result<Extracted, UnmetParse> {
     let text = text_of(reply);
     let has_text = reply.content.iter().any(|block| as_text(block).is_some());
     // Some servers send `null` beside real content, where they mean that there is nothing.
@@ -66,18 +80,24 @@ pub fn value_of(reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse
     let mut is_whole = reply.content.len() == 1;
     let mut values = Vec::with_capacity(reply.content.len());
     for block in &reply.content {
-        let Some(text) = as_text(block) else {
-            values.push(file_value(block, &mut blobs));
-            continue;
+        let text = match as_text(block) {
+            Some(text) if parse != Parse::Content => text,
+            _ => {
+                is_whole = false;
+                values.push(block_value(block, &mut blobs));
+                continue;
+            }
         };
         let json = exact_json(text);
         is_whole &= json.is_some();
-        values.push(json.or_else(|| only_block(text)).unwrap_or_else(|| {
+        let json = json.or_else(|| reads_block.then(|| only_block(text)).flatten());
+        values.push(json.unwrap_or_else(|| {
             not_json.get_or_insert_with(|| text.trim_start().chars().take(200).collect());
             Value::String(text.to_owned())
         }));
     }
     let content = match values.len() {
+        _ if parse == Parse::Content => Value::Array(values),
         0 => Value::Null,
         1 => values.remove(0),
         _ => Value::Array(values),
@@ -90,25 +110,41 @@ pub fn value_of(reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse
             None => content,
         },
         (Parse::Structured, None) => return Err(UnmetParse::NotStructured),
-        (Parse::Structured, Some(structured)) => {
-            is_whole = false;
-            structured.clone()
+        (Parse::Structured, Some(structured)) => structured.clone(),
+        (Parse::Auto, Some(structured)) if has_text => {
+            let says_the_same = repeats(structured, &text)
+                || serde_json::from_str(&text).is_ok_and(|json: Value| json == *structured);
+            match result_key(structured) {
+                _ if says_the_same => content,
+                Some(result) => result.clone(),
+                None if not_json.is_some() => structured.clone(),
+                None => content,
+            }
         }
-        (Parse::Auto, Some(structured))
-            if !has_text || (not_json.is_some() && !repeats(structured, &text)) =>
-        {
-            without_result_key(structured).clone()
-        }
-        (Parse::Auto, _) => content,
+        (Parse::Auto, Some(structured)) => result_key(structured).unwrap_or(structured).clone(),
+        (Parse::Auto | Parse::Content, _) => content,
     };
     // Text that became the value, as it is or as JSON, says nothing more.
-    let says_more = has_text && !is_whole && value.as_str() != Some(&text);
+    let became_value = is_whole && exact_json(&text).as_ref() == Some(&value);
+    let says_more = has_text && !became_value && value.as_str() != Some(&text);
     Ok(Extracted {
         text: says_more.then_some(text),
         structured: structured.filter(|other| **other != value).cloned(),
         value,
         blobs,
     })
+}
+
+/// Whether `tool` runs a script in a browser and answers with what that returned inside prose.
+fn runs_script(tool: &str) -> bool {
+    const TOOLS: &[&str] = &[
+        "evaluate_script",
+        "browser_evaluate",
+        "browser_run_code",
+        "browser_run_code_unsafe",
+    ];
+    // Servers in front of others put a name before the tool's.
+    TOOLS.iter().any(|name| tool.ends_with(name))
 }
 
 /// Whether structured content is nothing but the text below one key.
@@ -118,11 +154,20 @@ fn repeats(structured: &Value, text: &str) -> bool {
 }
 
 /// What a lone key `result` holds: servers that must answer with an object put any other value below it.
-fn without_result_key(structured: &Value) -> &Value {
-    match structured.as_object() {
-        Some(members) if members.len() == 1 => members.get("result").unwrap_or(structured),
-        _ => structured,
-    }
+fn result_key(structured: &Value) -> Option<&Value> {
+    let members = structured
+        .as_object()
+        .filter(|members| members.len() == 1)?;
+    members.get("result")
+}
+
+/// Whether JSON in a text of `reply` has half of a surrogate pair, which becomes U+FFFD in its value.
+pub fn has_lone_surrogate(reply: &ToolReply) -> bool {
+    let has_one = |text: &str| {
+        matches!(without_lone_surrogates(text.as_bytes()), Cow::Owned(_))
+            && whole_json(text).is_some()
+    };
+    reply.content.iter().filter_map(as_text).any(has_one)
 }
 
 /// All text blocks of `reply`, joined by line ends.
@@ -209,10 +254,10 @@ fn as_text(block: &ContentBlock) -> Option<&str> {
     }
 }
 
-/// What stands in the value for a block that is no text.
-fn file_value(block: &ContentBlock, blobs: &mut Vec<Blob>) -> Value {
+/// A block of content as a value.
+fn block_value(block: &ContentBlock, blobs: &mut Vec<Blob>) -> Value {
     match block {
-        ContentBlock::Text(text) => Value::String(text.clone()),
+        ContentBlock::Text(text) => json!({ "type": "text", "text": text }),
         ContentBlock::Image {
             data_base64,
             media_type,
@@ -267,7 +312,8 @@ fn exact_json(text: &str) -> Option<Value> {
 
 /// The JSON that `text` is. An integer in it that no number here can hold is an identifier, and becomes a text.
 fn whole_json(text: &str) -> Option<Value> {
-    let trimmed = text.trim();
+    let whole = without_lone_surrogates(text.trim().as_bytes());
+    let trimmed = std::str::from_utf8(&whole).ok()?;
     let value = serde_json::from_str(trimmed).ok()?;
     let mut kept = String::new();
     let mut done = 0;

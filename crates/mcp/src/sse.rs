@@ -1,17 +1,17 @@
 //! The older HTTP with SSE: an event stream for what the server says, and requests for what it is told.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cuecard_wire::sse::SseTooLong;
 use futures::future::{BoxFuture, FutureExt as _};
-use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
+use futures::stream::StreamExt as _;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
-use sse_stream::{Error as SseError, Sse, SseStream};
+use sse_stream::{Error as SseError, Sse};
 
 use super::error::{HttpRequest, StartErrorKind};
+use super::events::{Events, events};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
 use super::http::{self, HttpFailure};
 use super::text::{cut, url as shown_url};
@@ -83,41 +83,13 @@ fn is_event_stream(response: &Response) -> Result<(), StartErrorKind> {
 
 /// What the server says.
 pub(super) struct EventSource {
-    events: BoxStream<'static, Result<Sse, SseError>>,
-    /// The bytes read since the last event.
-    unfinished: Arc<AtomicUsize>,
+    events: Events,
 }
-
-/// The bytes of an event are over the bound.
-#[derive(Debug)]
-struct TooLarge;
-
-impl std::fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an event is too large")
-    }
-}
-
-impl std::error::Error for TooLarge {}
 
 impl EventSource {
     fn new(response: Response) -> Self {
-        let unfinished = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&unfinished);
-        let bytes = response
-            .bytes_stream()
-            .map_err(io::Error::other)
-            .and_then(move |chunk| {
-                let before = counter.fetch_add(chunk.len(), Ordering::Relaxed);
-                let is_within = before + chunk.len() <= LARGEST_FRAME;
-                futures::future::ready(match is_within {
-                    true => Ok(chunk),
-                    false => Err(io::Error::other(TooLarge)),
-                })
-            });
         Self {
-            events: SseStream::from_bytes_stream(bytes).boxed(),
-            unfinished,
+            events: events(response.bytes_stream(), LARGEST_FRAME),
         }
     }
 
@@ -125,21 +97,13 @@ impl EventSource {
     async fn event(&mut self) -> Result<Sse, Read> {
         let event = self.events.next().await;
         match event {
-            Some(Ok(event)) => {
-                self.unfinished.store(0, Ordering::Relaxed);
-                Ok(event)
-            }
-            Some(Err(SseError::Body(_)))
-                if self.unfinished.load(Ordering::Relaxed) > LARGEST_FRAME =>
-            {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(SseError::Body(error))) if error.is::<SseTooLong>() => {
                 Err(Read::TooLarge(LARGEST_FRAME))
             }
-            Some(Err(SseError::Body(_))) => Err(Read::Broken(
+            Some(Err(_)) => Err(Read::Broken(
                 "its event stream ended unexpectedly".to_owned(),
             )),
-            Some(Err(error)) => Err(Read::Broken(format!(
-                "its event stream is invalid: {error}"
-            ))),
             None => Err(Read::Broken("its event stream ended".to_owned())),
         }
     }

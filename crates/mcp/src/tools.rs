@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::asking::Ask;
 use super::error::CallErrorKind;
+use super::notice::Notice;
 use super::session::Session;
 use cuecard_runtime::clock::Stopwatch;
 
@@ -56,7 +57,14 @@ impl Session {
             match page.get("nextCursor").and_then(Value::as_str) {
                 None | Some("") => return Ok(tools),
                 Some(next) if !seen.insert(next.to_owned()) => {
-                    return Err(malformed("the pagination of its tool list loops"));
+                    // The last page may be one that came before.
+                    let mut names = HashSet::new();
+                    tools.retain(|tool: &ToolInfo| names.insert(tool.name.clone()));
+                    let text = "its tool list repeats a cursor: what came before is taken for the whole list";
+                    self.link.notice(Notice::Tolerated {
+                        text: text.to_owned(),
+                    });
+                    return Ok(tools);
                 }
                 Some(next) => cursor = Some(next.to_owned()),
             }

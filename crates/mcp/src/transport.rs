@@ -8,9 +8,9 @@ use rmcp::service::{
 };
 
 use super::calls::Calls;
-use super::error::{SocketProblem, StartErrorKind};
+use super::error::StartErrorKind;
 use super::handler::Handler;
-use super::http::{self, HttpTransport, SocketHttpTransport};
+use super::http::{self, HttpTransport};
 use super::link::{Link, ReadEnd};
 use super::messages::MessageTransport;
 use super::spec::{ServerSpec, TransportSpec};
@@ -30,7 +30,6 @@ pub(super) struct Connection {
 pub(super) enum Wire {
     Messages(Box<MessageTransport>),
     Http(Box<HttpTransport>),
-    HttpOverSocket(Box<SocketHttpTransport>),
 }
 
 /// Starts or reaches the server of `spec`.
@@ -66,14 +65,8 @@ pub(super) async fn connect(
             headers,
         } => {
             unix::check(socket)?;
-            let Some(text) = socket.to_str() else {
-                return Err(StartErrorKind::Socket {
-                    path: socket.clone(),
-                    problem: SocketProblem::Other("its path is not valid UTF-8".to_owned()),
-                });
-            };
-            let transport = http::over_socket(text, path, headers, link)?;
-            return Ok(Connection::http(Wire::HttpOverSocket(Box::new(transport))));
+            let transport = http::over_socket(socket, path, headers, link)?;
+            return Ok(Connection::http(Wire::Http(Box::new(transport))));
         }
         TransportSpec::InProcess(maker) => {
             let (read, write) = tokio::io::split(maker());
@@ -125,7 +118,6 @@ impl Wire {
         match self {
             Self::Messages(messages) => handler.serve_with_lifecycle(*messages, lifecycle).await,
             Self::Http(http) => handler.serve_with_lifecycle(*http, lifecycle).await,
-            Self::HttpOverSocket(http) => handler.serve_with_lifecycle(*http, lifecycle).await,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod builtin;
 mod connect;
+mod fit;
 mod mcp_call;
 mod older;
 mod page;

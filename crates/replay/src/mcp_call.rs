@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::diagnostic::did_you_mean;
-use cuecard_source::value::{Mark, Value, cut, push_pointer};
+use cuecard_source::json::lone_surrogate;
+use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
+use super::fit::{fit, record_warnings};
 use super::older::{self, NotTyped};
 use super::pool::{log, record_notices};
 use super::requests::Peer;
@@ -71,7 +73,7 @@ pub(super) async fn call(
             .find(|info| info.name == tool);
         let mut arguments = match info {
             Some(info) => {
-                let arguments = fit(arguments, &info.input_schema, recorder);
+                let arguments = fitted(toolbox, &request.params, arguments, info, recorder)?;
                 page::complete(toolbox, peer, info, arguments, recorder).await
             }
             None => arguments,
@@ -123,6 +125,11 @@ pub(super) async fn call(
     let answer = match reply {
         Ok(mut reply) => {
             page::follow(toolbox, server, tool, &reply);
+            if result::has_lone_surrogate(&reply) {
+                let warning = lone_surrogate("JSON in the answer");
+                let message = format!("{}: {}", warning.code, warning.message);
+                recorder.record(log("warning", message));
+            }
             if let Some(arguments) = without_path.filter(|_| reply.is_error) {
                 let saved =
                     older::save_screenshot(toolbox, request, peer, arguments, &reply, recorder);
@@ -216,14 +223,62 @@ async fn call_and_listen(
     reply
 }
 
+/// The arguments as the tool's schema asks for them. What can't be settled is sent as it is, unless the run is strict.
+fn fitted(
+    toolbox: &Toolbox,
+    params: &Value,
+    arguments: Map<String, Json>,
+    info: &ToolInfo,
+    recorder: &mut Recorder<'_>,
+) -> Result<Map<String, Json>, Failure> {
+    let fitted = fit(arguments, &info.input_schema);
+    record_warnings(&fitted.converted, recorder);
+    // What a scenario or a server calls a text is one.
+    let is_from_command_line = |pointer: &str| {
+        params.marks.iter().any(|mark| {
+            mark.pointer == pointer
+                && mark.range.is_none()
+                && matches!(mark.origin, Origin::User | Origin::Secret)
+        })
+    };
+    let ambiguous = fitted.ambiguous.into_iter();
+    let mut unsettled = ambiguous
+        .filter(|(pointer, _)| is_from_command_line(pointer))
+        .map(|(_, message)| message)
+        .chain(fitted.refused);
+    let Some(first) = unsettled.next() else {
+        return Ok(fitted.arguments);
+    };
+    if !toolbox.is_strict {
+        record_warnings(&[first], recorder);
+        record_warnings(&unsettled.collect::<Vec<_>>(), recorder);
+        return Ok(fitted.arguments);
+    }
+    let mut failure = Failure::new(FailureKind::BadParameters, first);
+    failure
+        .notes
+        .extend(unsettled.map(|text| format!("also {text}")));
+    failure.help = Some("give the value its type: `--var-json NAME=JSON`".to_owned());
+    Err(failure)
+}
+
 /// The descriptions of the tools, if they are needed: to fit arguments that may not fit as they are.
 async fn tools_to_fit(session: &Session, arguments: &Map<String, Json>) -> Option<Arc<[ToolInfo]>> {
-    let may_need_fitting = arguments.values().any(Json::is_string) || page::is_browser(session);
+    let may_need_fitting = arguments.values().any(has_text) || page::is_browser(session);
     if !may_need_fitting {
         return None;
     }
     // A server that can't list its tools may still be able to call them.
     session.tools().await.ok()?
+}
+
+fn has_text(value: &Json) -> bool {
+    match value {
+        Json::String(_) => true,
+        Json::Array(items) => items.iter().any(has_text),
+        Json::Object(members) => members.values().any(has_text),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
 }
 
 /// Binds data inside script parameters, so that what a peer answered never becomes code.
@@ -305,66 +360,6 @@ fn is_script_tool(tool: &str) -> bool {
     tool == "execute" || words.iter().any(|word| tool.contains(word))
 }
 
-/// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one. A list of one text
-/// becomes the text where the schema asks for one.
-pub(super) fn fit(
-    mut arguments: Map<String, Json>,
-    schema: &Json,
-    recorder: &mut Recorder<'_>,
-) -> Map<String, Json> {
-    for (name, value) in &mut arguments {
-        let property = schema
-            .get("properties")
-            .and_then(|properties| properties.get(name));
-        let (Json::String(_) | Json::Array(_), Some(property)) = (&*value, property) else {
-            continue;
-        };
-        let converted = match &*value {
-            Json::String(text) => convert(text, property),
-            value => only_text(value, property),
-        };
-        let Some(converted) = converted else {
-            continue;
-        };
-        let what = if value.is_string() { "text" } else { "list" };
-        recorder.record(log("warning", format!("C-PARAM-04: `{name}` was the {what} {value} and is sent as {converted}, as the tool's schema asks")));
-        *value = converted;
-    }
-    arguments
-}
-
-fn convert(text: &str, property: &Json) -> Option<Json> {
-    let types: Vec<&str> = match property.get("type")? {
-        Json::String(kind) => vec![kind],
-        Json::Array(kinds) => kinds.iter().filter_map(Json::as_str).collect(),
-        _ => return None,
-    };
-    if types.contains(&"string") {
-        return None;
-    }
-    types.iter().find_map(|kind| match *kind {
-        "integer" => text.trim().parse::<i64>().ok().map(Json::from),
-        "number" => serde_json::from_str::<Json>(text.trim())
-            .ok()
-            .filter(Json::is_number),
-        "boolean" => text.trim().parse::<bool>().ok().map(Json::from),
-        "array" if property.pointer("/items/type").and_then(Json::as_str) == Some("string") => {
-            Some(Json::from(vec![text]))
-        }
-        _ => None,
-    })
-}
-
-/// The text of a list that holds nothing else, for a parameter that is a text.
-fn only_text(value: &Json, property: &Json) -> Option<Json> {
-    match value.as_array().map(Vec::as_slice) {
-        Some([text @ Json::String(_)]) if property.get("type")?.as_str() == Some("string") => {
-            Some(text.clone())
-        }
-        _ => None,
-    }
-}
-
 /// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it
 /// asks for no list of its own: what was not listed has promised nothing.
 async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option<Failure> {
@@ -406,13 +401,13 @@ async fn value_of(
     tool: &str,
     reply: &ToolReply,
 ) -> Result<Answer, Failure> {
-    let extracted = result::value_of(reply, request.parse);
+    let extracted = result::value_of(tool, reply, request.parse);
     let text = result::text_of(reply);
     let failed = if reply.is_error {
-        Some(if text.is_empty() {
-            "the tool reported an error without a message".to_owned()
-        } else {
-            text.clone()
+        Some(match &reply.structured {
+            _ if !text.trim().is_empty() => text.clone(),
+            Some(structured) if !structured.is_null() => structured.to_string(),
+            _ => "the tool reported an error without a message".to_owned(),
         })
     } else {
         result::hidden_failure(&text).or_else(|| {
@@ -535,6 +530,14 @@ pub(super) fn failed_call(error: &CallError) -> Failure {
         _ => FailureKind::CallFailed,
     };
     let mut failure = Failure::new(kind, error.to_string());
+    if let CallErrorKind::RpcError {
+        code,
+        message,
+        data: Some(data),
+    } = &error.kind
+    {
+        failure.result = Some(json!({ "code": code, "message": message, "data": data }));
+    }
     failure.notes.extend(error.facts.last_words_note());
     failure.help = error.help();
     failure

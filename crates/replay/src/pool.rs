@@ -414,6 +414,10 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
                 recorder.record(answered(method, Some(result.clone()), Some(place), None));
                 continue;
             }
+            Notice::Tolerated { text } => {
+                recorder.record(log("warning", format!("server `{name}`: {text}")));
+                continue;
+            }
             Notice::Refused { method, reason } => {
                 recorder.record(answered(method, None, None, Some(reason.clone())));
             }

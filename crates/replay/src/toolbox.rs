@@ -36,6 +36,8 @@ pub struct ToolboxOptions {
     pub speed: f64,
     /// Width and height that a browser's page gets before the first call.
     pub viewport: Option<(u64, u64)>,
+    /// Whether a call fails whose arguments may not be what its tool takes, instead of a warning.
+    pub is_strict: bool,
 }
 
 /// The tools of a run.
@@ -50,6 +52,7 @@ pub struct Toolbox {
     pub(super) speed: f64,
     /// Taken by the first browser that has a tool for it.
     pub(super) viewport: Option<(u64, u64)>,
+    pub(super) is_strict: bool,
     /// The browser page that calls without a page go to, by server.
     pub(super) pages: HashMap<String, u64>,
     /// The server that the last MCP call went to.
@@ -85,6 +88,7 @@ impl Toolbox {
             run_dir: options.run_dir,
             speed: options.speed,
             viewport: options.viewport,
+            is_strict: options.is_strict,
             pages: HashMap::new(),
             last_server: None,
         }

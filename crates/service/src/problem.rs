@@ -1,5 +1,7 @@
 //! Errors as clients get them: `application/problem+json`.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::FromRequestParts;
@@ -9,8 +11,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cuecard_runtime::listener::RefusedByListener;
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use serde::de::DeserializeOwned;
 
+use super::service::Service;
 use super::shapes::ProblemDocument;
 
 /// Why a request was refused.
@@ -95,8 +99,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 }
 
 /// Reads the body of a request.
-pub(crate) fn body<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(bytes)
+pub(crate) async fn body<T: DeserializeOwned>(
+    service: &Service,
+    bytes: &Bytes,
+) -> Result<T, Problem> {
+    let whole = without_lone_surrogates(bytes);
+    if let Cow::Owned(_) = whole {
+        service.found(lone_surrogate("the body of a request")).await;
+    }
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&whole)
         .map_err(|error| Problem::invalid(format!("the body is not a JSON object: {error}")))?;
     serde_json::from_value(object.into())
         .map_err(|error| Problem::invalid(format!("the body can't be read: {error}")))

@@ -224,7 +224,7 @@ async fn new_task(State(service): Shared, headers: HeaderMap, bytes: Bytes) -> A
         Some(Err(_)) => Err(Problem::invalid(format!("the header `{name}` is not text"))),
     };
     let (key, name) = (text("idempotency-key")?, text("x-scenario-name")?);
-    let task = body(&bytes)?;
+    let task = body(&service, &bytes).await?;
     let accepted = service.begin(task, name.as_deref(), key).await?;
     let location = accepted.links.own.clone();
     Ok((
@@ -346,7 +346,7 @@ async fn stop(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionDocume
     responses((status = 202, body = AcceptedPrompt), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Response> {
     let session = service.session(&id)?;
-    let sent: NewPrompt = body(&bytes)?;
+    let sent: NewPrompt = body(&service, &bytes).await?;
     let text = sent.text().ok_or_else(|| {
         Problem::invalid("send either `prompt` (a text or blocks) or `message` (a text), not empty")
     })?;
@@ -584,7 +584,7 @@ async fn list_drafts(
 #[utoipa::path(post, path = "/drafts", tag = "lists", request_body = Draft,
     responses((status = 201, body = Draft), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn new_draft(State(service): Shared, bytes: Bytes) -> Answer<Response> {
-    let mut draft: Draft = body(&bytes)?;
+    let mut draft: Draft = body(&service, &bytes).await?;
     draft.id = service.new_draft_id();
     let mut drafts = lock(&service.drafts);
     if drafts.len() >= MOST_DRAFTS {
@@ -607,7 +607,7 @@ async fn get_draft(State(service): Shared, Id(id): Id) -> Answer<AsJson<Json>> {
 #[utoipa::path(put, path = "/drafts/{id}", tag = "lists", params(("id" = String, Path)), request_body = Draft,
     responses((status = 200, body = Draft), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn put_draft(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<AsJson<Draft>> {
-    let mut draft: Draft = body(&bytes)?;
+    let mut draft: Draft = body(&service, &bytes).await?;
     draft.id.clone_from(&id);
     let mut drafts = lock(&service.drafts);
     let kept = drafts.get_mut(&id).ok_or_else(|| no_draft(&id))?;

@@ -730,3 +730,21 @@ async fn a_fault_that_nobody_streamed_is_told() {
         .collect();
     assert_eq!(codes, ["T-FAULT-01"]);
 }
+
+#[tokio::test]
+async fn half_a_surrogate_pair_in_a_body_is_replaced_with_a_warning() {
+    let served = Served::start(FIX).await;
+    let request = Request::builder().method("POST").uri("/api/v1/drafts");
+    let (status, draft) = served
+        .send(request, r#"{"prompt": "a\ud83d"}"#.to_owned())
+        .await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert!(draft.contains("\"a\u{fffd}\""), "{draft}");
+    let verdict = served.running.stop().await;
+    let codes: Vec<_> = verdict
+        .findings
+        .iter()
+        .map(|found| found.code.name())
+        .collect();
+    assert!(codes.contains(&"C-JSON-04"), "{codes:?}");
+}

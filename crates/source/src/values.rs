@@ -29,7 +29,7 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
                 diagnostic.pointer = Some(pointer.to_owned());
                 return None;
             }
-            let singular = JsonPath::parse(&format!("$[?{} == 1]", text.trim())).is_ok();
+            let singular = is_singular(text);
             Some((path, singular))
         }
         Err(error) => {
@@ -82,6 +82,22 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
             None
         }
     }
+}
+
+/// The part of a path that stands before its first wildcard, filter or slice.
+pub fn before_wildcard(path: &JsonPath) -> JsonPath {
+    let text = path.to_string();
+    text.char_indices()
+        .rev()
+        .filter(|(_, sign)| matches!(sign, '.' | '['))
+        .filter(|(at, _)| is_singular(&text[..*at]))
+        .find_map(|(at, _)| JsonPath::parse(&text[..at]).ok())
+        .unwrap_or_default()
+}
+
+/// Whether a path can match one value at most.
+fn is_singular(path: &str) -> bool {
+    JsonPath::parse(&format!("$[?{} == 1]", path.trim())).is_ok()
 }
 
 /// The first regular expression in a path that can't be read: to `match` and `search` nothing matches it.

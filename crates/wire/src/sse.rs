@@ -1,5 +1,4 @@
-//! Server-sent events: writes them, and reads them as their bytes come. Where there is a stream to be asked for the next
-//! event, reading is what `sse-stream` is for.
+//! Server-sent events, as WHATWG has them: writes them, and reads them as their bytes come.
 
 use std::fmt;
 
@@ -21,6 +20,8 @@ pub struct SseReader {
     line: Vec<u8>,
     name: Option<String>,
     data: Option<String>,
+    last_id: Option<String>,
+    retry: Option<u64>,
     /// Whether the last byte was a carriage return, which a line feed belongs to.
     is_after_return: bool,
     is_first_line: bool,
@@ -44,6 +45,8 @@ impl fmt::Display for SseTooLong {
     }
 }
 
+impl std::error::Error for SseTooLong {}
+
 impl SseReader {
     /// A reader of events with at most `max_bytes` bytes each.
     pub fn new(max_bytes: usize) -> Self {
@@ -51,10 +54,22 @@ impl SseReader {
             line: Vec::new(),
             name: None,
             data: None,
+            last_id: None,
+            retry: None,
             is_after_return: false,
             is_first_line: true,
             max_bytes,
         }
+    }
+
+    /// The id that came last: where the stream is taken up again after it broke. `None` if it is empty, or none came.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// How long to wait before the stream is taken up again, in milliseconds, if that came since this was called last.
+    pub fn take_retry(&mut self) -> Option<u64> {
+        self.retry.take()
     }
 
     /// Reads on, and gives each event that is complete to `event`.
@@ -112,7 +127,11 @@ impl SseReader {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // Comments, ids, and what nobody knows.
+            "id" if !value.contains('\0') => self.last_id = Some(value.to_owned()),
+            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.retry = value.parse().ok().or(self.retry);
+            }
+            // Comments, and what nobody knows.
             _ => {}
         }
         None

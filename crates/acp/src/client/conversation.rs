@@ -1,5 +1,6 @@
 //! The conversation with an agent: what it sends is kept, and what it asks is answered.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
 use serde_json::json;
@@ -184,7 +186,12 @@ impl Conversation {
         if line.trim_ascii().is_empty() {
             return false;
         }
-        match rpc::read(line) {
+        let whole = without_lone_surrogates(line);
+        if let Cow::Owned(_) = whole {
+            let found = lone_surrogate("a line of the agent");
+            self.telling.found(None, found).await;
+        }
+        match rpc::read(&whole) {
             Ok(Message::Response { id, result }) => {
                 // What follows is no part of the turn.
                 self.answer_came();

@@ -76,7 +76,7 @@ pub(crate) fn run(
         Err(exit) => return exit,
     };
     if args.json {
-        let mut document = document(&reply);
+        let mut document = document(tool, &reply);
         named.redactor.json(&mut document);
         stdout(&format!("{document:#}\n"));
     } else {
@@ -250,8 +250,8 @@ fn text(reply: &ToolReply) -> String {
 }
 
 /// The same for programs.
-fn document(reply: &ToolReply) -> Json {
-    let found = value_of(reply, Parse::Auto).map(|found| (found.value, found.blobs));
+fn document(tool: &str, reply: &ToolReply) -> Json {
+    let found = value_of(tool, reply, Parse::Auto).map(|found| (found.value, found.blobs));
     let (value, blobs) = found.unwrap_or_default();
     let files = blobs
         .iter()

@@ -293,3 +293,17 @@ async fn a_call_that_is_not_validated_needs_no_entry_in_the_profile() {
         "{found:?}"
     );
 }
+
+#[tokio::test]
+async fn half_a_surrogate_pair_in_a_body_is_replaced_with_a_warning() {
+    let played = Played::timeline(
+        "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{assistant: [[0, \"Done\"]]}]\n",
+    )
+    .await;
+    let body = json!({"model": "m", "messages": said("Begin"), "user": "CUT"}).to_string();
+    let body = body.replace("CUT", "\\ud83d");
+    let request = played.client.post(played.url(CHAT)).body(body);
+    let request = request.header("content-type", "application/json");
+    assert_eq!(Answer::of(request).await.content(), "Done");
+    assert_eq!(played.codes().await, ["C-JSON-04"]);
+}

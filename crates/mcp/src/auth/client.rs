@@ -1,33 +1,27 @@
 //! The HTTP client of the Streamable HTTP transport, with a token where the server wants one.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use futures::stream::BoxStream;
-use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
-};
-use sse_stream::{Error as SseError, Sse};
+use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpPostResponse};
 
+use super::super::events::Events;
+use super::super::frames::LARGEST_FRAME;
+use super::super::http::{Headers, HttpError, Requests};
 use super::{Challenge, NoToken, TokenSource};
-
-type HttpError = StreamableHttpError<reqwest::Error>;
-type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Sends requests, with a token of `tokens` if there are any.
 #[derive(Clone)]
 pub(in super::super) struct HttpClient {
-    http: reqwest::Client,
+    requests: Requests,
     tokens: Option<Arc<TokenSource>>,
 }
 
 impl HttpClient {
-    pub(in super::super) fn new(http: reqwest::Client, tokens: Option<TokenSource>) -> Self {
+    pub(in super::super) fn new(requests: Requests, tokens: Option<TokenSource>) -> Self {
         Self {
-            http,
+            requests,
             tokens: tokens.map(Arc::new),
         }
     }
@@ -36,24 +30,24 @@ impl HttpClient {
     /// with 401 has had no effect.
     async fn authorized<T, F>(
         &self,
-        send: impl Fn(reqwest::Client, Option<String>) -> F,
+        send: impl Fn(Requests, Option<String>) -> F,
     ) -> Result<T, HttpError>
     where
         F: Future<Output = Result<T, HttpError>> + Send,
     {
         let Some(tokens) = &self.tokens else {
-            return send(self.http.clone(), None).await;
+            return send(self.requests.clone(), None).await;
         };
         // The SDK has no error of ours to carry; `http::explain` takes it out again.
         let no_token = |reason: NoToken| HttpError::Io(io::Error::other(reason));
         let token = tokens.current().await.map_err(no_token)?;
-        let refusal = match send(self.http.clone(), token.clone()).await {
+        let refusal = match send(self.requests.clone(), token.clone()).await {
             Err(HttpError::AuthRequired(refusal)) => refusal,
             result => return result,
         };
         let challenge = Challenge::read(&refusal.www_authenticate_header);
         let another = tokens.another(&challenge, token.as_deref()).await;
-        send(self.http.clone(), Some(another.map_err(no_token)?)).await
+        send(self.requests.clone(), Some(another.map_err(no_token)?)).await
     }
 }
 
@@ -65,17 +59,18 @@ impl StreamableHttpClient for HttpClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        _auth_header: Option<String>,
+        auth_header: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        self.authorized(|http, token| {
-            let (uri, session_id) = (uri.clone(), session_id.clone());
-            let (message, headers) = (message.clone(), headers.clone());
-            async move {
-                http.post_message(uri, message, session_id, token, headers)
-                    .await
-            }
-        })
+        let bound = LARGEST_FRAME;
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            headers,
+            bound,
+        )
         .await
     }
 
@@ -88,23 +83,14 @@ impl StreamableHttpClient for HttpClient {
         headers: Headers,
         bound: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        if self.tokens.is_none() {
-            // Without the copies that a second attempt takes.
-            return self
-                .http
-                .post_message_with_max_sse_event_size(
-                    uri, message, session_id, None, headers, bound,
-                )
-                .await;
-        }
-        self.authorized(|http, token| {
-            let (uri, session_id) = (uri.clone(), session_id.clone());
-            let (message, headers) = (message.clone(), headers.clone());
+        let session_id = session_id.as_deref();
+        let (uri, message) = (&*uri, &message);
+        self.authorized(|requests, token| {
+            let headers = headers.clone();
             async move {
-                http.post_message_with_max_sse_event_size(
-                    uri, message, session_id, token, headers, bound,
-                )
-                .await
+                requests
+                    .post(uri, message, session_id, token, headers, bound)
+                    .await
             }
         })
         .await
@@ -117,9 +103,10 @@ impl StreamableHttpClient for HttpClient {
         _auth_header: Option<String>,
         headers: Headers,
     ) -> Result<(), HttpError> {
-        self.authorized(|http, token| {
-            let (uri, session_id, headers) = (uri.clone(), session_id.clone(), headers.clone());
-            async move { http.delete_session(uri, session_id, token, headers).await }
+        let (uri, session_id) = (&*uri, &*session_id);
+        self.authorized(|requests, token| {
+            let headers = headers.clone();
+            async move { requests.delete(uri, session_id, token, headers).await }
         })
         .await
     }
@@ -129,17 +116,18 @@ impl StreamableHttpClient for HttpClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        _auth_header: Option<String>,
+        auth_header: Option<String>,
         headers: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
-        self.authorized(|http, token| {
-            let (uri, session_id) = (uri.clone(), session_id.clone());
-            let (last_event_id, headers) = (last_event_id.clone(), headers.clone());
-            async move {
-                http.get_stream(uri, session_id, last_event_id, token, headers)
-                    .await
-            }
-        })
+    ) -> Result<Events, HttpError> {
+        let bound = LARGEST_FRAME;
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            headers,
+            bound,
+        )
         .await
     }
 
@@ -151,20 +139,15 @@ impl StreamableHttpClient for HttpClient {
         _auth_header: Option<String>,
         headers: Headers,
         bound: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
-        self.authorized(|http, token| {
-            let (uri, session_id) = (uri.clone(), session_id.clone());
+    ) -> Result<Events, HttpError> {
+        let session_id = session_id.as_deref();
+        let uri = &*uri;
+        self.authorized(|requests, token| {
             let (last_event_id, headers) = (last_event_id.clone(), headers.clone());
             async move {
-                http.get_stream_with_max_sse_event_size(
-                    uri,
-                    session_id,
-                    last_event_id,
-                    token,
-                    headers,
-                    bound,
-                )
-                .await
+                requests
+                    .get_events(uri, session_id, last_event_id, token, headers, bound)
+                    .await
             }
         })
         .await

@@ -9,6 +9,7 @@ use cuecard_source::json::{Member, Node};
 use cuecard_source::value::Redactor;
 use reqwest::header::HeaderName;
 
+use super::ConfigFile;
 use super::auth::Auth;
 use super::fields::{Field, MAX_PROPOSED, article, cut, json};
 use super::findings::{Findings, Located, Problems};
@@ -19,6 +20,8 @@ use crate::Protocol;
 const LONG_TIMEOUT: f64 = 3600.0;
 /// The longest timeout, about thirty years in seconds: clocks can still add it.
 const LONGEST_TIMEOUT: f64 = 1e9;
+/// The name of a project's config that other programs read too.
+const SHARED: &str = ".mcp.json";
 const SECONDS: &str = "write seconds, such as 30 or 0.5; the default is 60";
 /// The longest name of a server, in bytes.
 const LONGEST_NAME: usize = 256;
@@ -41,6 +44,8 @@ pub(super) enum Reach<'n> {
         command: Field<'n>,
         args: Vec<Field<'n>>,
         env: Vec<(&'n str, Field<'n>)>,
+        /// A file of further variables.
+        env_file: Option<Field<'n>>,
         cwd: Option<Field<'n>>,
     },
     Url {
@@ -60,6 +65,7 @@ pub(super) enum Reach<'n> {
 pub(super) fn read<'n>(
     findings: &mut Findings<'_>,
     redactor: &Redactor,
+    file: &ConfigFile,
     list: &Located<'n>,
     member: &'n Member,
 ) -> Result<Entry<'n>, Box<Diagnostic>> {
@@ -72,6 +78,7 @@ pub(super) fn read<'n>(
         here,
         problems: Problems::default(),
         warnings: Vec::new(),
+        is_shared: file.path.file_name().is_some_and(|name| name == SHARED),
     };
     let entry = reader.entry();
     let EntryReader {
@@ -112,6 +119,8 @@ pub(super) struct EntryReader<'f, 's, 'n> {
     pub here: Located<'n>,
     pub problems: Problems,
     pub warnings: Vec<Diagnostic>,
+    /// Whether the file is a `.mcp.json`, which Claude Code reads too.
+    is_shared: bool,
 }
 
 impl<'n> EntryReader<'_, '_, 'n> {
@@ -240,6 +249,10 @@ impl<'n> EntryReader<'_, '_, 'n> {
         self.warn_of_unused(&["headers", "auth"], "`command` starts it");
         let args = self.texts("args");
         let env = self.pairs("env");
+        let env_file = self
+            .here
+            .get("envFile")
+            .and_then(|file| self.field(&file, "envFile".to_owned()));
         let cwd = self
             .here
             .get("cwd")
@@ -259,6 +272,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
             command,
             args,
             env,
+            env_file,
             cwd,
         })
     }
@@ -306,7 +320,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         kind: Option<(Kind, Span)>,
     ) -> Option<Reach<'n>> {
         self.warn_of_unused(
-            &["args", "env", "cwd"],
+            &["args", "env", "envFile", "cwd"],
             "the server is not started, but reached by its URL",
         );
         let headers = self.pairs("headers");
@@ -360,7 +374,25 @@ impl<'n> EntryReader<'_, '_, 'n> {
             self.wrong_value(&value, "timeout", wanted, &found, Some(help.to_owned()));
             return None;
         };
-        if let Some(seconds) = seconds.filter(|&seconds| seconds > LONG_TIMEOUT) {
+        let seconds = seconds.filter(|&seconds| seconds > LONG_TIMEOUT);
+        if let Some(number) = seconds.filter(|_| self.is_shared) {
+            let message = format!(
+                "the `timeout` {number} of {} is in milliseconds, as Claude Code has it",
+                self.whose()
+            );
+            let (span, pointer) = (value.node.span, &value.pointer);
+            let code = codes::TIME_MILLISECONDS;
+            let note = self
+                .findings
+                .found(Severity::Note, code, span, pointer, message);
+            self.warn(
+                note.with_help(
+                    "in a file that only Cuecard reads, and up to 3600, it is in seconds",
+                ),
+            );
+            return Some(duration / 1000);
+        }
+        if let Some(seconds) = seconds {
             let message = format!(
                 "`timeout` of {} is {seconds} seconds, which is more than an hour: did you mean milliseconds?",
                 self.whose()

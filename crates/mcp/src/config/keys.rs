@@ -8,8 +8,8 @@ use crate::Protocol;
 
 /// The keys that are read.
 pub(super) const KEYS: &[&str] = &[
-    "command", "args", "env", "cwd", "url", "endpoint", "type", "headers", "auth", "timeout",
-    "tools", "protocol", "disabled",
+    "command", "args", "env", "envFile", "cwd", "url", "endpoint", "type", "headers", "auth",
+    "timeout", "tools", "protocol", "disabled",
 ];
 
 /// Keys of other clients that don't change what a server is.
@@ -87,9 +87,6 @@ impl EntryReader<'_, '_, '_> {
             let mut warning = self.warning_at(member, message);
             match known.or_else(|| did_you_mean(key, KEYS.iter().copied())) {
                 Some(ours) => warning.label = Some(format!("did you mean `{ours}`?")),
-                None if key == "envFile" => {
-                    warning.help = Some("pass the file with `--env FILE`, and its variables as `\"env\": { \"NAME\": \"${NAME}\" }`".to_owned());
-                }
                 None => {
                     warning.help = Some("remove it, unless another client needs it".to_owned());
                 }

@@ -82,7 +82,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                     break 'lists;
                 }
                 let found_so_far = findings.count();
-                let entry = entry::read(&mut findings, &shown.redactor, list, member);
+                let entry = entry::read(&mut findings, &shown.redactor, file, list, member);
                 let mut server = match entry {
                     Ok(entry) => resolver.resolve(&entry, &mut findings),
                     Err(problem) => resolver.unusable(&member.key, *problem),

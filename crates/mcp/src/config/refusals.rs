@@ -85,6 +85,25 @@ impl Resolver<'_> {
         )
     }
 
+    pub(super) fn bad_env_file(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        problem: &Diagnostic,
+    ) -> Diagnostic {
+        let place = problem.place.as_ref().map(|place| {
+            let position = place.source.position(place.span.start);
+            format!("{}:{}: ", place.source.name(), position.line)
+        });
+        let reason = format!(
+            "can't be used: {}{}",
+            place.unwrap_or_default(),
+            problem.message
+        );
+        self.about(entry, field, &reason)
+            .with_help("write the path of a file of `NAME=value` lines, or remove `envFile`")
+    }
+
     pub(super) fn too_long(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
         self.about(
             entry,

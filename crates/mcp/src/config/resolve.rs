@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use reqwest::header::HeaderValue;
 
 use super::address::{self, Address};
@@ -119,16 +120,24 @@ impl<'a> Resolver<'a> {
                 command,
                 args,
                 env,
+                env_file,
                 cwd,
             } => {
                 let mut fill = |field: &Field<'_>| self.fill(entry, field, gathering, findings);
                 let program = fill(command);
                 let args: Vec<String> = args.iter().map(&mut fill).collect();
-                let env: Vec<(String, String)> = env
+                let mut env: Vec<(String, String)> = env
                     .iter()
                     .map(|(name, field)| ((*name).to_owned(), fill(field)))
                     .collect();
                 let cwd = cwd.as_ref().map(&mut fill);
+                let file = env_file.as_ref().map(|field| (field, fill(field)));
+                if let Some((field, path)) = file {
+                    // What the entry says itself goes first.
+                    let mut more = self.variables_of_file(entry, field, &path, gathering);
+                    more.retain(|(name, _)| env.iter().all(|(other, _)| other != name));
+                    env.extend(more);
+                }
                 gathering.secrets.add_args(&args);
                 for (_, value) in &env {
                     gathering.secrets.add(value);
@@ -218,6 +227,40 @@ impl<'a> Resolver<'a> {
                 })
             }
         }
+    }
+
+    /// The variables in the file at `path`, which `envFile` names.
+    fn variables_of_file(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        path: &str,
+        gathering: &mut Gathering,
+    ) -> Vec<(String, String)> {
+        let path = self.folder(path);
+        let name = path.display().to_string();
+        let read = match path.is_file() {
+            true => text_file::read(&path, &name).map(|source| env_file::parse(&source)),
+            false => Err(Diagnostic::error(
+                codes::FILE_READ,
+                format!("`{name}` is not a file"),
+            )),
+        };
+        let (variables, problem) = match read {
+            Err(problem) => (Vec::new(), Some(problem)),
+            Ok((variables, found)) => {
+                let mut errors = found
+                    .into_iter()
+                    .filter(|found| found.severity == Severity::Error);
+                (variables, errors.next())
+            }
+        };
+        if let Some(problem) = problem {
+            gathering
+                .problems
+                .add(|| self.bad_env_file(entry, field, &problem));
+        }
+        variables
     }
 
     fn header(

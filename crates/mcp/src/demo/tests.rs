@@ -1,14 +1,15 @@
 use super::*;
 use rmcp::model::{CallToolResult, ProtocolVersion};
 use rmcp::service::RunningService;
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
+use crate::http;
+use crate::link::Link;
+use crate::text::Mask;
 use cuecard_runtime::listener::DEFAULT_BIND;
 
 type Client = RunningService<RoleClient, ()>;
@@ -58,14 +59,13 @@ impl Http {
     }
 
     async fn client(&self, era: ClientLifecycleMode) -> Client {
-        // An error means that another test was first.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut config = StreamableHttpClientTransportConfig::with_uri(format!(
-            "http://{}{HTTP_PATH}",
-            self.address
-        ));
-        config.auth_header.clone_from(&self.token);
-        let transport = StreamableHttpClientTransport::from_config(config);
+        let url = format!("http://{}{HTTP_PATH}", self.address);
+        let token = self.token.iter();
+        let headers: Vec<_> = token
+            .map(|token| ("Authorization".to_owned(), format!("Bearer {token}")))
+            .collect();
+        let link = Arc::new(Link::new(Mask::default()));
+        let transport = http::transport(&url, &headers, None, &link).expect("an address");
         ().serve_with_lifecycle(transport, era)
             .await
             .expect("the server speaks both eras")

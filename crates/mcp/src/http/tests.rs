@@ -18,7 +18,8 @@ use super::*;
 use crate::test_server::{Echo, read_request};
 use crate::text::Mask;
 use crate::{
-    CallErrorKind, ContentBlock, Era, Protocol, ServerSpec, Session, StartError, TransportSpec,
+    CallErrorKind, ContentBlock, Era, Notice, Protocol, ServerSpec, Session, StartError,
+    TransportSpec,
 };
 use cuecard_runtime::clock::Stopwatch;
 
@@ -336,6 +337,40 @@ fn stream(event: &str) -> Option<String> {
 }
 
 #[tokio::test]
+async fn what_the_standards_allow_is_read() {
+    let address = raw(|head, body| {
+        handshake(head, body).unwrap_or_else(|| {
+            let text = json!({ "type": "text", "text": "CUT" });
+            let answer =
+                json!({ "jsonrpc": "2.0", "id": body["id"], "result": { "content": [text] } });
+            let answer = answer.to_string().replace("CUT", "a\\ud83d b");
+            match body["params"]["name"].as_str() {
+                Some("stream") => {
+                    let fields = "nobody: knows\nthis\nid\nretry: soon\nevent: x\nevent: message";
+                    stream(&format!("data\n\n{fields}\ndata: {answer}"))
+                }
+                _ => response("200 OK", "content-type: application/json\r\n", &answer),
+            }
+        })
+    })
+    .await;
+    let session = start(&spec(address, Protocol::Auto))
+        .await
+        .expect("it starts");
+    for tool in ["body", "stream"] {
+        let reply = session.call(tool, Map::new(), LONG).await.expect(tool);
+        let text = "a\u{fffd} b".to_owned();
+        assert_eq!(reply.content, [ContentBlock::Text(text)], "{tool}");
+        let notices = session.drain_notices();
+        assert!(
+            matches!(&notices[..], [Notice::Tolerated { text }] if text.starts_with("C-JSON-04: ")),
+            "{tool}: {notices:?}"
+        );
+    }
+    session.stop().await;
+}
+
+#[tokio::test]
 async fn a_stream_that_ends_early_is_taken_up_where_it_ended_after_the_time_the_server_asks_for() {
     const RETRY: u64 = 150;
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -431,7 +466,7 @@ async fn statuses_and_bounds_of_a_call_are_told() {
     assert_eq!(
         kind("large").await.expect_err("large"),
         CallErrorKind::TooLarge {
-            bound: 16 * 1024 * 1024
+            bound: 64 * 1024 * 1024
         }
     );
     let confused = kind("confused").await.expect_err("another kind of answer");

@@ -1,11 +1,11 @@
 //! Watches what comes over Streamable HTTP, since the SDK passes over what it can't use and does not say why.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use futures::StreamExt as _;
-use futures::stream::BoxStream;
-use reqwest::header::{HeaderName, HeaderValue};
+use cuecard_source::json::without_lone_surrogates;
+use cuecard_wire::sse::SseTooLong;
+use futures::{StreamExt as _, TryStreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -15,10 +15,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 
+use super::super::events::Events;
 use super::super::link::{Link, UnexpectedMessage};
-
-type Headers = HashMap<HeaderName, HeaderValue>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+use super::Headers;
 
 /// A client that tells the link what is wrong with what it gets.
 #[derive(Clone)]
@@ -67,7 +66,9 @@ impl<C> Watched<C> {
         let link = Arc::clone(&self.link);
         // What follows the answer is why no other call lacks one, though it may be read while that waits.
         let mut is_answered = false;
+        let repairing = Arc::clone(&self.link);
         events
+            .map_ok(move |event| whole(event, &repairing))
             .inspect(move |event| match event {
                 Ok(event) => match look_at(event, asked.as_ref()) {
                     Look::Fine => {}
@@ -76,8 +77,7 @@ impl<C> Watched<C> {
                     Look::Broken(data, reason) => link.broken_message(data, &reason),
                 },
                 Err(_) if is_answered => {}
-                // The SDK's bound comes as an error of its own type, which it does not show.
-                Err(SseError::Body(error)) if error.to_string().contains("maximum size") => {
+                Err(SseError::Body(error)) if error.is::<SseTooLong>() => {
                     link.trouble(UnexpectedMessage::TooLarge);
                 }
                 Err(SseError::Body(_)) => {
@@ -92,6 +92,20 @@ impl<C> Watched<C> {
             })
             .boxed()
     }
+}
+
+/// The event with U+FFFD for each half of a surrogate pair.
+fn whole(mut event: Sse, link: &Link) -> Sse {
+    let Some(data) = &event.data else {
+        return event;
+    };
+    if let Cow::Owned(whole) = without_lone_surrogates(data.as_bytes())
+        && let Ok(whole) = String::from_utf8(whole)
+    {
+        link.note_lone_surrogate();
+        event.data = Some(whole);
+    }
+    event
 }
 
 /// What tells an answer from other messages.

@@ -230,11 +230,13 @@ proptest! {
             // Where there is no text, nothing is repeated.
             Beside::TextBelow("result") if texts.is_empty() => Value::from(""),
             Beside::TextBelow(key) if texts.is_empty() => json!({ *key: "" }),
-            _ if is_json => content.clone(),
             Beside::Nothing | Beside::Null | Beside::TextBelow(_) => content.clone(),
-            Beside::Result(value) | Beside::Object(value) => value.clone(),
+            Beside::Result(value) if value.as_str() == Some(&all_text) && !texts.is_empty() => content.clone(),
+            Beside::Result(value) => value.clone(),
+            _ if is_json => content.clone(),
+            Beside::Object(value) => value.clone(),
         };
-        let extracted = value_of(&reply, Parse::Auto).expect("anything has a value");
+        let extracted = value_of("evaluate_script", &reply, Parse::Auto).expect("anything has a value");
         prop_assert_eq!(&extracted.value, &expected);
         let kept = extracted.text.clone().or_else(|| match &extracted.value {
             Value::String(text) if *text == all_text => Some(text.clone()),
@@ -249,7 +251,7 @@ proptest! {
             prop_assert_eq!(kept, structured, "nor what stands beside it");
         }
 
-        let of = |parse| value_of(&reply, parse).map(|extracted| extracted.value).ok();
+        let of = |parse| value_of("evaluate_script", &reply, parse).map(|extracted| extracted.value).ok();
         prop_assert_eq!(of(Parse::Text), (!texts.is_empty()).then(|| Value::from(all_text)));
         prop_assert_eq!(of(Parse::Json), is_json.then_some(content));
         prop_assert_eq!(of(Parse::Structured), structured.filter(|value| !value.is_null()));

@@ -11,9 +11,18 @@ fn texts(texts: &[&str]) -> ToolReply {
 }
 
 fn auto(text: &str) -> Value {
-    value_of(&texts(&[text]), Parse::Auto)
+    value_of("evaluate_script", &texts(&[text]), Parse::Auto)
         .expect("auto never fails")
         .value
+}
+
+/// What any other tool's answer means.
+fn meaning(reply: &ToolReply) -> Value {
+    of_tool(reply, Parse::Auto).expect("auto never fails").value
+}
+
+fn of_tool(reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse> {
+    value_of("a_tool", reply, parse)
 }
 
 #[test]
@@ -66,13 +75,13 @@ fn what_a_script_returned_stands_in_a_section() {
 #[test]
 fn text_that_is_json_comes_before_structured_content() {
     let reply = structured(&["{\"a\": 1}"], json!({ "a": 2 }));
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = of_tool(&reply, Parse::Auto).expect("a value");
     assert_eq!(extracted.value, json!({ "a": 1 }));
     assert_eq!(extracted.text, None);
     assert_eq!(extracted.structured, Some(json!({ "a": 2 })));
     let said = "Script ran:\n```json\n7\n```";
     let reply = structured(&[said], json!({ "message": "Script ran" }));
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = value_of("browser_evaluate", &reply, Parse::Auto).expect("a value");
     assert_eq!(extracted.value, json!(7));
     assert_eq!(extracted.text.as_deref(), Some(said));
 }
@@ -80,23 +89,95 @@ fn text_that_is_json_comes_before_structured_content() {
 #[test]
 fn structured_content_is_the_value_where_the_text_is_prose() {
     let reply = structured(&["It is 20 degrees."], json!({ "degrees": 20 }));
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = of_tool(&reply, Parse::Auto).expect("a value");
     assert_eq!(extracted.value, json!({ "degrees": 20 }));
     assert_eq!(extracted.text.as_deref(), Some("It is 20 degrees."));
     assert_eq!(extracted.structured, None);
     let reply = structured(&[], json!({ "result": [] }));
-    assert_eq!(value_of(&reply, Parse::Auto).expect("one").value, json!([]));
+    assert_eq!(of_tool(&reply, Parse::Auto).expect("one").value, json!([]));
+}
+
+#[test]
+fn a_list_of_one_is_a_list() {
+    let issue = json!({ "number": 7 });
+    let list = json!({ "result": [issue.clone()] });
+    // FastMCP writes a block for each element, or one for the whole list.
+    for text in [r#"{"number": 7}"#, r#"[{"number": 7}]"#] {
+        assert_eq!(meaning(&structured(&[text], list.clone())), json!([issue]));
+    }
+    let words = structured(&["one"], json!({ "result": ["one"] }));
+    assert_eq!(meaning(&words), json!(["one"]));
+    // A tool that has a `result` of its own says so in its text.
+    let text = r#"{"result": [{"number": 7}]}"#;
+    assert_eq!(meaning(&structured(&[text], list.clone())), list);
+    // A tool that gives a text gives what stands in it.
+    let text = r#"{"number": 7}"#;
+    assert_eq!(
+        meaning(&structured(&[text], json!({ "result": text }))),
+        issue
+    );
+}
+
+#[test]
+fn half_a_surrogate_pair_in_json_is_replaced() {
+    let reply = texts(&[r#"{"title": "\ud83d"}"#]);
+    assert_eq!(meaning(&reply), json!({ "title": "\u{fffd}" }));
+    assert!(has_lone_surrogate(&reply));
+    assert!(!has_lone_surrogate(&texts(&[
+        r"not JSON: \ud83d",
+        r#""\ud83d\ude00""#
+    ])));
+}
+
+#[test]
+fn only_a_script_of_a_browser_has_its_value_in_prose() {
+    let readme = "# Use\n```json\n{\"a\": 1}\n```\n### Result\n5\n";
+    assert_eq!(meaning(&texts(&[readme])), json!(readme));
+    let one_block = "# Use\n```json\n{\"a\": 1}\n```\n";
+    assert_eq!(meaning(&texts(&[one_block])), json!(one_block));
+    let reply = structured(&[one_block], json!({ "content": one_block, "size": 9 }));
+    assert_eq!(meaning(&reply), json!({ "content": one_block, "size": 9 }));
+    for tool in ["browser_evaluate", "chrome_evaluate_script"] {
+        let value = value_of(tool, &texts(&[one_block]), Parse::Auto);
+        assert_eq!(value.expect("a value").value, json!({ "a": 1 }));
+    }
+    let asked = of_tool(&texts(&[one_block]), Parse::Json).expect("JSON");
+    assert_eq!(asked.value, json!({ "a": 1 }));
+}
+
+#[test]
+fn content_gives_all_blocks_beside_structured_content() {
+    let image = ContentBlock::Image {
+        data_base64: "AA==".into(),
+        media_type: "image/png".into(),
+    };
+    let mut reply = structured(&["[1]"], json!({ "width": 4 }));
+    reply.content.push(image);
+    let extracted = of_tool(&reply, Parse::Content).expect("a list");
+    assert_eq!(
+        extracted.value,
+        json!([
+            { "type": "text", "text": "[1]" },
+            { "type": "image", "media_type": "image/png", "blob": 0 },
+        ])
+    );
+    assert_eq!(extracted.blobs.len(), 1);
+    assert_eq!(extracted.structured, Some(json!({ "width": 4 })));
+    let one = of_tool(&texts(&["x"]), Parse::Content).expect("a list");
+    assert_eq!(one.value, json!([{ "type": "text", "text": "x" }]));
+    let none = of_tool(&texts(&[]), Parse::Content).expect("a list");
+    assert_eq!(none.value, json!([]));
 }
 
 #[test]
 fn structured_content_that_repeats_the_text_is_the_text() {
     let reply = structured(&["a page\nof it"], json!({ "content": "a page\nof it" }));
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = of_tool(&reply, Parse::Auto).expect("a value");
     assert_eq!(extracted.value, json!("a page\nof it"));
     assert_eq!(extracted.text, None);
     let reply = structured(&["Hi"], json!({ "content": "Hi", "more": true }));
     assert_eq!(
-        value_of(&reply, Parse::Auto).expect("a value").value,
+        of_tool(&reply, Parse::Auto).expect("a value").value,
         json!({ "content": "Hi", "more": true })
     );
 }
@@ -104,12 +185,12 @@ fn structured_content_that_repeats_the_text_is_the_text() {
 #[test]
 fn each_parse_takes_its_part_or_says_that_there_is_none() {
     let reply = structured(&["{\"a\": 1}"], json!({ "result": 2 }));
-    let of = |parse| value_of(&reply, parse).expect("it can be met");
+    let of = |parse| of_tool(&reply, parse).expect("it can be met");
     assert_eq!(of(Parse::Text).value, json!("{\"a\": 1}"));
     assert_eq!(of(Parse::Json).value, json!({ "a": 1 }));
     assert_eq!(of(Parse::Structured).value, json!({ "result": 2 }));
     assert_eq!(of(Parse::Structured).text.as_deref(), Some("{\"a\": 1}"));
-    let unmet = |reply: &ToolReply, parse| value_of(reply, parse).expect_err("it can't be met");
+    let unmet = |reply: &ToolReply, parse| of_tool(reply, parse).expect_err("it can't be met");
     assert_eq!(
         unmet(&texts(&["x"]), Parse::Structured),
         UnmetParse::NotStructured
@@ -120,17 +201,17 @@ fn each_parse_takes_its_part_or_says_that_there_is_none() {
     );
     assert_eq!(unmet(&texts(&[]), Parse::Text), UnmetParse::NoText);
     let reply = structured(&["prose"], json!({ "a": 2 }));
-    assert!(value_of(&reply, Parse::Json).is_err());
+    assert!(of_tool(&reply, Parse::Json).is_err());
 }
 
 #[test]
 fn a_structured_null_is_no_value() {
     let reply = structured(&["real"], Value::Null);
     assert_eq!(
-        value_of(&reply, Parse::Auto).expect("a value").value,
+        of_tool(&reply, Parse::Auto).expect("a value").value,
         json!("real")
     );
-    let nothing = value_of(&structured(&[], Value::Null), Parse::Auto).expect("a value");
+    let nothing = of_tool(&structured(&[], Value::Null), Parse::Auto).expect("a value");
     assert_eq!(nothing.value, Value::Null);
 }
 
@@ -164,10 +245,10 @@ fn json_nested_beyond_reason_stays_text() {
 #[test]
 fn several_blocks_are_an_array_and_none_is_null() {
     let reply = texts(&["1", "two", "{}"]);
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = of_tool(&reply, Parse::Auto).expect("a value");
     assert_eq!(extracted.value, json!([1, "two", {}]));
     assert_eq!(extracted.text.as_deref(), Some("1\ntwo\n{}"));
-    let nothing = value_of(&texts(&[]), Parse::Auto).expect("a value");
+    let nothing = of_tool(&texts(&[]), Parse::Auto).expect("a value");
     assert_eq!((nothing.value, nothing.text), (Value::Null, None));
 }
 
@@ -180,8 +261,8 @@ fn prose_with_one_fenced_block_has_that_block_as_its_value() {
     assert_eq!(auto(older), json!("x"));
     let with_sections = format!("{current}\n## Pages\n1: https://example.com [selected]\n");
     assert_eq!(auto(&with_sections), json!([{ "name": "a" }]));
-    let extracted = value_of(&texts(&[&with_sections]), Parse::Auto).expect("a value");
-    assert_eq!(extracted.text, Some(with_sections));
+    let extracted = value_of("evaluate_script", &texts(&[&with_sections]), Parse::Auto);
+    assert_eq!(extracted.expect("a value").text, Some(with_sections));
 }
 
 #[test]
@@ -263,7 +344,7 @@ fn images_and_blobs_become_placeholders() {
         ],
         ..ToolReply::default()
     };
-    let extracted = value_of(&reply, Parse::Auto).expect("a value");
+    let extracted = of_tool(&reply, Parse::Auto).expect("a value");
     assert_eq!(
         extracted.value,
         json!([
@@ -302,12 +383,12 @@ fn files_are_kept_even_when_the_value_does_not_show_them() {
     };
     reply.structured = Some(json!(1));
     assert_eq!(
-        value_of(&reply, Parse::Auto).expect("a value").blobs.len(),
+        of_tool(&reply, Parse::Auto).expect("a value").blobs.len(),
         1
     );
     reply.structured = None;
     reply.content.push(ContentBlock::Text("said".into()));
-    let text = value_of(&reply, Parse::Text).expect("text");
+    let text = of_tool(&reply, Parse::Text).expect("text");
     assert_eq!((text.value, text.blobs.len()), (json!("said"), 1));
 }
 
@@ -318,12 +399,12 @@ fn links_and_unknown_blocks_are_values_as_they_came() {
         content: vec![ContentBlock::ResourceLink(link.clone())],
         ..ToolReply::default()
     };
-    assert_eq!(value_of(&reply, Parse::Auto).expect("a value").value, link);
+    assert_eq!(of_tool(&reply, Parse::Auto).expect("a value").value, link);
 }
 
 #[test]
 fn json_is_demanded_of_every_text() {
-    let json = |reply: &ToolReply| value_of(reply, Parse::Json);
+    let json = |reply: &ToolReply| of_tool(reply, Parse::Json);
     assert_eq!(
         json(&texts(&["[1]", "2"])).expect("JSON").value,
         json!([[1], 2])
@@ -348,7 +429,7 @@ fn json_is_demanded_of_every_text() {
 
 #[test]
 fn text_is_never_parsed_when_text_is_asked_for() {
-    let extracted = value_of(&texts(&["{\"a\": 1}", "2"]), Parse::Text).expect("text");
+    let extracted = of_tool(&texts(&["{\"a\": 1}", "2"]), Parse::Text).expect("text");
     assert_eq!(extracted.value, json!("{\"a\": 1}\n2"));
 }
 

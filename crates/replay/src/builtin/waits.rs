@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_source::value::cut;
-use cuecard_tool_call::model::{BuiltinTool, Parse};
+use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Map, Value as Json, json};
 
@@ -215,12 +215,7 @@ async fn ask(
     if reply.is_error {
         return Ok(Answer::Error(result::text_of(&reply)));
     }
-    let extracted = result::value_of(&reply, Parse::Auto);
-    let value = returned(
-        extracted
-            .map(|extracted| extracted.value)
-            .unwrap_or_default(),
-    );
+    let value = returned(result::script_result(&reply));
     Ok(match value.get("invalid").and_then(Json::as_str) {
         Some(reason) => Answer::Invalid(cut(reason, 200).into_owned()),
         None if value == Json::Bool(true) => Answer::Yes,

@@ -8,7 +8,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
 
-use super::super::mcp_call::fit;
+use super::super::fit::{fit, record_warnings};
 use super::super::target;
 use super::places::Places;
 use cuecard_mcp::ToolInfo;
@@ -31,7 +31,10 @@ pub(super) fn check(
     let mut schema = tool.input_schema.clone();
     forget_page(&mut schema, &arguments);
     let aimless = aim(&mut arguments, scenario, step, tool);
-    let arguments = Json::Object(fit(arguments, &schema, recorder));
+    // What the tool refuses is found by its schema.
+    let fitted = fit(arguments, &schema);
+    record_warnings(&fitted.converted, recorder);
+    let arguments = Json::Object(fitted.arguments);
     let places = Places::of(scenario, step);
     let is_unknown = |place: &str| {
         unknown

@@ -2,7 +2,6 @@
 
 use cuecard_page::Snapshot;
 use cuecard_source::value::cut;
-use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{ElementTarget, Failure, FailureKind};
 use serde_json::{Map, Value as Json, json};
 
@@ -229,10 +228,7 @@ impl Browser<'_, '_> {
             arguments.insert("waitForStableDom".to_owned(), false.into());
         }
         let reply = self.call(info, arguments).await?;
-        let extracted = result::value_of(&reply, Parse::Auto);
-        Ok(extracted
-            .map(|extracted| extracted.value)
-            .unwrap_or_default())
+        Ok(result::script_result(&reply))
     }
 
     async fn call(

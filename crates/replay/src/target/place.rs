@@ -38,6 +38,11 @@ pub(crate) fn put(
         node = match segment {
             PathSegment::Key(key) => node.get_mut(key.as_str()),
             PathSegment::Index(index) => node.get_mut(*index),
+            PathSegment::FromEnd(index) => {
+                let items = node.as_array_mut().ok_or_else(nowhere)?;
+                let idx = items.len().checked_sub(*index).ok_or_else(nowhere)?;
+                items.get_mut(idx)
+            }
         }
         .ok_or_else(nowhere)?;
     }

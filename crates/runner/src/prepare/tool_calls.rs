@@ -53,6 +53,8 @@ pub struct PreparedCalls {
     pub config: Config,
     /// The steps that are played.
     pub range: RangeInclusive<u64>,
+    /// Whether warnings are errors.
+    pub is_strict: bool,
     /// What takes secrets out.
     pub redactor: Redactor,
     /// What is doubtful, without secrets.
@@ -111,6 +113,7 @@ pub fn prepare_calls(source: &SourceFile, asked: CallsRequest<'_>) -> Result<Pre
         bindings,
         config,
         range: asked.range,
+        is_strict: asked.strict,
         redactor,
     })
 }
@@ -145,6 +148,7 @@ impl PreparedCalls {
             run_dir: run.run_dir,
             speed: run.speed,
             viewport: viewport(&self.scenario),
+            is_strict: self.is_strict,
         });
         let play = Play {
             scenario: self.scenario,

@@ -126,6 +126,7 @@ catalogue! {
     CONDITION_BARE_WORD = "C-COND-02", "an unquoted word in a condition is read as text";
     CONDITION_FAILED = "C-COND-03", "a condition can't be evaluated";
     ENVIRONMENT_SERVER = "C-ENV-01", "the server of the recording is not configured";
+    EXIT_UNREAD = "C-EXIT-01", "the exit code of a command is not read";
     EXPECT_INVALID = "C-EXPECT-01", "invalid expectation";
     EXPECT_FAILED = "C-EXPECT-02", "a result does not match the expectation";
     FIELD_MISSING = "C-FIELD-01", "a required field is missing";
@@ -139,6 +140,7 @@ catalogue! {
     JSON_SYNTAX = "C-JSON-01", "invalid JSON";
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
     JSON_NUMBER = "C-JSON-03", "a number can't be represented exactly";
+    JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";
     PARAM_MISSING = "C-PARAM-01", "missing tool parameter";

@@ -14,6 +14,7 @@ mod properties;
 mod reader;
 mod recovery;
 mod string;
+mod surrogates;
 mod trivia;
 mod word;
 
@@ -23,6 +24,7 @@ pub use node::{Member, Node, NodeKind};
 pub(crate) use number::is_out_of_range;
 pub use number::lossy_number;
 pub use string::string_span;
+pub use surrogates::{lone_surrogate, without_lone_surrogates};
 
 /// Bounds on what [`parse`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -125,6 +125,16 @@ pub(super) fn contains(whole: &Json, part: &Json) -> bool {
     }
 }
 
+/// As [`contains`], each value with its type.
+pub(super) fn contains_strictly(whole: &Json, part: &Json) -> bool {
+    match (whole, part) {
+        (Json::Array(items), part) => items.iter().any(|item| is_same_json(item, part)),
+        (Json::Object(members), Json::String(key)) => members.contains_key(key),
+        (Json::String(whole), Json::String(part)) => whole.contains(part.as_str()),
+        _ => false,
+    }
+}
+
 fn order(left: &Json, right: &Json) -> Result<Ordering, Incomparable> {
     compare_numbers(left, right)
         .or_else(|| match (left, right) {

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::compare::{contains, equal};
+use super::compare::{contains, contains_strictly, equal, is_same_json};
 use crate::value::{Json, as_text, cut, kind_name};
 
 /// What a value is asked.
@@ -10,8 +10,12 @@ use crate::value::{Json, as_text, cut, kind_name};
 pub enum Predicate<'a> {
     /// To equal, as conditions compare.
     Equals(&'a Json),
+    /// To equal, each value with its type: 5 is not "5".
+    EqualsStrictly(&'a Json),
     /// To hold a text part, an element or a key.
     Contains(&'a Json),
+    /// The same, each value with its type.
+    ContainsStrictly(&'a Json),
     /// To match, as text.
     Matches(&'a Regex),
     /// To satisfy a JSON Schema.
@@ -24,8 +28,8 @@ impl Predicate<'_> {
     /// Its name in a scenario.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Equals(_) => "equals",
-            Self::Contains(_) => "contains",
+            Self::Equals(_) | Self::EqualsStrictly(_) => "equals",
+            Self::Contains(_) | Self::ContainsStrictly(_) => "contains",
             Self::Matches(_) => "matches",
             Self::JsonSchema(_) => "json_schema",
             Self::MaxMilliseconds(_) => "max_ms",
@@ -35,14 +39,10 @@ impl Predicate<'_> {
     /// Where it does not hold and why; empty if it does. At most [`MOST_MISFITS`].
     pub fn misfits(&self, subject: &Json) -> Vec<Mismatch> {
         match self {
-            Self::Equals(wanted) => differences(wanted, subject),
-            Self::Contains(part) => only((!contains(subject, part)).then(|| {
-                format!(
-                    "expected something that contains {}, got {}",
-                    shown(part),
-                    shown(subject)
-                )
-            })),
+            Self::Equals(wanted) => differences(wanted, subject, equal),
+            Self::EqualsStrictly(wanted) => differences(wanted, subject, is_same_json),
+            Self::Contains(part) => lacks(part, subject, contains(subject, part)),
+            Self::ContainsStrictly(part) => lacks(part, subject, contains_strictly(subject, part)),
             Self::Matches(regex) => only(
                 (!regex.is_match(&as_text(subject)))
                     .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
@@ -119,15 +119,31 @@ fn only(reason: Option<String>) -> Vec<Mismatch> {
     reason.map(at_root).into_iter().collect()
 }
 
+fn lacks(part: &Json, subject: &Json, is_there: bool) -> Vec<Mismatch> {
+    only((!is_there).then(|| {
+        format!(
+            "expected something that contains {}, got {}",
+            shown(part),
+            shown(subject)
+        )
+    }))
+}
+
 /// Where two values differ: the smallest parts that do, and the keys that only one has.
-fn differences(wanted: &Json, got: &Json) -> Vec<Mismatch> {
+fn differences(wanted: &Json, got: &Json, is_equal: fn(&Json, &Json) -> bool) -> Vec<Mismatch> {
     let mut found = Vec::new();
-    compare_parts(wanted, got, &mut String::new(), &mut found);
+    compare_parts(wanted, got, is_equal, &mut String::new(), &mut found);
     found
 }
 
-fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<Mismatch>) {
-    if found.len() >= MOST_MISFITS || equal(got, wanted) {
+fn compare_parts(
+    wanted: &Json,
+    got: &Json,
+    is_equal: fn(&Json, &Json) -> bool,
+    place: &mut String,
+    found: &mut Vec<Mismatch>,
+) {
+    if found.len() >= MOST_MISFITS || is_equal(got, wanted) {
         return;
     }
     let length = place.len();
@@ -136,7 +152,7 @@ fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<
             for (key, wanted) in wanted {
                 if let Some(got) = got.get(key) {
                     push_key(place, key);
-                    compare_parts(wanted, got, place, found);
+                    compare_parts(wanted, got, is_equal, place, found);
                     place.truncate(length);
                 }
             }
@@ -160,7 +176,7 @@ fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<
         (Json::Array(wanted), Json::Array(got)) => {
             for (index, (wanted, got)) in wanted.iter().zip(got).enumerate() {
                 place.push_str(&format!("[{index}]"));
-                compare_parts(wanted, got, place, found);
+                compare_parts(wanted, got, is_equal, place, found);
                 place.truncate(length);
             }
             if wanted.len() == got.len() {
@@ -291,7 +307,26 @@ mod tests {
             told(Predicate::Equals(&json!(3)), json!("x")),
             [": expected 3, got \"x\""]
         );
+        assert_eq!(
+            told(
+                Predicate::EqualsStrictly(&json!({"n": 5})),
+                json!({"n": "5"})
+            ),
+            [".n: expected 5, got \"5\""]
+        );
+        assert!(told(Predicate::EqualsStrictly(&json!([1, 5])), json!([1.0, 5])).is_empty());
         assert!(told(Predicate::Contains(&json!("b")), json!("abc")).is_empty());
+        assert!(told(Predicate::ContainsStrictly(&json!("b")), json!("abc")).is_empty());
+        assert!(told(Predicate::ContainsStrictly(&json!(5)), json!([1, 5])).is_empty());
+        for (part, whole) in [
+            (json!(5), json!(["5"])),
+            (json!("1"), json!(12)),
+            (json!(1), json!("12")),
+            (json!(1), json!({"1": 0})),
+        ] {
+            assert!(!told(Predicate::ContainsStrictly(&part), whole.clone()).is_empty());
+            assert!(told(Predicate::Contains(&part), whole).is_empty());
+        }
         let regex = Regex::new("^a").expect("valid");
         assert_eq!(
             told(Predicate::Matches(&regex), json!("ba")),

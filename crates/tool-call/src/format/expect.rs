@@ -147,6 +147,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
         "this expectation",
     );
     let mut json_path_rule = None;
+    let is_strict = reader.flag(object, "strict", "`strict`").unwrap_or(false);
     let mut tests = Vec::new();
     let mut is_broken = false;
     for member in members {
@@ -237,6 +238,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
     Some(Expectation {
         json_path: json_path_rule,
         tests,
+        is_strict,
         span: node.span,
     })
 }

@@ -129,7 +129,7 @@ pub(super) const STEP: &[Field] = &[
     ),
     field(
         "parse",
-        r#"{"enum": ["auto", "json", "text", "structured"]}"#,
+        r#"{"enum": ["auto", "json", "text", "structured", "content"]}"#,
         "Which part of the tool's response is the result.",
     ),
 ];
@@ -226,6 +226,11 @@ pub(super) const EXPECT: &[Field] = &[
         "contains",
         "true",
         "A substring, array element or object key that it must contain.",
+    ),
+    field(
+        "strict",
+        r#"{"type": "boolean"}"#,
+        "Whether `equals` and `contains` compare types too, so that 5 is not \"5\".",
     ),
     field("matches", TEXT, "A regular expression its text must match."),
     field(

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::template::is_name;
-use crate::model::{PathSegment, Step, Template, ToolCallScenario};
+use crate::model::{
+    BuiltinTool, ExpectedTest, PathSegment, Step, Template, ToolCallScenario, ToolName,
+};
 use cuecard_page::Snapshot;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -14,6 +16,16 @@ use cuecard_source::value::{Json, cut, push_pointer};
 /// targets are proposed.
 pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnostic> {
     let mut diagnostics = unused_outputs(scenario);
+    let unread = scenario.steps.iter().filter(|step| !reads_exit_code(step));
+    diagnostics.extend(unread.map(|step| {
+        let message = format!(
+            "nothing reads the exit code of {}: it passes even if the command fails",
+            step.label()
+        );
+        Diagnostic::note(codes::EXIT_UNREAD, message)
+            .at(&scenario.source, step.params_span)
+            .with_help("add \"expect_exit\": 0 to `params`")
+    }));
     // Steps stand in the order of play; pointers go by the order of the file.
     let mut starts: Vec<u32> = scenario.steps.iter().map(|step| step.span.start).collect();
     starts.sort_unstable();
@@ -35,6 +47,28 @@ pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnost
             .map_or(0, |place| place.span.start)
     });
     diagnostics
+}
+
+/// Whether a failure of the step's command shows; true of a step without one.
+fn reads_exit_code(step: &Step) -> bool {
+    // A command in the background has no exit code yet.
+    let is_checked = ["expect_exit", "run_in_background"]
+        .iter()
+        .any(|param| step.params.member(param).is_some());
+    let mut tests = step.expectations.iter().flat_map(|one| &one.tests);
+    let reads = |path: &str| {
+        path == "$"
+            || ["exit_code", "*", ".."]
+                .iter()
+                .any(|part| path.contains(part))
+    };
+    step.tool != ToolName::Builtin(BuiltinTool::Bash)
+        || is_checked
+        || tests.any(|test| !matches!(test, ExpectedTest::MaxMilliseconds(_)))
+        || step
+            .outputs
+            .iter()
+            .any(|rule| reads(&rule.path.to_string()))
 }
 
 /// The literal element ids and the first coordinate of a step's parameters: a finding each, at the first place.
@@ -373,6 +407,46 @@ mod tests {
         ]
         .map(|(code, marked, pointer)| (code.to_owned(), marked.to_owned(), pointer.to_owned()));
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_command_whose_exit_code_nobody_reads_is_noted() {
+        for (more, is_noted) in [
+            (r#""params": {"command": "a"}"#, true),
+            (
+                r#""params": {"command": "a"}, "output": {"x": "$.stdout"}"#,
+                true,
+            ),
+            (
+                r#""params": {"command": "a"}, "expect": {"max_ms": 9}"#,
+                true,
+            ),
+            (r#""params": {"command": "a", "expect_exit": 0}"#, false),
+            (
+                r#""params": {"command": "a"}, "output": {"x": "$.exit_code"}"#,
+                false,
+            ),
+            (r#""params": {"command": "a"}, "output": {"x": "$"}"#, false),
+            (
+                r#""params": {"command": "a"}, "expect": {"json_path": "$.stdout", "contains": "b"}"#,
+                false,
+            ),
+        ] {
+            let text = format!(
+                r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "steps": [
+                    {{"step": 1, "id": "a", "tool": "claude__bash", {more}}},
+                    {{"step": 2, "tool": "sandy__log", "params": {{"message": "{{{{a.x | default(1)}}}}"}}}}]}}"#
+            );
+            let read = read(&SourceFile::new("x.json", text));
+            let scenario = read
+                .scenario
+                .unwrap_or_else(|| panic!("{:?}", read.diagnostics));
+            let codes: Vec<&str> = lint(&scenario, &[])
+                .iter()
+                .map(|found| found.code.name())
+                .collect();
+            assert_eq!(codes.contains(&"C-EXIT-01"), is_noted, "{more}: {codes:?}");
+        }
     }
 
     #[test]

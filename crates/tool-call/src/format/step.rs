@@ -361,19 +361,27 @@ fn timeout(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Duration> {
     duration
 }
 
-/// A built-in tool answers with an object, and has no text that could be the result instead.
+/// A built-in tool answers with an object, and has no text or list of blocks that could be the result instead.
 fn parse(reader: &mut Reader<'_>, object: Object<'_>, tool: Option<&ToolName>) -> Parse {
     const WORDS: &[(&str, Parse)] = &[
         ("auto", Parse::Auto),
         ("json", Parse::Json),
         ("text", Parse::Text),
         ("structured", Parse::Structured),
+        ("content", Parse::Content),
     ];
     let parse = reader.one_of(object, "parse", "`parse`", WORDS);
-    if let (Some(Parse::Text), Some(ToolName::Builtin(tool)), Some(node)) =
+    if let (Some(Parse::Text | Parse::Content), Some(ToolName::Builtin(tool)), Some(node)) =
         (parse, tool, object.get("parse"))
     {
-        let message = format!("the result of {} is an object, not text", tool.name());
+        let message = format!(
+            "the result of {} is an object, not {}",
+            tool.name(),
+            match parse {
+                Some(Parse::Content) => "a list of content blocks",
+                _ => "text",
+            }
+        );
         let pointer = object.child_pointer("parse");
         reader
             .error_at(codes::FIELD_VALUE, node.span, &pointer, message)

@@ -142,6 +142,9 @@ fn param(
             (_, NodeKind::String(text)) if text.contains("{{") => return Some(path),
             (PathSegment::Key(key), NodeKind::Object(_)) => node.get(key),
             (PathSegment::Index(index), NodeKind::Array(items)) => items.get(*index),
+            (PathSegment::FromEnd(index), NodeKind::Array(items)) => {
+                items.len().checked_sub(*index).map(|idx| &items[idx])
+            }
             _ => None,
         };
         let Some(next) = next else {
@@ -194,6 +197,7 @@ fn written_way(way: &[PathSegment]) -> String {
             PathSegment::Key(key) if written.is_empty() => written.push_str(key),
             PathSegment::Key(key) => written.push_str(&format!(".{key}")),
             PathSegment::Index(index) => written.push_str(&format!("[{index}]")),
+            PathSegment::FromEnd(index) => written.push_str(&format!("[-{index}]")),
         }
     }
     written

@@ -378,25 +378,28 @@ impl Cursor<'_> {
     }
 
     fn index(&mut self) -> Result<PathSegment, String> {
-        let segment = if self.peek() == Some('"') {
+        let segment = if matches!(self.peek(), Some('"' | '\'')) {
             match self.json()? {
                 Json::String(key) => PathSegment::Key(key),
                 _ => return Err("expected a key in quotes".to_owned()),
             }
         } else {
             let digits = self.name()?;
-            PathSegment::Index(
-                digits
-                    .parse()
-                    .map_err(|_| format!("`{digits}` is not a valid index"))?,
-            )
+            let segment = match digits.strip_prefix('-').map(str::parse) {
+                None => digits.parse().ok().map(PathSegment::Index),
+                Some(from_end) => from_end.ok().filter(|n| *n > 0).map(PathSegment::FromEnd),
+            };
+            segment.ok_or_else(|| format!("`{digits}` is not a valid index"))?
         };
         self.expect(']')?;
         Ok(segment)
     }
 
-    /// One JSON value, of which the cursor stands at the start.
+    /// One JSON value, of which the cursor stands at the start; a text may have single quotes.
     fn json(&mut self) -> Result<Json, String> {
+        if self.peek() == Some('\'') {
+            return self.single_quoted().map(Json::String);
+        }
         let rest = self.rest();
         let (value, read) = if rest.starts_with(['"', '[', '{']) {
             let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
@@ -408,6 +411,27 @@ impl Cursor<'_> {
         let value = value.ok_or("expected a JSON value, such as \"text\" or 5")?;
         self.at += read;
         Ok(value)
+    }
+
+    /// A text in single quotes, in which a backslash stands before a quote or a backslash.
+    fn single_quoted(&mut self) -> Result<String, String> {
+        let mut text = String::new();
+        let mut signs = self.rest().char_indices().skip(1);
+        while let Some((at, sign)) = signs.next() {
+            match sign {
+                '\'' => {
+                    self.at += at + 1;
+                    return Ok(text);
+                }
+                '\\' => match signs.next() {
+                    Some((_, sign @ ('\'' | '\\'))) => text.push(sign),
+                    Some((_, sign)) => text.extend(['\\', sign]),
+                    None => break,
+                },
+                sign => text.push(sign),
+            }
+        }
+        Err("a single quote is missing at the end".to_owned())
     }
 }
 
@@ -464,6 +488,18 @@ mod tests {
             "create-issue.out.a[0][\"b c\"]"
         );
         assert_eq!(reference("{{N | default(5)}}").default, Some(Json::from(5)));
+        for (text, default) in [
+            ("''", ""),
+            ("'a b'", "a b"),
+            (r"'it\'s \\ \d'", r"it's \ \d"),
+        ] {
+            let reference = reference(&format!("{{{{N | default({text})}}}}"));
+            assert_eq!(reference.default, Some(Json::from(default)), "{text}");
+        }
+        assert_eq!(
+            reference("{{L[-1]['a b']}}").reference.path,
+            [PathSegment::FromEnd(1), PathSegment::Key("a b".into())]
+        );
         assert_eq!(
             reference("{{N|default( true )}}").default,
             Some(Json::Bool(true))
@@ -488,6 +524,8 @@ mod tests {
             "{{creat issue.number}}",
             "{{a..b}}",
             "{{a[x]}}",
+            "{{a[-0]}}",
+            "{{a | default('x)}}",
             "{{a | upper}}",
             "{{a | default(x)}}",
         ] {

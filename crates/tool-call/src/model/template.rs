@@ -108,4 +108,6 @@ pub enum PathSegment {
     Key(String),
     /// `[0]`.
     Index(usize),
+    /// `[-1]`: 1 is the last element.
+    FromEnd(usize),
 }

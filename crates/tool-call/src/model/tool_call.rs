@@ -256,6 +256,8 @@ pub enum Parse {
     Text,
     /// The structured content beside the text.
     Structured,
+    /// The list of the content blocks.
+    Content,
 }
 
 /// One object of `expect`: checks on one subject, all of which must hold.
@@ -265,6 +267,8 @@ pub struct Expectation {
     pub json_path: Option<OutputRule>,
     /// The checks.
     pub tests: Vec<ExpectedTest>,
+    /// Whether `equals` and `contains` tell a number, a boolean and null from the texts that spell them.
+    pub is_strict: bool,
     /// Where it stands.
     pub span: Span,
 }

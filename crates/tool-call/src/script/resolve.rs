@@ -400,6 +400,9 @@ fn descend<'a>(
         let next = match (segment, value) {
             (PathSegment::Key(key), Json::Object(members)) => members.get(key),
             (PathSegment::Index(index), Json::Array(items)) => items.get(*index),
+            (PathSegment::FromEnd(index), Json::Array(items)) => {
+                items.len().checked_sub(*index).map(|idx| &items[idx])
+            }
             // `{{a.items.0}}` is how some write an index.
             (PathSegment::Key(key), Json::Array(items)) => {
                 key.parse::<usize>().ok().and_then(|index| items.get(index))
@@ -415,6 +418,7 @@ fn descend<'a>(
                 }
                 (PathSegment::Key(key), _) => format!("no `{key}`"),
                 (PathSegment::Index(index), _) => format!("no element {index}"),
+                (PathSegment::FromEnd(index), _) => format!("no element -{index}"),
             };
             let whole = match value {
                 Json::Array(_) => "the array",

@@ -10,10 +10,12 @@ use crate::model::{Expectation, ExpectedTest, OutputRule, Step};
 use cuecard_source::Span;
 use cuecard_source::matching::Predicate;
 use cuecard_source::value::{Json, cut};
+use cuecard_source::values::before_wildcard;
 use cuecard_trace::Assertion;
+use serde_json_path::JsonPath;
 
-/// What a JSONPath gives: one value for a path that can match one at most, else the array of all matches.
-/// `None` if it matched nothing. With a regular expression: what that finds in the first match that has it.
+/// What a JSONPath gives: one value for a path that can match one at most, else the array of all matches. `None` if it
+/// matched nothing, and what its first wildcard stands behind isn't there. With a regular expression: what that finds in the first match that has it.
 fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
     let matches = rule.path.query(result).all();
     if let Some(regex) = &rule.regex {
@@ -30,7 +32,18 @@ fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
     if rule.singular {
         return matches.first().map(|&json| json.clone());
     }
-    (!matches.is_empty()).then(|| Json::Array(matches.into_iter().cloned().collect()))
+    let has_value = !matches.is_empty() || may_hold_nothing(&rule.path, result);
+    has_value.then(|| Json::Array(matches.into_iter().cloned().collect()))
+}
+
+/// Whether what stands before the first wildcard of a path is there, and can have parts: a day without items is a day.
+/// Null is how some programs write an empty list.
+fn may_hold_nothing(path: &JsonPath, result: &Json) -> bool {
+    let before = before_wildcard(path).query(result).all();
+    matches!(
+        before.first(),
+        Some(Json::Array(_) | Json::Object(_) | Json::Null)
+    )
 }
 
 /// What a regular expression is looked for in.
@@ -107,7 +120,8 @@ pub(super) fn expectations(
     for (number, expectation) in (1..).zip(&step.expectations) {
         let subject = Subject::of(expectation, result);
         for test in &expectation.tests {
-            let checked = check(test, resolver, &subject, took)?;
+            let is_strict = expectation.is_strict;
+            let checked = check(test, is_strict, resolver, &subject, took)?;
             record(Assertion {
                 id: format!("step{}.expect{number}.{}", step.number, checked.name),
                 kind: checked.name.to_owned(),
@@ -250,6 +264,7 @@ struct Checked {
 
 fn check(
     test: &ExpectedTest,
+    is_strict: bool,
     resolver: &Resolver,
     subject: &Subject<'_>,
     took: Duration,
@@ -258,12 +273,18 @@ fn check(
     let predicate = match test {
         ExpectedTest::Equals(template) => {
             wanted = resolver.json(template)?;
-            Predicate::Equals(&wanted)
+            match is_strict {
+                true => Predicate::EqualsStrictly(&wanted),
+                false => Predicate::Equals(&wanted),
+            }
         }
         ExpectedTest::Contains(template) => {
             wanted = resolver.json(template)?;
             is_something("contains", &wanted)?;
-            Predicate::Contains(&wanted)
+            match is_strict {
+                true => Predicate::ContainsStrictly(&wanted),
+                false => Predicate::Contains(&wanted),
+            }
         }
         ExpectedTest::Matches(regex) => Predicate::Matches(regex),
         ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),

@@ -1,6 +1,7 @@
 //! The machine on a virtual clock: a player of a few lines drives it and writes down what it saw.
 
 mod properties;
+mod values;
 
 use std::sync::Arc;
 use std::time::Duration;

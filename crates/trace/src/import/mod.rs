@@ -20,9 +20,12 @@ mod tests;
 pub use parts::{CAPABILITIES, Fixture, TranscriptFormat};
 pub use replay_bundle::{replay_bundle, schema as replay_bundle_schema};
 
+use std::borrow::Cow;
+
 use super::Trace;
-use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::{SourceFile, Span};
 
 /// What an import gave.
 #[derive(Debug)]
@@ -36,6 +39,16 @@ pub struct Imported {
 /// Reads a run that another program recorded. Lines and entries that nothing is known about are left out, and a
 /// warning says how many; broken JSON is an error.
 pub fn transcript(source: &SourceFile, format: TranscriptFormat) -> Imported {
+    let whole = without_lone_surrogates(source.text().as_bytes());
+    if let Cow::Owned(text) = whole
+        && let Ok(text) = String::from_utf8(text)
+    {
+        // Each place is where it was.
+        let mut imported = transcript(&SourceFile::new(source.name(), text), format);
+        let warning = lone_surrogate("the file").at(source, Span::new(0, 0));
+        imported.diagnostics.push(warning);
+        return imported;
+    }
     match format {
         TranscriptFormat::Atif => atif::import(source),
         TranscriptFormat::Otlp => otlp::import(source),

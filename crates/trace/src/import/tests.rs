@@ -91,6 +91,21 @@ fn json_in_a_text_that_is_too_deep_stays_a_text() {
     assert!(!depth(127));
 }
 
+#[test]
+fn half_a_surrogate_pair_is_replaced_with_a_warning() {
+    let text = claude_code::tests::SESSION.replace("Let me look.", "Let me look \\ud83d.");
+    let imported = transcript(&source(&text), TranscriptFormat::ClaudeCode);
+    let trace = imported.trace.expect("a trace");
+    let events = format!("{:?}", trace.events);
+    assert!(events.contains("Let me look \u{fffd}."), "{events}");
+    let codes: Vec<&str> = imported
+        .diagnostics
+        .iter()
+        .map(|found| found.code.name())
+        .collect();
+    assert!(codes.contains(&"C-JSON-04"), "{codes:?}");
+}
+
 proptest! {
     #[test]
     fn damaged_transcripts_are_read_or_refused(which in 0_usize..4, from: prop::sample::Index, length in 0_usize..40, with in "[\\[\\]{}\":,a0\n]{0,6}") {

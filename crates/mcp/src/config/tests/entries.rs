@@ -150,7 +150,7 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
         problem("s"),
         "error[X-CFG-02] .mcp.json:2:35-38 /mcpServers/s server `s` has no `command` or `url`\n\
          = `comand` of server `s` is ignored: did you mean `command`?\n\
-         = `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds? `timeout` is in seconds: write 30 if you meant milliseconds\n\
+         = the `timeout` 30000 of server `s` is in milliseconds, as Claude Code has it: in a file that only Cuecard reads, and up to 3600, it is in seconds\n\
          help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
     );
     assert_eq!(
@@ -270,11 +270,29 @@ fn timeouts_are_seconds() {
     );
     assert_eq!(server(r#"{"command":"x"}"#, &[]).timeout, None);
     assert_eq!(findings(r#"{"command":"x","timeout":3600}"#), [""; 0]);
+    let long = r#"{"command":"x","timeout":30000}"#;
+    let own = Project::new().with(
+        ".cuecard/config.json",
+        &format!(r#"{{"mcpServers":{{"s":{long}}}}}"#),
+    );
+    let config = own.find().expect("it is of the right shape");
+    let timeout = config.server("s").and_then(|server| server.timeout);
+    assert_eq!(timeout, Some(Duration::from_secs(30_000)));
+    let found: Vec<String> = config.warnings.iter().map(shown).collect();
     assert_eq!(
-        findings(r#"{"command":"x","timeout":30000}"#),
+        found,
         [
-            "warning[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds?\n\
+            "warning[C-TIME-01] .cuecard/config.json:1:45-50 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds?\n\
           help: `timeout` is in seconds: write 30 if you meant milliseconds"
+        ]
+    );
+    // The file that Claude Code reads too.
+    assert_eq!(server(long, &[]).timeout, Some(Duration::from_secs(30)));
+    assert_eq!(
+        findings(long),
+        [
+            "note[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout the `timeout` 30000 of server `s` is in milliseconds, as Claude Code has it\n\
+          help: in a file that only Cuecard reads, and up to 3600, it is in seconds"
         ]
     );
     for bad in ["0", "-1", "1e10", "1e-20"] {
@@ -290,18 +308,49 @@ fn timeouts_are_seconds() {
 }
 
 #[test]
+fn an_env_file_gives_what_the_entry_does_not() {
+    let entry = r#"{"servers":{"s":{"command":"x","env":{"A":"own"},"envFile":"${workspaceFolder}/.env"}}}"#;
+    let project = Project::new()
+        .with(".vscode/mcp.json", entry)
+        .with(".env", "A=file\nTOKEN=\"long enough to hide\"\n");
+    let config = project.find().expect("it is of the right shape");
+    let server = config.server("s").expect("it is there");
+    let (_, _, env, _) = stdio(server.spec.as_ref().expect("it can be started"));
+    assert_eq!(
+        env,
+        [pair("A", "own"), pair("TOKEN", "long enough to hide")]
+    );
+    assert_eq!(server.secrets, ["long enough to hide"]);
+    for (content, reason) in [
+        (None, "`$HOME/project/.env` is not a file"),
+        (
+            Some("just words\n"),
+            "$HOME/project/.env:1: this line has no `=`",
+        ),
+    ] {
+        let mut project = Project::new().with(".vscode/mcp.json", entry);
+        if let Some(content) = content {
+            project = project.with(".env", content);
+        }
+        let config = project.find().expect("it is of the right shape");
+        let spec = &config.server("s").expect("it is there").spec;
+        let problem = project.shown(spec.as_ref().expect_err("it has no variables"));
+        assert!(
+            problem.contains(&format!("`envFile` of server `s` can't be used: {reason}")),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
 fn unknown_keys_are_told_with_the_likely_one() {
     assert_eq!(
-        findings(
-            r#"{"comand":"x","command":"x","serverUrl":"x","enabled":false,"envFile":".env","zebra":1}"#
-        ),
+        findings(r#"{"comand":"x","command":"x","serverUrl":"x","enabled":false,"zebra":1}"#),
         [
             "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is ignored\n| did you mean `command`?",
             "warning[X-CFG-02] .mcp.json:2:34-45 /mcpServers/s/serverUrl `serverUrl` of server `s` is ignored\n| did you mean `url`?",
             "warning[X-CFG-02] .mcp.json:2:50-59 /mcpServers/s/enabled `enabled` of server `s` is ignored\n| did you mean `disabled`?",
-            "warning[X-CFG-02] .mcp.json:2:66-75 /mcpServers/s/envFile `envFile` of server `s` is ignored\n\
-             help: pass the file with `--env FILE`, and its variables as `\"env\": { \"NAME\": \"${NAME}\" }`",
-            "warning[X-CFG-02] .mcp.json:2:83-90 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
+            "warning[X-CFG-02] .mcp.json:2:66-73 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
              help: remove it, unless another client needs it",
         ]
     );

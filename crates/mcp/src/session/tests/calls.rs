@@ -240,3 +240,38 @@ async fn a_tool_off_the_allow_list_is_refused_and_not_listed() {
     );
     session.stop().await;
 }
+
+#[tokio::test]
+async fn half_a_surrogate_pair_is_replaced_with_a_warning() {
+    let session = start(&scripted(
+        r#"*tools/call*) answer '{"content":[{"type":"text","text":"cut \ud83d here"}]}' ;;"#,
+    ))
+    .await;
+    let reply = call(&session, "x").await.expect("a reply");
+    assert_eq!(reply, text("cut \u{fffd} here"));
+    let notices = session.drain_notices();
+    assert!(
+        matches!(&notices[..], [Notice::Tolerated { text }] if text.starts_with("C-JSON-04: ")),
+        "{notices:?}"
+    );
+    session.stop().await;
+}
+
+#[tokio::test]
+async fn an_error_keeps_its_data() {
+    let session = start(&scripted(
+        r#"*tools/call*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no such branch","data":{"branches":["main"]}}}\n' "$id" ;;"#,
+    ))
+    .await;
+    let error = call(&session, "x").await.expect_err("an error");
+    assert_eq!(
+        error.to_string(),
+        "server `scripted` refused `x` (code -32000): no such branch (data: {\"branches\":[\"main\"]})"
+    );
+    let data = Some(json!({ "branches": ["main"] }));
+    assert!(
+        matches!(&error.kind, CallErrorKind::RpcError { data: found, .. } if *found == data),
+        "{error:?}"
+    );
+    session.stop().await;
+}

@@ -1,0 +1,274 @@
+//! The requests of Streamable HTTP, and what is read of their answers.
+//!
+//! The SDK has a client of its own. It refuses event streams that WHATWG allows, and JSON with half of a surrogate
+//! pair, each with the whole answer.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cuecard_source::json::without_lone_surrogates;
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+
+use super::super::events::{Events, events};
+use super::super::link::Link;
+
+pub(in super::super) type HttpError = StreamableHttpError<reqwest::Error>;
+pub(in super::super) type Headers = HashMap<HeaderName, HeaderValue>;
+
+const EVENT_STREAM: &str = "text/event-stream";
+const JSON: &str = "application/json";
+const SESSION_ID: &str = "Mcp-Session-Id";
+const LAST_EVENT_ID: &str = "Last-Event-Id";
+
+/// How much of the body of a refusal is read, in bytes.
+const LONGEST_REFUSAL: usize = 64 * 1024;
+
+/// Sends requests with what each is given.
+#[derive(Clone)]
+pub(in super::super) struct Requests {
+    http: reqwest::Client,
+    link: Arc<Link>,
+}
+
+impl Requests {
+    pub(in super::super) fn new(http: reqwest::Client, link: Arc<Link>) -> Self {
+        Self { http, link }
+    }
+
+    /// Sends `message`. An answer, or an event of one, has `max_bytes` bytes at most.
+    pub(in super::super) async fn post(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        session_id: Option<&str>,
+        token: Option<String>,
+        headers: Headers,
+        max_bytes: usize,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let request = self
+            .http
+            .post(uri)
+            .header(ACCEPT, format!("{EVENT_STREAM}, {JSON}"));
+        let request = with_headers(request, session_id, token, headers).json(message);
+        let response = request.send().await.map_err(HttpError::Client)?;
+        let status = response.status();
+        refuse_challenge(status, response.headers())?;
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && session_id.is_some() {
+            return Err(HttpError::SessionExpired);
+        }
+        let new_session = text(response.headers(), SESSION_ID);
+        let kind = text(response.headers(), CONTENT_TYPE.as_str());
+        if !status.is_success() {
+            let is_new = session_id.is_none();
+            let refusal = refusal(message, is_new, kind.as_deref(), response).await?;
+            return Ok(StreamableHttpPostResponse::Json(refusal, new_session));
+        }
+        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        // Instead of the 202 that it should be.
+        if !is_request && response.content_length() == Some(0) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        match kind.as_deref() {
+            Some(kind) if kind.starts_with(EVENT_STREAM) => {
+                let events = events(response.bytes_stream(), max_bytes);
+                Ok(StreamableHttpPostResponse::Sse(events, new_session))
+            }
+            Some(kind) if kind.starts_with(JSON) => {
+                let body = body(response, max_bytes).await?;
+                let whole = without_lone_surrogates(&body);
+                if let Cow::Owned(_) = whole {
+                    self.link.note_lone_surrogate();
+                }
+                match serde_json::from_slice(&whole) {
+                    Ok(message) => Ok(StreamableHttpPostResponse::Json(message, new_session)),
+                    // Nobody waits for an answer to it.
+                    Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
+                    Err(error) => {
+                        let shown: String =
+                            String::from_utf8_lossy(&body).chars().take(256).collect();
+                        let reason = format!("its answer is not a valid message: {error}: {shown}");
+                        Err(HttpError::UnexpectedServerResponse(reason.into()))
+                    }
+                }
+            }
+            _ => Err(HttpError::UnexpectedContentType(kind)),
+        }
+    }
+
+    /// Opens the event stream, or takes it up again after `last_event_id`.
+    pub(in super::super) async fn get_events(
+        &self,
+        uri: &str,
+        session_id: Option<&str>,
+        last_event_id: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        max_bytes: usize,
+    ) -> Result<Events, HttpError> {
+        let mut request = self
+            .http
+            .get(uri)
+            .header(ACCEPT, format!("{EVENT_STREAM}, {JSON}"));
+        if let Some(id) = last_event_id {
+            request = request.header(LAST_EVENT_ID, id);
+        }
+        let request = with_headers(request, session_id, token, headers);
+        let response = request.send().await.map_err(HttpError::Client)?;
+        let status = response.status();
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(HttpError::ServerDoesNotSupportSse);
+        }
+        refuse_challenge(status, response.headers())?;
+        if let Some(error) = failure(status, response.headers()) {
+            return Err(error.into());
+        }
+        let response = response.error_for_status().map_err(HttpError::Client)?;
+        match text(response.headers(), CONTENT_TYPE.as_str()) {
+            Some(kind) if kind.starts_with(EVENT_STREAM) || kind.starts_with(JSON) => {
+                Ok(events(response.bytes_stream(), max_bytes))
+            }
+            kind => Err(HttpError::UnexpectedContentType(kind)),
+        }
+    }
+
+    /// Ends a session; a server that can't do that is left alone.
+    pub(in super::super) async fn delete(
+        &self,
+        uri: &str,
+        session_id: &str,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), HttpError> {
+        let request = self.http.delete(uri);
+        let request = with_headers(request, Some(session_id), token, headers);
+        let response = request.send().await.map_err(HttpError::Client)?;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Ok(());
+        }
+        response.error_for_status().map_err(HttpError::Client)?;
+        Ok(())
+    }
+}
+
+fn with_headers(
+    mut request: RequestBuilder,
+    session_id: Option<&str>,
+    token: Option<String>,
+    headers: Headers,
+) -> RequestBuilder {
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    match session_id {
+        Some(id) => request.header(SESSION_ID, id),
+        None => request,
+    }
+}
+
+/// The message that a refusal with a status is for the SDK.
+///
+/// # Errors
+/// What the status says, if the body is no message.
+async fn refusal(
+    message: &ClientJsonRpcMessage,
+    is_new: bool,
+    kind: Option<&str>,
+    response: Response,
+) -> Result<ServerJsonRpcMessage, HttpError> {
+    let status = response.status();
+    let is_json = kind.is_some_and(|kind| kind.starts_with(JSON));
+    let failure = failure(status, response.headers());
+    if let Some(failure) = failure
+        && (!is_json || status == StatusCode::TOO_MANY_REQUESTS)
+    {
+        return Err(failure.into());
+    }
+    let is_about_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let body = body(response, LONGEST_REFUSAL).await.unwrap_or_default();
+    let error = match serde_json::from_slice(&without_lone_surrogates(&body)) {
+        Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
+        _ => None,
+    };
+    let shown = String::from_utf8_lossy(&body);
+    if let ClientJsonRpcMessage::Request(request) = message
+        && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        && is_new
+        && status.is_client_error()
+        && !is_about_auth
+    {
+        // The id is ours: what refuses an unknown method may not know it.
+        let error = error.map_or_else(
+            || {
+                let reason = format!("server/discover rejected with HTTP {status}: {shown}");
+                ErrorData::invalid_request(reason, None)
+            },
+            |error| error.error,
+        );
+        return Ok(ServerJsonRpcMessage::error(error, Some(request.id.clone())));
+    }
+    match error {
+        Some(error) if is_json && !is_about_auth => Ok(ServerJsonRpcMessage::Error(error)),
+        _ if status.is_server_error() => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        _ => {
+            let reason = format!("HTTP {status}: {shown}");
+            Err(HttpError::UnexpectedServerResponse(reason.into()))
+        }
+    }
+}
+
+/// A status that says that the server is busy or broken.
+fn failure(status: StatusCode, headers: &HeaderMap) -> Option<HttpStatusError> {
+    let is_failure = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    is_failure.then(|| HttpStatusError::new(status.as_u16(), text(headers, RETRY_AFTER.as_str())))
+}
+
+/// The server wants a token, or a better one.
+fn refuse_challenge(status: StatusCode, headers: &HeaderMap) -> Result<(), HttpError> {
+    let Some(challenge) = text(headers, WWW_AUTHENTICATE.as_str()) else {
+        return Ok(());
+    };
+    match status {
+        StatusCode::UNAUTHORIZED => Err(HttpError::AuthRequired(AuthRequiredError::new(challenge))),
+        StatusCode::FORBIDDEN => Err(HttpError::InsufficientScope(InsufficientScopeError::new(
+            challenge, None,
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+async fn body(mut response: Response, max_size: usize) -> Result<Vec<u8>, HttpError> {
+    if response
+        .content_length()
+        .is_some_and(|length| length > max_size as u64)
+    {
+        return Err(HttpError::ResponseBodyTooLarge { max_size });
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(HttpError::Client)? {
+        if chunk.len() > max_size - body.len() {
+            return Err(HttpError::ResponseBodyTooLarge { max_size });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,407 @@
+//! Arguments fitted to the input schema of their tool. A text where the tool takes a number, a boolean, a list or an
+//! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said.
+
+use cuecard_source::value::push_pointer;
+use serde_json::{Map, Value as Json};
+
+use super::pool::log;
+use cuecard_runtime::tap::Recorder;
+
+/// How many references and alternatives of a schema are followed one into the other.
+const DEEPEST: usize = 16;
+
+/// Arguments with what was made of them.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Fitted {
+    pub(super) arguments: Map<String, Json>,
+    /// A message for each value that was converted.
+    pub(super) converted: Vec<String>,
+    /// Texts that spell something else that the tool takes too, each with its pointer: as they came from a command
+    /// line, nobody knows which is meant.
+    pub(super) ambiguous: Vec<(String, String)>,
+    /// A message for each text that is nothing that the tool takes.
+    pub(super) refused: Vec<String>,
+}
+
+/// Records `messages` as warnings.
+pub(super) fn record_warnings(messages: &[String], recorder: &mut Recorder<'_>) {
+    for message in messages {
+        recorder.record(log("warning", format!("C-PARAM-04: {message}")));
+    }
+}
+
+/// Fits `arguments` to `schema`, the input schema of a tool.
+pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
+    let mut fitting = Fitting {
+        root: schema,
+        place: String::new(),
+        pointer: String::new(),
+        converted: Vec::new(),
+        ambiguous: Vec::new(),
+        refused: Vec::new(),
+    };
+    let mut value = Json::Object(arguments);
+    fitting.value(&mut value, schema);
+    let Json::Object(arguments) = value else {
+        return Fitted::default();
+    };
+    Fitted {
+        arguments,
+        converted: fitting.converted,
+        ambiguous: fitting.ambiguous,
+        refused: fitting.refused,
+    }
+}
+
+struct Fitting<'s> {
+    root: &'s Json,
+    /// Where the value is, as `labels[0]`.
+    place: String,
+    /// The same as a JSON pointer.
+    pointer: String,
+    converted: Vec<String>,
+    ambiguous: Vec<(String, String)>,
+    refused: Vec<String>,
+}
+
+impl<'s> Fitting<'s> {
+    fn value(&mut self, value: &mut Json, schema: &'s Json) {
+        let mut alternatives = Vec::new();
+        self.collect_alternatives(schema, DEEPEST, &mut alternatives);
+        match value {
+            Json::String(_) => self.text(value, &alternatives),
+            Json::Array(items) => match only_text(items, &alternatives) {
+                Some(text) => self.replace(value, text),
+                None => {
+                    if let Some(item) =
+                        the_only(&alternatives, "array").and_then(|a| a.get("items"))
+                    {
+                        for (idx, value) in items.iter_mut().enumerate() {
+                            let place = format!("[{idx}]");
+                            self.inside(&place, &idx.to_string(), |fitting| {
+                                fitting.value(value, item);
+                            });
+                        }
+                    }
+                }
+            },
+            Json::Object(members) => {
+                let Some(object) = the_only(&alternatives, "object") else {
+                    return;
+                };
+                for (name, value) in members {
+                    let named = object.get("properties").and_then(|known| known.get(name));
+                    if let Some(schema) = named.or_else(|| object.get("additionalProperties")) {
+                        let dot = if self.place.is_empty() { "" } else { "." };
+                        self.inside(&format!("{dot}{name}"), name, |fitting| {
+                            fitting.value(value, schema);
+                        });
+                    }
+                }
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    fn inside(&mut self, place: &str, token: &str, fit: impl FnOnce(&mut Self)) {
+        let (place_length, pointer_length) = (self.place.len(), self.pointer.len());
+        self.place.push_str(place);
+        push_pointer(&mut self.pointer, token);
+        fit(self);
+        self.place.truncate(place_length);
+        self.pointer.truncate(pointer_length);
+    }
+
+    fn text(&mut self, value: &mut Json, alternatives: &[&'s Json]) {
+        let text = value.as_str().unwrap_or_default().trim();
+        if alternatives
+            .iter()
+            .any(|schema| takes_or_says_nothing(schema, "string"))
+        {
+            let kind = match text.as_bytes().first() {
+                Some(b'[') => "array",
+                Some(b'{') => "object",
+                _ => return,
+            };
+            let is_open = alternatives.iter().any(|schema| takes(schema, kind));
+            if is_open && serde_json::from_str::<Json>(text).is_ok() {
+                let message = format!(
+                    "`{}` is the text {value}, and the tool's schema takes texts and an {kind} there",
+                    self.place
+                );
+                self.ambiguous.push((self.pointer.clone(), message));
+            }
+            return;
+        }
+        let exact = alternatives
+            .iter()
+            .find_map(|schema| self.exact(text, schema));
+        let found = exact.or_else(|| {
+            let text = value.as_str().unwrap_or_default();
+            alternatives
+                .iter()
+                .find_map(|schema| self.list_of_one(text, schema))
+        });
+        match found {
+            Some(converted) => self.replace(value, converted),
+            None => {
+                let message = format!(
+                    "`{}` is the text {value}, which the tool's schema does not take",
+                    self.place
+                );
+                self.refused.push(message);
+            }
+        }
+    }
+
+    fn replace(&mut self, value: &mut Json, converted: Json) {
+        let what = if value.is_string() { "text" } else { "list" };
+        self.converted.push(format!(
+            "`{}` was the {what} {value} and is sent as {converted}, as the tool's schema asks",
+            self.place
+        ));
+        *value = converted;
+    }
+
+    /// What `text` spells, if `schema` takes that.
+    fn exact(&mut self, text: &str, schema: &'s Json) -> Option<Json> {
+        let json = serde_json::from_str::<Json>(text).ok();
+        let mut json = match json {
+            // Of numbers only their digits count.
+            None if takes(schema, "integer") => return text.parse::<i64>().ok().map(Json::from),
+            json => json?,
+        };
+        let kind = match &json {
+            Json::Null => "null",
+            Json::Bool(_) => "boolean",
+            Json::Number(number) if number.is_f64() => "number",
+            Json::Number(_) if takes(schema, "integer") => "integer",
+            Json::Number(_) => "number",
+            Json::String(_) => return None,
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        };
+        if !takes(schema, kind) {
+            return None;
+        }
+        // The message about the whole shows what became of its parts.
+        let n_converted = self.converted.len();
+        self.value(&mut json, schema);
+        self.converted.truncate(n_converted);
+        Some(json)
+    }
+
+    /// The list that holds what `text` is alone, if `schema` takes lists of such items.
+    fn list_of_one(&mut self, text: &str, schema: &'s Json) -> Option<Json> {
+        let items = schema.get("items").filter(|_| takes(schema, "array"))?;
+        let mut alternatives = Vec::new();
+        self.collect_alternatives(items, DEEPEST, &mut alternatives);
+        let item = match alternatives.iter().any(|schema| takes(schema, "string")) {
+            true => Json::from(text),
+            false => alternatives
+                .iter()
+                .find_map(|schema| self.exact(text.trim(), schema))?,
+        };
+        Some(Json::Array(vec![item]))
+    }
+
+    /// The schemas of which a value matches one, without references.
+    fn collect_alternatives(&self, schema: &'s Json, depth: usize, found: &mut Vec<&'s Json>) {
+        if depth == 0 {
+            return;
+        }
+        let list = |key| schema.get(key).and_then(Json::as_array);
+        let reference = schema.get("$ref").and_then(Json::as_str);
+        if schema.get("type").is_some() {
+            found.push(schema);
+        } else if let Some(target) = reference
+            .and_then(|reference| reference.strip_prefix('#'))
+            .and_then(|pointer| self.root.pointer(pointer))
+        {
+            self.collect_alternatives(target, depth - 1, found);
+        } else if let Some(alternatives) = list("anyOf").or_else(|| list("oneOf")) {
+            for schema in alternatives {
+                self.collect_alternatives(schema, depth - 1, found);
+            }
+        } else if let Some([schema]) = list("allOf").map(Vec::as_slice) {
+            self.collect_alternatives(schema, depth - 1, found);
+        } else {
+            found.push(schema);
+        }
+    }
+}
+
+/// Whether `schema` says that it takes values of `kind`.
+fn takes(schema: &Json, kind: &str) -> bool {
+    match (schema.get("type"), schema.get("enum"), schema.get("const")) {
+        (Some(Json::String(only)), _, _) => only == kind,
+        (Some(Json::Array(kinds)), _, _) => kinds.iter().any(|other| other == kind),
+        (_, Some(Json::Array(values)), _) => values.iter().any(|value| is_kind(value, kind)),
+        (_, _, Some(value)) => is_kind(value, kind),
+        _ => false,
+    }
+}
+
+/// As [`takes`], and so does a schema that names no kind of values.
+fn takes_or_says_nothing(schema: &Json, kind: &str) -> bool {
+    let says_nothing = ["type", "enum", "const"]
+        .iter()
+        .all(|key| schema.get(key).is_none());
+    says_nothing || takes(schema, kind)
+}
+
+fn is_kind(value: &Json, kind: &str) -> bool {
+    match value {
+        Json::Null => kind == "null",
+        Json::Bool(_) => kind == "boolean",
+        Json::Number(number) => kind == "number" || (kind == "integer" && !number.is_f64()),
+        Json::String(_) => kind == "string",
+        Json::Array(_) => kind == "array",
+        Json::Object(_) => kind == "object",
+    }
+}
+
+/// The one schema that takes values of `kind`; none if several do.
+fn the_only<'s>(alternatives: &[&'s Json], kind: &str) -> Option<&'s Json> {
+    let has_members = |schema: &Json| kind == "object" && schema.get("properties").is_some();
+    let mut all = alternatives
+        .iter()
+        .filter(|schema| takes(schema, kind) || has_members(schema));
+    all.next().copied().filter(|_| all.next().is_none())
+}
+
+/// The text of a list that holds nothing else, where a text is taken and no list.
+fn only_text(items: &[Json], alternatives: &[&Json]) -> Option<Json> {
+    let [text @ Json::String(_)] = items else {
+        return None;
+    };
+    let takes_list = |schema: &&Json| takes_or_says_nothing(schema, "array");
+    let is_text = !alternatives.iter().any(takes_list)
+        && alternatives.iter().any(|schema| takes(schema, "string"));
+    is_text.then(|| text.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fitted(value: Json, schema: &Json) -> (Json, usize, usize) {
+        let schema = json!({
+            "properties": { "x": schema },
+            "$defs": { "Labels": { "type": "array", "items": { "type": "string" } } },
+        });
+        let found = fit(Map::from_iter([("x".to_owned(), value)]), &schema);
+        (
+            found.arguments["x"].clone(),
+            found.converted.len(),
+            found.ambiguous.len() + found.refused.len(),
+        )
+    }
+
+    #[test]
+    fn a_text_becomes_what_the_schema_takes() {
+        let texts = json!({ "type": "array", "items": { "type": "string" } });
+        let numbers = json!({ "type": "array", "items": { "type": "integer" } });
+        let optional = json!({ "anyOf": [texts.clone(), { "type": "null" }] });
+        let nested = json!({ "type": "object", "properties": { "ids": numbers.clone() } });
+        for (text, schema, expected) in [
+            (r#"["bug","ui"]"#, &texts, json!(["bug", "ui"])),
+            (r#"["bug","ui"]"#, &optional, json!(["bug", "ui"])),
+            ("null", &optional, json!(null)),
+            (
+                r#"["bug"]"#,
+                &json!({ "$ref": "#/$defs/Labels" }),
+                json!(["bug"]),
+            ),
+            (
+                r#"["bug"]"#,
+                &json!({ "allOf": [{ "$ref": "#/$defs/Labels" }] }),
+                json!(["bug"]),
+            ),
+            ("bug", &texts, json!(["bug"])),
+            ("[draft] x", &texts, json!(["[draft] x"])),
+            ("[1, \"2\"]", &numbers, json!([1, 2])),
+            ("7", &numbers, json!([7])),
+            (r#"{"ids": ["1"]}"#, &nested, json!({ "ids": [1] })),
+            (" 42 ", &json!({ "type": ["integer", "null"] }), json!(42)),
+            ("042", &json!({ "type": "integer" }), json!(42)),
+            ("1.5", &json!({ "type": "number" }), json!(1.5)),
+            ("3", &json!({ "type": "number" }), json!(3)),
+            ("true", &json!({ "type": "boolean" }), json!(true)),
+            ("2", &json!({ "enum": [1, 2] }), json!(2)),
+        ] {
+            let expected = (expected, 1, 0);
+            assert_eq!(fitted(json!(text), schema), expected, "{text} for {schema}");
+        }
+    }
+
+    #[test]
+    fn parts_are_fitted_where_they_stand() {
+        let schema = json!({ "properties": { "filter": { "type": "object", "properties": {
+            "ids": { "type": "array", "items": { "type": "integer" } },
+            "name": { "type": "string" },
+        } } } });
+        let arguments = json!({ "filter": { "ids": [1, "2"], "name": ["n"] } });
+        let found = fit(arguments.as_object().expect("an object").clone(), &schema);
+        assert_eq!(
+            Json::Object(found.arguments),
+            json!({ "filter": { "ids": [1, 2], "name": "n" } })
+        );
+        assert_eq!(
+            found.converted,
+            [
+                "`filter.ids[1]` was the text \"2\" and is sent as 2, as the tool's schema asks",
+                "`filter.name` was the list [\"n\"] and is sent as \"n\", as the tool's schema asks",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_taken_stays() {
+        let text = json!({ "type": "string" });
+        let either = json!({ "anyOf": [text.clone(), { "type": "integer" }] });
+        for (value, schema) in [
+            (json!("42"), &text),
+            (json!("[1]"), &text),
+            (json!("42"), &either),
+            (json!("[1]"), &json!({})),
+            (json!("[1]"), &json!(true)),
+            (json!("a"), &json!({ "enum": ["a", "b"] })),
+            (json!(["a"]), &json!({ "type": ["array", "string"] })),
+            (json!(42), &text),
+        ] {
+            let expected = (value.clone(), 0, 0);
+            assert_eq!(
+                fitted(value.clone(), schema),
+                expected,
+                "{value} for {schema}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_schema_leaves_open_stays_and_is_said() {
+        let either = json!({ "anyOf": [{ "type": "string" }, { "type": "array" }] });
+        for (text, schema) in [
+            (r#"["bug"]"#, &either),
+            ("many", &json!({ "type": "integer" })),
+            ("", &json!({ "type": ["integer", "null"] })),
+            ("123456789012345678901234", &json!({ "type": "integer" })),
+        ] {
+            assert_eq!(fitted(json!(text), schema), (json!(text), 0, 1), "{text}");
+        }
+        assert_eq!(
+            fitted(json!("[draft] x"), &either),
+            (json!("[draft] x"), 0, 0)
+        );
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_has_an_end() {
+        let schema = json!({ "$defs": {}, "properties": { "x": { "$ref": "#/properties/x" } } });
+        let found = fit(Map::from_iter([("x".to_owned(), json!("1"))]), &schema);
+        assert_eq!(found.arguments["x"], json!("1"));
+    }
+}
