@@ -6,6 +6,7 @@
 //! code; a URL with data in it doesn't reach this machine or its network. Every built-in tool goes through here.
 
 mod commands;
+mod environment;
 mod hosts;
 mod javascript;
 pub mod orders;
@@ -119,6 +120,15 @@ impl Policy {
     /// where that can't be told, [`RefusalKind::Path`] if the target of a redirection may not be opened.
     pub fn command(&self, text: &Text) -> Result<BoundCommand, Refusal> {
         commands::bind(text, &self.commands, &self.places)
+    }
+
+    /// The value of the environment variable `name` of a command. Data may be any of it, but not of a variable that
+    /// programs obey, such as `PATH`.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Data`], also for a NUL byte in it.
+    pub fn environment(&self, name: &str, value: &Text) -> Result<String, Refusal> {
+        environment::value(name, value)
     }
 
     /// The JavaScript with data as literals. In a string it is text. Where an expression is expected, data that is
