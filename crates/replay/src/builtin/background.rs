@@ -97,7 +97,7 @@ impl BackgroundCommands {
                     .with_help(match known.len() {
                     0 => "start one with `run_in_background` of claude__bash; it ends with its run"
                         .to_owned(),
-                    _ => format!("there is {}", known.join(", ")),
+                    _ => format!("it has {}", known.join(", ")),
                 }))
             }
         }

@@ -4,6 +4,7 @@ use super::reader::{Object, Reader};
 use crate::model::{BuiltinTool, ParamKind, ParamSpec, is_variable_name};
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::value::{cut, push_pointer};
 
 pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
     let mut mistyped: Vec<&str> = Vec::new();
@@ -96,10 +97,12 @@ fn environment(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
         if !is_variable_name(&member.key) {
             let message = format!(
                 "`{}` is not a valid name of a variable",
-                cuecard_source::value::cut(&member.key, 100)
+                cut(&member.key, 100)
             );
             let diagnostic = reader.error(codes::PARAM_TYPE, member.key_span, message);
-            diagnostic.pointer = Some(format!("{pointer}/{}", member.key));
+            let mut place = pointer.to_owned();
+            push_pointer(&mut place, &member.key);
+            diagnostic.pointer = Some(place);
             diagnostic.help =
                 Some("use letters, digits and `_`; references can stand in the value".to_owned());
         }
@@ -184,7 +187,7 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                         param.name,
                         tool.name(),
                         words.join(", "),
-                        cuecard_source::value::cut(text, 40)
+                        cut(text, 40)
                     ),
                 );
                 diagnostic.pointer = Some(pointer.to_owned());

@@ -210,12 +210,12 @@ builtin_tools! {
         optional("run_in_background", Flag, "start the command and go on (default false)"),
     ];
     BashOutput = "claude__bash_output", "Read the new output of a command in the background.", [
-        optional("bash_id", Text, "the command's `shell_id`"),
+        optional("bash_id", Text, "the `shell_id` that claude__bash returned"),
         optional("shell_id", Text, "alias of `bash_id`"),
         optional("filter", Text, "only lines that match this regular expression"),
     ];
     KillShell = "claude__kill_shell", "End a command in the background.", [
-        optional("shell_id", Text, "the command's `shell_id`"),
+        optional("shell_id", Text, "the `shell_id` that claude__bash returned"),
         optional("bash_id", Text, "alias of `shell_id`"),
     ];
     WebFetch = "claude__web_fetch", "Fetch a URL; HTML becomes Markdown.", [
