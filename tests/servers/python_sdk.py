@@ -98,6 +98,13 @@ async def book(
 
 
 @server.tool()
+async def confirm(what: str, context: Context) -> dict[str, Any]:
+    """Asks in the middle of its work, which only the older era has a way for."""
+    answer = await context.elicit(f"Really {what}?", schema=Name)
+    return {"what": what, "by": answer.data.name if answer.action == "accept" else answer.action}
+
+
+@server.tool()
 async def hang() -> str:
     """Never answers; counts that it was cancelled."""
     global cancelled

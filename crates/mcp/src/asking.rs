@@ -281,7 +281,10 @@ impl Session {
         match end {
             Some(end) => match end.too_large {
                 Some(bound) => CallErrorKind::TooLarge { bound },
-                None => CallErrorKind::ServerGone { exit: end.exit },
+                // A server that was cut off may end of that.
+                None => CallErrorKind::ServerGone {
+                    exit: end.exit.filter(|_| end.reason.is_none()),
+                },
             },
             None if self.link.trouble_since(began) == Some(UnexpectedMessage::TooLarge) => {
                 CallErrorKind::TooLarge {

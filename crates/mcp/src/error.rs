@@ -355,9 +355,13 @@ impl fmt::Display for StartError {
                 seconds(*after)
             ),
             StartErrorKind::Closed => {
+                let how = match self.facts.break_reason {
+                    Some(_) => "was cut off",
+                    None => "closed the connection",
+                };
                 write!(
                     f,
-                    "server `{server}` closed the connection before it answered initialize{}",
+                    "server `{server}` {how} before it answered initialize{}",
                     self.facts.why_it_broke()
                 )
             }

@@ -43,6 +43,13 @@ pub(super) struct Link {
     end: watch::Sender<Option<ServerEnd>>,
 }
 
+/// When a call began, and how much the server had written to its standard error by then.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallStart {
+    pub(super) clock: Stopwatch,
+    n_errors: u64,
+}
+
 /// Something came that was no answer, though one may have been meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum UnexpectedMessage {
@@ -215,8 +222,30 @@ impl Link {
         lock(&self.errors).push(bytes);
     }
 
+    /// A call begins now.
+    pub(super) fn begin_call(&self) -> CallStart {
+        CallStart {
+            clock: Stopwatch::start(),
+            n_errors: lock(&self.errors).n_bytes,
+        }
+    }
+
+    /// The last lines of standard error, oldest first.
     pub(super) fn last_words(&self) -> Vec<String> {
-        let lines = lock(&self.errors).lines();
+        self.last_words_after(0)
+    }
+
+    /// The last lines since a call began. What a server said that ended before is what there is to say.
+    pub(super) fn last_words_since(&self, call: CallStart) -> Vec<String> {
+        let words = self.last_words_after(call.n_errors);
+        match words.is_empty() && self.server_end().is_some() {
+            true => self.last_words(),
+            false => words,
+        }
+    }
+
+    fn last_words_after(&self, n_bytes: u64) -> Vec<String> {
+        let lines = lock(&self.errors).lines_after(n_bytes);
         let shown: Vec<String> = lines
             .iter()
             .rev()
@@ -317,23 +346,27 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 struct Tail {
     bytes: VecDeque<u8>,
-    lost_some: bool,
+    /// How many there were in all.
+    n_bytes: u64,
 }
 
 impl Tail {
     fn push(&mut self, bytes: &[u8]) {
+        self.n_bytes += bytes.len() as u64;
         let keep = &bytes[bytes.len().saturating_sub(TAIL)..];
         let excess = (self.bytes.len() + keep.len()).saturating_sub(TAIL);
-        self.lost_some |= excess > 0 || keep.len() < bytes.len();
         self.bytes.drain(..excess);
         self.bytes.extend(keep);
     }
 
-    /// Its lines; the first one is left out if its beginning is lost and others follow.
-    fn lines(&mut self) -> Vec<String> {
-        let text = String::from_utf8_lossy(self.bytes.make_contiguous());
+    /// The lines after the first `n_bytes`; the first one is left out if its beginning is lost and others follow.
+    fn lines_after(&mut self, n_bytes: u64) -> Vec<String> {
+        let n_lost = self.n_bytes - self.bytes.len() as u64;
+        let start = usize::try_from(n_bytes.saturating_sub(n_lost)).unwrap_or(usize::MAX);
+        let bytes = self.bytes.make_contiguous();
+        let text = String::from_utf8_lossy(&bytes[start.min(bytes.len())..]);
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        if self.lost_some && lines.len() > 1 {
+        if n_bytes < n_lost && lines.len() > 1 {
             lines.remove(0);
         }
         lines
@@ -356,6 +389,20 @@ mod tests {
         assert_eq!(words[0], "line 9981");
         assert_eq!(words[LAST_LINES - 1].chars().count(), LONGEST_LINE);
         assert!(lock(&link.errors).bytes.len() <= TAIL);
+    }
+
+    #[test]
+    fn the_last_words_of_a_call_are_those_since_it_began() {
+        let link = Link::new(Mask::default());
+        link.push_errors(b"listening\n");
+        let call = link.begin_call();
+        assert!(link.last_words_since(call).is_empty());
+        link.push_errors(b"no such table\n");
+        assert_eq!(link.last_words_since(call), ["no such table"]);
+        let next = link.begin_call();
+        assert!(link.last_words_since(next).is_empty());
+        link.end(Some(Exit::Code(1)));
+        assert_eq!(link.last_words_since(next), ["listening", "no such table"]);
     }
 
     #[test]

@@ -30,6 +30,9 @@ use super::streams::{Framing, LineReader, StreamWriter};
 /// The most messages in one JSON-RPC batch.
 const LARGEST_BATCH: usize = 1_000;
 
+/// The most lines in a row that are no messages: a server that prints more only prints.
+const MOST_STRAY_LINES: usize = 100_000;
+
 /// What a server may ask of its client, in every version of the protocol.
 const QUESTIONS: [&str; 3] = [ELICITATION, "sampling/createMessage", "roots/list"];
 
@@ -43,6 +46,8 @@ pub(super) struct MessageTransport {
     link: Arc<Link>,
     /// Whether what is no message may be a banner, as on standard output.
     has_banners: bool,
+    /// Lines since the last message.
+    stray_lines: usize,
     /// Messages of a frame, in their order.
     queue: VecDeque<Incoming>,
     /// Returns when nothing more is to be read, whatever the source says.
@@ -65,6 +70,7 @@ impl MessageTransport {
             calls,
             link,
             has_banners: false,
+            stray_lines: 0,
             queue: VecDeque::new(),
         }
     }
@@ -128,7 +134,10 @@ impl MessageTransport {
                 }
             }
             // Other JSON, such as a number, is as much of a banner as any text.
-            Ok(_) | Err(_) if self.has_banners => self.link.stray_output(&beginning(frame)),
+            Ok(_) | Err(_) if self.has_banners => {
+                self.stray_lines += 1;
+                self.link.stray_output(&beginning(frame));
+            }
             Ok(_) => self.bad_frame(frame, "it is not an object"),
             Err(error) => self.bad_frame(frame, &format!("it is not valid JSON: {error}")),
         }
@@ -276,9 +285,12 @@ impl Transport<RoleClient> for MessageTransport {
                     Incoming::Ready(message) => Some(*message),
                 };
                 if message.is_some() {
+                    self.stray_lines = 0;
                     return message;
                 }
             }
+            // A server that prints all the time must not keep the others from being read.
+            tokio::task::coop::consume_budget().await;
             let read = tokio::select! {
                 biased;
                 read = self.source.next() => read,
@@ -287,7 +299,12 @@ impl Transport<RoleClient> for MessageTransport {
             let end = match read {
                 Read::Frame(frame) => {
                     self.take_frame(&frame);
-                    continue;
+                    if self.stray_lines <= MOST_STRAY_LINES {
+                        continue;
+                    }
+                    ReadEnd::Broken(format!(
+                        "it printed more than {MOST_STRAY_LINES} lines in a row that are not messages"
+                    ))
                 }
                 Read::End => ReadEnd::Closed,
                 Read::Broken(reason) => ReadEnd::Broken(reason),

@@ -17,15 +17,14 @@ use super::asking::{Ask, Limit, SessionMetadata};
 use super::calls::Calls;
 use super::error::{CallError, CallErrorKind, StartError};
 use super::handler::Handler;
-use super::link::{LONGEST_TEXT, Link};
+use super::link::{CallStart, LONGEST_TEXT, Link};
 use super::notice::Notice;
 use super::questions::{Asked, Offers, Questions};
 use super::reply::{NoReply, ToolReply};
-use super::spec::ServerSpec;
+use super::spec::{Protocol, ServerSpec};
 use super::start::{Started, facts};
 use super::stdio::ProcessSupervisor;
 use super::tools::ToolInfo;
-use cuecard_runtime::clock::Stopwatch;
 
 /// The JSON-RPC code for a method that a server doesn't know.
 const METHOD_NOT_FOUND: i64 = ErrorCode::METHOD_NOT_FOUND.0 as i64;
@@ -145,7 +144,7 @@ impl Session {
         if !self.spec.transport.lists_tools() {
             return Ok(None);
         }
-        let began = Stopwatch::start();
+        let began = self.link.begin_call();
         let mut cached = self.tools.lock().await;
         let changed = self.link.take_tools_changed();
         if let Some(tools) = cached.as_ref().filter(|_| !changed) {
@@ -183,7 +182,7 @@ impl Session {
         arguments: Map<String, Value>,
         timeout: Duration,
     ) -> Result<ToolReply, CallError> {
-        let began = Stopwatch::start();
+        let began = self.link.begin_call();
         let error = |kind| {
             self.end_is_told.fetch_or(self.is_over(), Ordering::Relaxed);
             self.error(kind, Some(tool), began)
@@ -197,7 +196,7 @@ impl Session {
         for _ in 0..MOST_ROUNDS {
             let limit = || Limit {
                 whole: timeout,
-                left: timeout.saturating_sub(began.elapsed()),
+                left: timeout.saturating_sub(began.clock.elapsed()),
             };
             let result = self.call_once(&params, limit).await.map_err(|kind| {
                 if matches!(kind, CallErrorKind::Timeout { .. }) {
@@ -262,6 +261,11 @@ impl Session {
         self.link.noticed().await;
     }
 
+    /// Which protocol the config asks for.
+    pub fn protocol(&self) -> Protocol {
+        self.spec.protocol
+    }
+
     /// The last lines of the server's standard error, oldest first, at most 20.
     pub fn last_words(&self) -> Vec<String> {
         self.link.last_words()
@@ -308,11 +312,12 @@ impl Session {
         }
     }
 
-    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: Stopwatch) -> CallError {
+    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: CallStart) -> CallError {
+        let last_words = self.link.last_words_since(began);
         CallError {
             kind,
             tool: tool.map(str::to_owned),
-            facts: facts(&self.spec, &self.link, began),
+            facts: facts(&self.spec, &self.link, began.clock, last_words),
         }
     }
 

@@ -267,7 +267,12 @@ impl Start<'_> {
 
     fn error(&self, failure: Failure) -> StartError {
         StartError {
-            facts: facts(self.spec, &failure.link, self.began),
+            facts: facts(
+                self.spec,
+                &failure.link,
+                self.began,
+                failure.link.last_words(),
+            ),
             kind: failure.kind,
         }
     }
@@ -290,11 +295,12 @@ async fn ended(link: &Link) -> StartErrorKind {
     match tokio::time::timeout(SETTLE, link.ended()).await {
         Ok(end) => match (end.too_large, end.exit) {
             (Some(bound), _) => StartErrorKind::TooLarge { bound },
-            (None, Some(exit)) => StartErrorKind::Exited {
+            (None, Some(exit)) if end.reason.is_none() => StartErrorKind::Exited {
                 exit,
                 after: end.after,
             },
-            (None, None) => StartErrorKind::Closed,
+            // A server that was cut off may end of that.
+            (None, _) => StartErrorKind::Closed,
         },
         Err(_) => StartErrorKind::Closed,
     }
@@ -349,7 +355,12 @@ fn probe_failed(error: &ClientInitializeError, kind: &StartErrorKind) -> bool {
 }
 
 /// What an error says about the server.
-pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<ServerFacts> {
+pub(super) fn facts(
+    spec: &ServerSpec,
+    link: &Link,
+    began: Stopwatch,
+    last_words: Vec<String>,
+) -> Box<ServerFacts> {
     Box::new(ServerFacts {
         server: spec.name.clone(),
         started_as: spec.started_as(),
@@ -357,7 +368,7 @@ pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<Ser
         source: spec.source.clone(),
         protocol: spec.protocol,
         elapsed: began.elapsed(),
-        last_words: link.last_words(),
+        last_words,
         stray_output: link.first_stray_output(),
         break_reason: link.server_end().and_then(|end| end.reason),
         trouble: match link.trouble_since(began) {

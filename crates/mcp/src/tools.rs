@@ -26,6 +26,8 @@ pub struct ToolInfo {
     pub input_schema: Value,
     /// The JSON schema of its structured content, if it promises any.
     pub output_schema: Option<Value>,
+    /// Whether it can be called only as a task, which nothing here does.
+    pub requires_task: bool,
 }
 
 impl Session {
@@ -86,5 +88,9 @@ fn read_tool(tool: &Value) -> Option<ToolInfo> {
             .get("outputSchema")
             .filter(|schema| !schema.is_null())
             .cloned(),
+        requires_task: tool
+            .pointer("/execution/taskSupport")
+            .and_then(Value::as_str)
+            == Some("required"),
     })
 }

@@ -13,9 +13,11 @@ use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Failure, FailureKind};
 
 pub use schema::check_arguments;
+pub(crate) use schema::unknown_names;
 
 use super::older;
-use super::pool::{Pool, unknown_server};
+use super::pool::{Pool, known_servers, unknown_server};
+use cuecard_mcp::config::Config;
 use cuecard_mcp::{ServerSpec, ToolInfo};
 use cuecard_runtime::tap::Recorder;
 
@@ -145,6 +147,8 @@ impl Connections {
                         continue;
                     };
                     match tools.iter().find(|info| info.name == name) {
+                        Some(tool) if tool.requires_task => diagnostics
+                            .push(needs_task(&server, name).at(&scenario.source, step.tool_span)),
                         Some(tool) => diagnostics.extend(schema::check(
                             scenario, bindings, step, &server, tool, recorder,
                         )),
@@ -184,6 +188,26 @@ impl Connections {
             .values()
             .any(|tools| matches!(tools, Tools::Unreachable(_)))
     }
+}
+
+/// A tool that has to be called as a task, of which this player makes none.
+pub(crate) fn needs_task(server: &str, tool: &str) -> Diagnostic {
+    let message = format!(
+        "the tool `{tool}` of `{server}` can be called only as a task, which is not supported"
+    );
+    Diagnostic::error(codes::TOOL_UNKNOWN, message)
+        .with_help("use a tool that answers a plain call, or remove the step")
+}
+
+/// What a config says against the calls of `scenario`: tools that it leaves out.
+pub fn check_allowed(scenario: &ToolCallScenario, config: &Config) -> Vec<Diagnostic> {
+    let found = scenario.steps.iter().filter_map(|step| {
+        let (server, tool) = step.tool.server_and_tool(known_servers(config))?;
+        let spec = config.server(server)?.spec.as_ref().ok()?;
+        let found = (!spec.allows(tool)).then(|| not_allowed(spec, tool))?;
+        Some(found.at(&scenario.source, step.tool_span))
+    });
+    found.collect()
 }
 
 /// A tool that the config leaves out, whether the server has it or not.

@@ -11,6 +11,7 @@ use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json, json};
 
+use super::connect::unknown_names;
 use super::fit::{fit, record_warnings};
 use super::older::{self, NotTyped};
 use super::pool::{log, record_notices};
@@ -18,7 +19,7 @@ use super::requests::Peer;
 use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page, target};
 use cuecard_mcp::result::{self, Blob};
-use cuecard_mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
+use cuecard_mcp::{CallError, CallErrorKind, Era, Protocol, Session, ToolInfo, ToolReply};
 use cuecard_runtime::policy::ScriptShape;
 use cuecard_runtime::tap::Recorder;
 
@@ -72,7 +73,13 @@ pub(super) async fn call(
             .flat_map(|tools| tools.iter())
             .find(|info| info.name == tool);
         let mut arguments = match info {
+            Some(info) if info.requires_task => return Err(needs_task(server, tool)),
             Some(info) => {
+                if request.attempt == 1 {
+                    for message in unknown_names(info, server, &arguments) {
+                        recorder.record(log("warning", format!("C-PARAM-03: {message}")));
+                    }
+                }
                 let arguments = fitted(toolbox, &request.params, arguments, info, recorder)?;
                 page::complete(toolbox, peer, info, arguments, recorder).await
             }
@@ -119,6 +126,13 @@ pub(super) async fn call(
         toolbox.policy.write_path(&path).map_err(builtin::refused)?;
     }
     let reply = call_and_listen(peer, tool, arguments, recorder).await;
+    if lacks_back_channel(&session, &reply) {
+        toolbox
+            .pool
+            .fall_back_to_legacy(server, session, recorder)
+            .await;
+        return Box::pin(call(toolbox, request, recorder)).await;
+    }
     let unanswered = toolbox.pool.take_unanswered(&session);
     let is_all =
         matches!(&reply, Err(error) if matches!(error.kind, CallErrorKind::NeedsInput { .. }));
@@ -148,6 +162,28 @@ pub(super) async fn call(
         Some(first) => with_unanswered(answer, first, toolbox.pool.elicits(server), is_all),
         None => answer,
     }
+}
+
+/// Whether a server of the newer protocol, which nobody asked for by name, says that it can't ask us anything over it:
+/// its tool was written for the older one, where it can.
+fn lacks_back_channel(session: &Session, reply: &Result<ToolReply, CallError>) -> bool {
+    if session.info().era != Era::Modern || session.protocol() != Protocol::Auto {
+        return false;
+    }
+    let says_so = |text: &str| text.contains("no back-channel");
+    match reply {
+        Ok(reply) => reply.is_error && says_so(&result::text_of(reply)),
+        Err(error) => {
+            matches!(&error.kind, CallErrorKind::RpcError { message, .. } if says_so(message))
+        }
+    }
+}
+
+fn needs_task(server: &str, tool: &str) -> Failure {
+    let found = super::connect::needs_task(server, tool);
+    let mut failure = Failure::new(FailureKind::BadParameters, found.message);
+    failure.help = found.help;
+    failure
 }
 
 /// The outcome of a call during which a question got no answer. A server that was told to ask has no answer to
@@ -262,10 +298,9 @@ fn fitted(
     Err(failure)
 }
 
-/// The descriptions of the tools, if they are needed: to fit arguments that may not fit as they are.
+/// The descriptions of the tools, if there are arguments: these may not fit as they are.
 async fn tools_to_fit(session: &Session, arguments: &Map<String, Json>) -> Option<Arc<[ToolInfo]>> {
-    let may_need_fitting = arguments.values().any(has_text) || page::is_browser(session);
-    if !may_need_fitting {
+    if arguments.is_empty() && !page::is_browser(session) {
         return None;
     }
     // A server that can't list its tools may still be able to call them.

@@ -31,6 +31,8 @@ pub struct Pool {
     sessions: HashMap<String, Arc<Session>>,
     /// Servers that were up once.
     seen: HashSet<String>,
+    /// Servers that can do over the older protocol only what their calls need.
+    legacy: HashSet<String>,
     /// What the scenario answers: a server is told so when it starts.
     answers: Answers,
     /// The same, as far as it can be given now.
@@ -52,6 +54,7 @@ impl Pool {
             start_timeout,
             sessions: HashMap::new(),
             seen: HashSet::new(),
+            legacy: HashSet::new(),
             answers: Answers::default(),
             ready_answers: Arc::default(),
             given_answers: HashSet::new(),
@@ -182,6 +185,32 @@ impl Pool {
         })
     }
 
+    /// Ends `session` of the server called `name`, which speaks the older protocol from its next start on.
+    pub(super) async fn fall_back_to_legacy(
+        &mut self,
+        name: &str,
+        session: Arc<Session>,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let state = match session.has_process() {
+            true => "it is restarted, its state is lost",
+            false => "it is connected to again",
+        };
+        recorder.record(log(
+            "warning",
+            format!(
+                "server `{name}` can't ask anything over protocol {}: {state}, and the call is repeated over the older \
+                 one; `\"protocol\": \"legacy\"` in its config does so from the start",
+                session.info().protocol_version
+            ),
+        ));
+        self.legacy.insert(name.to_owned());
+        self.sessions.remove(name);
+        if let Some(session) = Arc::into_inner(session) {
+            session.stop().await;
+        }
+    }
+
     /// Starts the servers called `names` at the same time, and gives each with its name in that order. Those that
     /// are up stay as they are.
     pub async fn start_all(
@@ -289,6 +318,9 @@ impl Pool {
                 let mut spec = server.spec.clone()?;
                 if let Some(timeout) = self.start_timeout {
                     spec.start_timeout = timeout;
+                }
+                if self.legacy.contains(name) {
+                    spec.protocol = Protocol::Legacy;
                 }
                 Ok(spec)
             }

@@ -11,6 +11,7 @@ use cuecard_tool_call::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use serde_json::Value as Json;
 
+use super::builtin::background::BackgroundCommands;
 use super::pool::Pool;
 use super::{builtin, mcp_call};
 use cuecard_runtime::policy::Policy;
@@ -55,6 +56,8 @@ pub struct Toolbox {
     pub(super) is_strict: bool,
     /// The browser page that calls without a page go to, by server.
     pub(super) pages: HashMap<String, u64>,
+    /// Commands that go on beside the steps.
+    pub(super) background: BackgroundCommands,
     /// The server that the last MCP call went to.
     pub(super) last_server: Option<String>,
 }
@@ -90,6 +93,7 @@ impl Toolbox {
             viewport: options.viewport,
             is_strict: options.is_strict,
             pages: HashMap::new(),
+            background: BackgroundCommands::default(),
             last_server: None,
         }
     }
@@ -245,8 +249,9 @@ impl Toolbox {
         names
     }
 
-    /// Ends all servers.
+    /// Ends all servers and commands.
     pub async fn shut_down(&mut self) {
+        self.background.shut_down().await;
         self.pool.shut_down().await;
     }
 }

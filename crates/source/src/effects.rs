@@ -6,6 +6,8 @@ pub struct Effects {
     pub servers: Vec<String>,
     /// Shell commands it would run.
     pub commands: Vec<String>,
+    /// Environment variables that it would set for these commands.
+    pub variables: Vec<String>,
     /// Files and folders it would read.
     pub reads: Vec<String>,
     /// Files it would write.

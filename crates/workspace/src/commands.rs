@@ -15,6 +15,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
+use crate::running::RunningCommand;
+
 /// How much of each stream is kept unless a request says otherwise.
 pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
 /// How long output is still read once the shell has exited: what it wrote is in the pipes by then, and
@@ -95,7 +97,10 @@ impl CommandError {
             Self::VariableName { .. } => {
                 Some("a name is not empty and has neither `=` nor a NUL byte in it".to_owned())
             }
-            Self::TooLong { .. } => Some("put it in a script file and run that".to_owned()),
+            Self::TooLong { .. } => Some(
+                "write a long command to a script, and a long value to a file that the command reads"
+                    .to_owned(),
+            ),
             Self::Shell { .. } => {
                 Some("a shell is looked up as `bash` in PATH, then at /bin/sh".to_owned())
             }
@@ -149,40 +154,25 @@ pub async fn run(
     request: CommandRequest,
     inherited: &[(OsString, OsString)],
 ) -> Result<CommandOutcome, CommandError> {
-    check(&request).await?;
-    let shell = find_shell(inherited);
-    let length = request.command.len();
-    let spec = ProcessSpec {
-        program: shell.clone().into(),
-        args: vec!["-c".into(), request.command.into()],
-        env: request.env,
-        cwd: Some(request.cwd),
-    };
-    let mut group = ProcessGroup::spawn(&spec, inherited).map_err(|source| {
-        if source.kind() == io::ErrorKind::ArgumentListTooLong {
-            CommandError::TooLong { length }
-        } else {
-            CommandError::Shell {
-                shell: shell.clone(),
-                source,
-            }
-        }
-    })?;
+    let (timeout, max_output) = (request.timeout, request.max_output);
+    let start = Start::new(request, inherited).await?;
+    let mut group =
+        ProcessGroup::spawn(&start.spec, inherited).map_err(|source| start.error(source))?;
     group.stdin = None;
 
-    let mut stdout = Capture::new(request.max_output);
-    let mut stderr = Capture::new(request.max_output);
+    let mut stdout = Capture::new(max_output);
+    let mut stderr = Capture::new(max_output);
     let status = {
         let (out, err) = (group.stdout.take(), group.stderr.take());
         let pumps = async { tokio::join!(pump(out, &mut stdout), pump(err, &mut stderr)) };
         tokio::pin!(pumps);
-        let deadline = tokio::time::sleep(request.timeout);
+        let deadline = tokio::time::sleep(timeout);
         tokio::pin!(deadline);
         let mut open = true;
         let status = loop {
             tokio::select! {
                 status = group.wait() => {
-                    break Some(status.map_err(|source| CommandError::Shell { shell, source })?);
+                    break Some(status.map_err(|source| start.error(source))?);
                 }
                 _ = &mut pumps, if open => open = false,
                 () = &mut deadline => break None,
@@ -211,6 +201,57 @@ pub async fn run(
         timed_out: status.is_none(),
         truncated,
     })
+}
+
+/// Starts a command as [`run`] does and doesn't wait for it; the request's timeout plays no part.
+///
+/// # Errors
+/// As [`run`].
+pub async fn start_in_background(
+    request: CommandRequest,
+    inherited: &[(OsString, OsString)],
+) -> Result<RunningCommand, CommandError> {
+    let max_output = request.max_output;
+    let start = Start::new(request, inherited).await?;
+    RunningCommand::start_with_two_outputs(&start.spec, inherited, max_output)
+        .map_err(|source| start.error(source))
+}
+
+/// A checked command, ready to be started.
+struct Start {
+    spec: ProcessSpec,
+    command_length: usize,
+}
+
+impl Start {
+    async fn new(
+        request: CommandRequest,
+        inherited: &[(OsString, OsString)],
+    ) -> Result<Self, CommandError> {
+        check(&request).await?;
+        Ok(Self {
+            command_length: request.command.len(),
+            spec: ProcessSpec {
+                program: find_shell(inherited).into(),
+                args: vec!["-c".into(), request.command.into()],
+                env: request.env,
+                cwd: Some(request.cwd),
+            },
+        })
+    }
+
+    fn error(&self, source: io::Error) -> CommandError {
+        if source.kind() == io::ErrorKind::ArgumentListTooLong {
+            CommandError::TooLong {
+                length: self.command_length,
+            }
+        } else {
+            CommandError::Shell {
+                shell: self.spec.program.clone().into(),
+                source,
+            }
+        }
+    }
 }
 
 /// The shell that [`run`] takes: `bash` from the `PATH` in `inherited`, else `/bin/bash`, else `/bin/sh`.

@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::unfinished;
+
 /// How long what a command started may go on printing after it has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -21,9 +23,33 @@ pub struct RunningCommand(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    output: Arc<Mutex<Output>>,
+    /// The same as `stderr` if both streams are one.
+    stdout: Arc<Mutex<Output>>,
+    stderr: Arc<Mutex<Output>>,
     end: watch::Receiver<Option<CommandEnd>>,
     kill: CancellationToken,
+}
+
+/// How far both streams of a command were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OutputPosition {
+    stdout: u64,
+    stderr: u64,
+}
+
+/// What a command printed after a position. Bytes that aren't UTF-8 are replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewOutput {
+    /// Its output.
+    pub stdout: String,
+    /// Its error output.
+    pub stderr: String,
+    /// Whether some of it was dropped.
+    pub is_truncated: bool,
+    /// Where the next output begins.
+    pub position: OutputPosition,
+    /// How the command ended, if it had when this was read: then this is all.
+    pub end: Option<CommandEnd>,
 }
 
 /// How a command ended.
@@ -40,7 +66,7 @@ pub struct CommandEnd {
 struct Output {
     bytes: Vec<u8>,
     limit: usize,
-    is_truncated: bool,
+    n_dropped: u64,
 }
 
 impl RunningCommand {
@@ -54,26 +80,68 @@ impl RunningCommand {
         inherited: &[(OsString, OsString)],
         limit: usize,
     ) -> io::Result<Self> {
+        let output = Output::new(limit);
+        Self::start_into(spec, inherited, output.clone(), output)
+    }
+
+    /// The same, with an output for each stream.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn start_with_two_outputs(
+        spec: &ProcessSpec,
+        inherited: &[(OsString, OsString)],
+        limit: usize,
+    ) -> io::Result<Self> {
+        Self::start_into(spec, inherited, Output::new(limit), Output::new(limit))
+    }
+
+    fn start_into(
+        spec: &ProcessSpec,
+        inherited: &[(OsString, OsString)],
+        stdout: Arc<Mutex<Output>>,
+        stderr: Arc<Mutex<Output>>,
+    ) -> io::Result<Self> {
         let group = ProcessGroup::spawn(spec, inherited)?;
-        let output = Arc::new(Mutex::new(Output {
-            bytes: Vec::new(),
-            limit,
-            is_truncated: false,
-        }));
         let (ended, end) = watch::channel(None);
         let kill = CancellationToken::new();
-        tokio::spawn(run(group, output.clone(), kill.clone(), ended));
-        Ok(Self(Arc::new(Shared { output, end, kill })))
+        let outputs = [stdout.clone(), stderr.clone()];
+        tokio::spawn(run(group, outputs, kill.clone(), ended));
+        Ok(Self(Arc::new(Shared {
+            stdout,
+            stderr,
+            end,
+            kill,
+        })))
     }
 
-    /// What it printed so far. Bytes that aren't UTF-8 are replaced.
+    /// What it printed so far on its standard output, or on both streams if they are one. Bytes that aren't UTF-8 are
+    /// replaced.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&lock(&self.0.output).bytes).into_owned()
+        String::from_utf8_lossy(&lock(&self.0.stdout).bytes).into_owned()
     }
 
-    /// Whether the beginning of the output was dropped.
+    /// Whether the beginning of this output was dropped.
     pub fn is_truncated(&self) -> bool {
-        lock(&self.0.output).is_truncated
+        lock(&self.0.stdout).n_dropped > 0
+    }
+
+    /// What it printed after `position`; of a command with two outputs.
+    pub fn output_since(&self, position: OutputPosition) -> NewOutput {
+        // First: what is read after the end is all.
+        let end = self.end();
+        let stdout = lock(&self.0.stdout).since(position.stdout, end.is_some());
+        let stderr = lock(&self.0.stderr).since(position.stderr, end.is_some());
+        NewOutput {
+            is_truncated: stdout.is_truncated || stderr.is_truncated,
+            position: OutputPosition {
+                stdout: stdout.position,
+                stderr: stderr.position,
+            },
+            stdout: stdout.text,
+            stderr: stderr.text,
+            end,
+        }
     }
 
     /// How it ended, if it has.
@@ -133,14 +201,14 @@ fn lock(output: &Mutex<Output>) -> MutexGuard<'_, Output> {
 /// Reads what a command prints until it ends or is killed; what it left running goes on until the command is dropped.
 async fn run(
     mut group: ProcessGroup,
-    output: Arc<Mutex<Output>>,
+    [stdout, stderr]: [Arc<Mutex<Output>>; 2],
     kill: CancellationToken,
     ended: watch::Sender<Option<CommandEnd>>,
 ) {
     drop(group.stdin.take());
     let (out, err) = (group.stdout.take(), group.stderr.take());
     let printing = async {
-        tokio::join!(print(out, &output), print(err, &output));
+        tokio::join!(print(out, &stdout), print(err, &stderr));
     };
     tokio::pin!(printing);
     let mut is_silent = false;
@@ -170,12 +238,26 @@ async fn print(stream: Option<impl AsyncRead + Unpin>, output: &Mutex<Output>) {
     }
 }
 
+/// What stands in one output after a position.
+struct Tail {
+    text: String,
+    is_truncated: bool,
+    position: u64,
+}
+
 impl Output {
+    fn new(limit: usize) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self {
+            bytes: Vec::new(),
+            limit,
+            n_dropped: 0,
+        }))
+    }
+
     fn print(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
         let mut surplus = self.bytes.len().saturating_sub(self.limit);
         if surplus > 0 {
-            self.is_truncated = true;
             // Cut between characters.
             while self
                 .bytes
@@ -185,6 +267,47 @@ impl Output {
                 surplus += 1;
             }
             self.bytes.drain(..surplus);
+            self.n_dropped += surplus as u64;
         }
+    }
+
+    /// A character that is not complete yet is left to the next reader, unless this `is_all`.
+    fn since(&self, position: u64, is_all: bool) -> Tail {
+        let start = position.saturating_sub(self.n_dropped);
+        let start =
+            usize::try_from(start).map_or(self.bytes.len(), |start| start.min(self.bytes.len()));
+        let mut new = &self.bytes[start..];
+        if !is_all {
+            new = &new[..new.len() - unfinished(new)];
+        }
+        Tail {
+            text: String::from_utf8_lossy(new).into_owned(),
+            is_truncated: position < self.n_dropped,
+            position: self.n_dropped + (start + new.len()) as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_output_is_read_from_a_position_in_whole_characters() {
+        let output = Output::new(4);
+        let mut output = lock(&output);
+        output.print(b"a\xC3");
+        let tail = output.since(0, false);
+        assert_eq!((tail.text.as_str(), tail.position), ("a", 1));
+        assert_eq!(output.since(1, true).text, "\u{FFFD}");
+        output.print(b"\xA9");
+        let tail = output.since(1, false);
+        assert_eq!((tail.text.as_str(), tail.is_truncated), ("é", false));
+        output.print(b"0123456");
+        let tail = output.since(tail.position, false);
+        assert_eq!(
+            (tail.text.as_str(), tail.is_truncated, tail.position),
+            ("3456", true, 10)
+        );
     }
 }

@@ -6,7 +6,7 @@ use cuecard_mcp::result::{text_of, value_of};
 use cuecard_mcp::{ContentBlock, ToolInfo, ToolReply};
 use cuecard_replay::check_arguments;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Redactor, printable_lines};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, Value as Json, json};
 
@@ -87,7 +87,7 @@ pub(crate) fn run(
             text if text.is_empty() && reply.is_error => "(without a message)\n".to_owned(),
             text => text,
         };
-        stdout(&named.redactor.text(&text));
+        stdout(&shown(&named.redactor.text(&text)));
     }
     match reply.is_error {
         true => ExitCode::Failed,
@@ -263,6 +263,12 @@ fn document(tool: &str, reply: &ToolReply) -> Json {
         "structured": reply.structured,
         "files": files.collect::<Json>(),
     })
+}
+
+/// `text` fit for a terminal: what a server sends must not move the cursor or change the colours.
+fn shown(text: &str) -> String {
+    let columns: Vec<_> = text.split('\t').map(printable_lines).collect();
+    columns.join("\t")
 }
 
 #[cfg(test)]

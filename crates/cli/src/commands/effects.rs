@@ -38,6 +38,7 @@ pub(super) fn effects_line(effects: &Effects) -> String {
 pub(super) fn effects_list(effects: &Effects) -> String {
     let groups = [
         ("runs", &effects.commands),
+        ("sets", &effects.variables),
         ("reads", &effects.reads),
         ("writes", &effects.writes),
         ("fetches", &effects.urls),
@@ -57,6 +58,7 @@ pub(super) fn effects_json(effects: &Effects) -> serde_json::Value {
     json!({
         "servers": effects.servers,
         "commands": effects.commands,
+        "variables": effects.variables,
         "reads": effects.reads,
         "writes": effects.writes,
         "urls": effects.urls,

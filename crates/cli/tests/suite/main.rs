@@ -5,6 +5,7 @@ mod acp_client;
 mod adversary;
 mod agents;
 mod append_kill;
+mod background;
 mod bridge;
 mod browser;
 mod browser_actions;

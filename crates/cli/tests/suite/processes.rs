@@ -526,6 +526,30 @@ fn two_runs_at_once_in_one_folder_keep_apart() {
     }
 }
 
+#[test]
+fn a_server_that_only_prints_does_not_keep_the_others_from_starting() {
+    let mut place = scratch();
+    place.limit(Duration::from_secs(60));
+    let server = cuecard_testing::repository_root().join("tests/servers/note.sh");
+    let note = json!({"command": "sh", "args": [server]});
+    let config = json!({"mcpServers": {"flood": {"command": "yes"}, "one": note, "two": note}});
+    place
+        .write(".mcp.json", config.to_string())
+        .expect("writable");
+    let finished = place.run(&["doctor", "--timeout", "20", "--json"]);
+    let finished = finished.expect("it starts");
+    program::assert_nothing_left(&finished);
+    assert_eq!(finished.code(), Some(2), "{}", told(&finished));
+    let document: Value = serde_json::from_str(&finished.stdout).expect("it is JSON");
+    let servers = document["servers"].as_array().expect("a list");
+    let statuses: Vec<&Value> = servers.iter().map(|server| &server["status"]).collect();
+    assert_eq!(statuses, ["failed", "ok", "ok"], "{document:#}");
+    assert_eq!(
+        servers[0]["error"],
+        "was cut off before it answered initialize: it printed more than 100000 lines in a row that are not messages"
+    );
+}
+
 /// The process ids that the server's tool `ok` answers with.
 #[derive(Debug, Clone, Copy)]
 struct Ids {

@@ -330,6 +330,31 @@ fn bash_gives_what_the_command_wrote_and_its_exit_code() {
 
 #[test]
 fn web_fetch_gives_the_content_of_the_address() {
+    let (played, request) = fetched(r#"{"answer": 42}"#, None, 0);
+    assert_eq!(
+        played.output("fetch_api", "content"),
+        &json!("{\"answer\": 42}")
+    );
+    assert!(request.starts_with("GET /data HTTP/1.1\r\n"), "{request}");
+}
+
+#[test]
+fn web_fetch_gives_the_parsed_body_on_request() {
+    let (played, _) = fetched(r#"{"answer": 42}"#, Some("json"), 0);
+    assert_eq!(
+        played.output("fetch_api", "content"),
+        &json!({"answer": 42})
+    );
+    let (played, _) = fetched("not found here", Some("json"), 1);
+    assert!(
+        played.stderr.contains("is not JSON: expected"),
+        "{}",
+        played.stderr
+    );
+}
+
+/// Plays the seed's example with a server that answers with `body`; also gives the request.
+fn fetched(body: &'static str, parse: Option<&str>, exit: i32) -> (Played, String) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
     let server = thread::spawn(move || {
@@ -341,7 +366,6 @@ fn web_fetch_gives_the_content_of_the_address() {
             assert!(read > 0, "the request ends early");
             request.extend_from_slice(&chunk[..read]);
         }
-        let body = "{\"answer\": 42}";
         write!(
             stream,
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -353,14 +377,12 @@ fn web_fetch_gives_the_content_of_the_address() {
     let scratch = program::scratch();
     let mut scenario = adapted(&scratch, "claude-web-fetch");
     scenario["steps"][0]["params"]["url"] = format!("http://{address}/data").into();
+    if let Some(parse) = parse {
+        scenario["steps"][0]["parse"] = parse.into();
+    }
     write(&scratch, "fetch", &scenario);
-    let played = program::play(&scratch, &["fetch.json"], 0);
-    assert_eq!(
-        played.output("fetch_api", "content"),
-        &json!("{\"answer\": 42}")
-    );
-    let request = server.join().expect("the server answered");
-    assert!(request.starts_with("GET /data HTTP/1.1\r\n"), "{request}");
+    let played = program::play(&scratch, &["fetch.json"], exit);
+    (played, server.join().expect("the server answered"))
 }
 
 #[test]

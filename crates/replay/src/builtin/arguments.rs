@@ -1,6 +1,6 @@
 //! Typed access to a step's parameters. Texts that spell numbers and booleans are accepted as such.
 
-use cuecard_source::value::{Text, Value, cut, kind_name};
+use cuecard_source::value::{Piece, Text, Value, as_text, cut, kind_name, push_pointer};
 use cuecard_tool_call::model::{BuiltinTool, ParamKind};
 use cuecard_tool_call::script::{Failure, FailureKind};
 use serde_json::Value as Json;
@@ -79,6 +79,32 @@ impl<'a> Arguments<'a> {
 
     pub(super) fn required_text(&self, name: &str) -> Result<Text, Failure> {
         self.text(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    /// The members of an object as texts; JSON that isn't text stands as it is written. The origin of each is kept.
+    pub(super) fn members(&self, name: &str) -> Result<Vec<(&'a str, Text)>, Failure> {
+        let members = match self.any(name) {
+            None => return Ok(Vec::new()),
+            Some(Json::Object(members)) => members,
+            Some(_) => return Err(self.wrong(name, "an object")),
+        };
+        let texts = members.iter().map(|(key, json)| {
+            let mut pointer = format!("/{name}");
+            push_pointer(&mut pointer, key);
+            let text = self.value.text(&pointer).unwrap_or_else(|| {
+                let mut piece = Piece::author(&as_text(json));
+                let marks = self.value.marks.iter();
+                // Data anywhere in it makes data of the whole.
+                let marks = marks.filter(|mark| mark.touches(&pointer));
+                if let Some(mark) = marks.max_by_key(|mark| !mark.origin.is_trusted()) {
+                    piece.origin = mark.origin;
+                    piece.reference = Some(mark.reference.clone());
+                }
+                Text::new(vec![piece])
+            });
+            (key.as_str(), text)
+        });
+        Ok(texts.collect())
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {

@@ -1,6 +1,7 @@
 //! The built-in tools: adapters between a step's parameters and the workspace. Each asks the policy first.
 
 mod arguments;
+pub(super) mod background;
 mod files;
 mod search;
 mod shell;
@@ -45,8 +46,10 @@ pub(super) async fn call(
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
         BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
         BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
-        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request.timeout)).await,
-        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request)).await,
+        BuiltinTool::BashOutput => background::output(toolbox, &arguments, request),
+        BuiltinTool::KillShell => Box::pin(background::kill(toolbox, &arguments)).await,
+        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request)).await,
     }
 }
 
@@ -73,7 +76,9 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
         BuiltinTool::Wait
         | BuiltinTool::Log
         | BuiltinTool::WaitForElement
-        | BuiltinTool::WaitUntil => None,
+        | BuiltinTool::WaitUntil
+        | BuiltinTool::BashOutput
+        | BuiltinTool::KillShell => None,
         BuiltinTool::AppendFile => writes("path"),
         BuiltinTool::Write | BuiltinTool::Edit => writes("file_path"),
         BuiltinTool::NotebookEdit => writes("notebook_path"),

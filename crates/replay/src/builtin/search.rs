@@ -50,27 +50,39 @@ pub(super) async fn grep(
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
     let size = |name| {
-        Ok::<_, Failure>(
-            arguments
-                .count(name)?
-                .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
-        )
+        let count = arguments.count(name)?;
+        Ok::<_, Failure>(count.map(|count| usize::try_from(count).unwrap_or(usize::MAX)))
+    };
+    let around = match size("-C")? {
+        Some(lines) => lines,
+        None => size("context")?.unwrap_or(0),
     };
     let request = Grep {
         pattern: arguments.required_text("pattern")?.to_string(),
         path: folder(toolbox, arguments)?,
         glob: arguments.text("glob")?.map(|text| text.to_string()),
+        file_type: arguments.text("type")?.map(|text| text.to_string()),
         output_mode: match arguments.one_of("output_mode")? {
             Some("content") => OutputMode::Content,
             Some("count") => OutputMode::Count,
             _ => OutputMode::FilesWithMatches,
         },
-        context: size("context")?.unwrap_or(0),
+        context_before: size("-B")?.unwrap_or(around),
+        context_after: size("-A")?.unwrap_or(around),
         head_limit: size("head_limit")?,
-        case_insensitive: arguments.flag("case_insensitive")?,
-        multiline: false,
+        offset: size("offset")?.unwrap_or(0),
+        case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
+        multiline: arguments.flag("multiline")?,
     };
-    in_background(toolbox, timeout, move |limits| find_lines(&request, limits)).await
+    let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
+    let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
+    let mut found = search.await?;
+    if without_numbers && let Some(matches) = found["matches"].as_array_mut() {
+        for found in matches.iter_mut().filter_map(Json::as_object_mut) {
+            found.shift_remove("line_num");
+        }
+    }
+    Ok(found)
 }
 
 fn folder(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {

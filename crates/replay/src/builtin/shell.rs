@@ -1,51 +1,62 @@
 //! `claude__bash`.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
-use cuecard_tool_call::script::{Failure, FailureKind};
-use serde_json::Value as Json;
+use cuecard_source::value::cut;
+use cuecard_tool_call::model::is_variable_name;
+use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
+use serde_json::{Value as Json, json};
 
 use super::super::toolbox::{Toolbox, command_timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
-use cuecard_workspace::commands::{CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command};
+use cuecard_workspace::commands::{
+    CommandError, CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command, start_in_background,
+};
 
 /// As in the original: two minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) async fn run(
-    toolbox: &Toolbox,
+    toolbox: &mut Toolbox,
     arguments: &Arguments<'_>,
-    limit: Option<Duration>,
+    request: &CallRequest,
 ) -> Result<Json, Failure> {
+    let limit = request.timeout;
     let bound = toolbox
         .policy
         .command(&arguments.required_text("command")?)
         .map_err(refused)?;
+    let mut env = variables(toolbox, arguments)?;
+    // Last, so that what the command was bound with wins.
+    env.extend(bound.env);
     let own = match arguments.number("timeout")? {
         Some(milliseconds) => {
             Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX)
         }
         None => TIMEOUT,
     };
+    let expected_exit = arguments.count("expect_exit")?;
     let capped = limit.filter(|limit| *limit < own);
-    let outcome = run_command(
-        CommandRequest {
-            command: bound.script,
-            cwd: toolbox.working_directory.clone(),
-            env: bound.env,
-            timeout: capped.unwrap_or(own),
-            max_output: DEFAULT_MAX_OUTPUT,
-        },
-        &toolbox.environment,
-    )
-    .await
-    .map_err(|error| {
-        let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
-        failure.help = error.help();
-        failure
-    })?;
+    let command = CommandRequest {
+        command: bound.script,
+        cwd: toolbox.working_directory.clone(),
+        env,
+        timeout: capped.unwrap_or(own),
+        max_output: DEFAULT_MAX_OUTPUT,
+    };
+    if arguments.flag("run_in_background")? {
+        let id = toolbox.background.id(&request.call_id)?;
+        let started = start_in_background(command, &toolbox.environment).await;
+        let command = started.map_err(not_started)?;
+        toolbox.background.add(id.clone(), command, bound.files);
+        return Ok(json!({"shell_id": id}));
+    }
+    let outcome = run_command(command, &toolbox.environment)
+        .await
+        .map_err(not_started)?;
     let result = to_json(&outcome)?;
     let failed = |mut failure: Failure| {
         failure.result = Some(result.clone());
@@ -54,7 +65,7 @@ pub(super) async fn run(
     if let (Some(limit), true) = (capped, outcome.timed_out) {
         return failed(command_timed_out(limit));
     }
-    if let Some(wanted) = arguments.count("expect_exit")?
+    if let Some(wanted) = expected_exit
         && outcome.exit_code.and_then(|code| u64::try_from(code).ok()) != Some(wanted)
     {
         let mut failure = unexpected_end(outcome.exit_code, own, wanted);
@@ -66,6 +77,30 @@ pub(super) async fn run(
         return failed(failure);
     }
     Ok(result)
+}
+
+/// The variables of `env`, whose values may be data.
+fn variables(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = Vec::new();
+    for (name, value) in arguments.members("env")? {
+        if !is_variable_name(name) {
+            let message = format!("`{}` is not a valid name of a variable", cut(name, 100));
+            return Err(Failure::new(FailureKind::BadParameters, message)
+                .with_help("use letters, digits and `_`"));
+        }
+        let value = toolbox.policy.environment(name, &value).map_err(refused)?;
+        variables.push((name.into(), value.into()));
+    }
+    Ok(variables)
+}
+
+fn not_started(error: CommandError) -> Failure {
+    let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
+    failure.help = error.help();
+    failure
 }
 
 /// The command did not end with the exit code that the step expects; without one its own time ran out.

@@ -1,9 +1,8 @@
 //! `claude__web_fetch`.
 
-use std::time::Duration;
-
 use cuecard_source::value::{Origin, Text, cut};
-use cuecard_tool_call::script::{Failure, FailureKind};
+use cuecard_tool_call::model::Parse;
+use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use reqwest::Url;
 use serde_json::Value as Json;
 
@@ -11,17 +10,19 @@ use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
-use cuecard_workspace::fetch::{FetchError, FetchRequest, PolicyGate, fetch as fetch_url};
+use cuecard_workspace::fetch::{
+    DEFAULT_MAX_BYTES, FetchError, FetchRequest, Fetched, PolicyGate, fetch as fetch_url,
+};
 
 pub(super) async fn fetch(
     toolbox: &Toolbox,
     arguments: &Arguments<'_>,
-    timeout: Option<Duration>,
+    call: &CallRequest,
 ) -> Result<Json, Failure> {
     let text = arguments.required_text("url")?;
     check_url(&text)?;
     let grant = toolbox.policy.url(&text).map_err(refused)?;
-    let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let limit = call.timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
     let request = FetchRequest {
         timeout: limit,
         ..FetchRequest::new(text.to_string())
@@ -29,7 +30,7 @@ pub(super) async fn fetch(
     let gate = PolicyGate::new(grant);
     match fetch_url(request, &gate).await {
         Ok(fetched) => {
-            let result = to_json(&fetched)?;
+            let mut result = to_json(&fetched)?;
             if fetched.status >= 400 {
                 let mut failure = Failure::new(
                     FailureKind::ToolError,
@@ -37,6 +38,12 @@ pub(super) async fn fetch(
                 );
                 failure.result = Some(result);
                 return Err(failure);
+            }
+            if call.parse == Parse::Json {
+                match serde_json::from_str(&fetched.content) {
+                    Ok(content) => result["content"] = content,
+                    Err(error) => return Err(not_json(&fetched, result, &error)),
+                }
             }
             Ok(result)
         }
@@ -52,6 +59,20 @@ pub(super) async fn fetch(
             Err(failure)
         }
     }
+}
+
+/// `parse` of the step asks for JSON, and the body is none.
+fn not_json(fetched: &Fetched, result: Json, error: &serde_json::Error) -> Failure {
+    let mut failure = Failure::new(
+        FailureKind::ToolError,
+        format!("the body of {} is not JSON: {error}", fetched.url),
+    );
+    failure.help = fetched.truncated.then(|| {
+        let limit = DEFAULT_MAX_BYTES >> 20;
+        format!("the body is longer than the limit of {limit} MiB")
+    });
+    failure.result = Some(result);
+    failure
 }
 
 /// What is no address of a page at all is a wrong parameter, whatever the policy would say about it.

@@ -28,7 +28,7 @@ pub(super) fn check(
     let Json::Object(mut arguments) = arguments else {
         return Vec::new();
     };
-    let mut schema = tool.input_schema.clone();
+    let mut schema = with_defaults(tool);
     forget_page(&mut schema, &arguments);
     let aimless = aim(&mut arguments, scenario, step, tool);
     // What the tool refuses is found by its schema.
@@ -54,10 +54,56 @@ pub(super) fn check(
 pub fn check_arguments(tool: &ToolInfo, arguments: Map<String, Json>) -> Vec<Diagnostic> {
     let of = format!("the tool `{}`", tool.name);
     let names = ["the call", &tool.name, &of];
-    misfits(&tool.input_schema, &arguments.into(), names, |_| false)
+    misfits(&with_defaults(tool), &arguments.into(), names, |_| false)
         .into_iter()
         .map(|misfit| misfit.found)
         .collect()
+}
+
+/// What a call says about those of `arguments` that `tool` of `server` doesn't name.
+pub(crate) fn unknown_names(
+    tool: &ToolInfo,
+    server: &str,
+    arguments: &Map<String, Json>,
+) -> Vec<String> {
+    let arguments = Json::Object(arguments.clone());
+    let misnamed = Misnamed::find(&tool.input_schema, &arguments);
+    let names = misnamed.names.iter();
+    names
+        .map(|name| {
+            let tool = &tool.name;
+            let proposal = misnamed.meant(name);
+            let proposal =
+                proposal.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+            format!("the tool `{tool}` of `{server}` names no parameter `{name}`{proposal}")
+        })
+        .collect()
+}
+
+/// The input schema of `tool`, where a parameter that has a default need not be given: the server fills it in, whatever
+/// it lists as required.
+fn with_defaults(tool: &ToolInfo) -> Json {
+    let mut schema = tool.input_schema.clone();
+    forget_defaults(&mut schema);
+    schema
+}
+
+fn forget_defaults(schema: &mut Json) {
+    if let Json::Object(members) = schema {
+        let has_default = |name: &Json, properties: &Json| {
+            let property = name.as_str().and_then(|name| properties.get(name));
+            property.is_some_and(|property| property.get("default").is_some())
+        };
+        let properties = members.get("properties").cloned().unwrap_or_default();
+        if let Some(required) = members.get_mut("required").and_then(Json::as_array_mut) {
+            required.retain(|name| !has_default(name, &properties));
+        }
+    }
+    match schema {
+        Json::Object(members) => members.values_mut().for_each(forget_defaults),
+        Json::Array(items) => items.iter_mut().for_each(forget_defaults),
+        _ => {}
+    }
 }
 
 /// Something that doesn't match a schema.
@@ -376,6 +422,7 @@ mod tests {
             description: None,
             input_schema: schema,
             output_schema: None,
+            requires_task: false,
         };
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         check(
@@ -427,6 +474,38 @@ mod tests {
                 .1
                 .starts_with("step 1 is missing `title`, which the tool `t` requires"),
             "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_required_parameter_with_a_default_need_not_be_given() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "url": {"type": "string"},
+                "level": {"type": "string", "default": "info"},
+                "fields": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "slowly": {"type": "boolean", "default": false}},
+                    "required": ["name", "slowly"],
+                }},
+            },
+            "required": ["url", "level"],
+            "additionalProperties": false,
+        });
+        let params = json!({"url": "https://a", "fields": [{"name": "x"}]});
+        assert_eq!(findings(schema.clone(), &params), []);
+        let found = findings(schema, &json!({"fields": [{}]}));
+        let messages: Vec<&str> = found
+            .iter()
+            .map(|(_, message, _)| message.as_str())
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "step 1 is missing `name` in `fields.0`, which the tool `t` requires",
+                "step 1 is missing `url`, which the tool `t` requires",
+            ]
         );
     }
 

@@ -10,7 +10,7 @@ use cuecard_judge::model::TestCase;
 use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
-use cuecard_replay::{is_built_in, known_servers, unknown_server};
+use cuecard_replay::{check_allowed, is_built_in, known_servers, unknown_server};
 use cuecard_runtime::collect::{FoundFile, Kind};
 use cuecard_runtime::text_file::{self, folder_of};
 use cuecard_runtime::timelines::{self, is_timeline, without_data};
@@ -290,16 +290,24 @@ fn tool_calls(source: &SourceFile, with: &CheckContext<'_>) -> Read {
                 None if is_built_in(&name) || with.config.files.is_empty() => None,
                 None => Some(unknown_server(with.config, &name)),
             };
-            diagnostics.extend(problem.map(|problem| Diagnostic {
-                severity: Severity::Warning,
-                ..problem
-            }));
+            diagnostics.extend(problem.map(as_warning));
+        }
+        if !with.connects {
+            let left_out = check_allowed(scenario, with.config);
+            diagnostics.extend(left_out.into_iter().map(as_warning));
         }
     }
     let content = reading
         .scenario
         .map(|scenario| Content::ToolCalls(Box::new(scenario)));
     (content, diagnostics)
+}
+
+fn as_warning(found: Diagnostic) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        ..found
+    }
 }
 
 /// What a tool-call scenario would do.

@@ -15,8 +15,6 @@ mod paths;
 mod source;
 
 /// The name that `commands` has for it still.
-use executable_files as orders;
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -127,6 +125,15 @@ impl Policy {
     /// where that can't be told, [`RefusalKind::Path`] if the target of a redirection may not be opened.
     pub fn command(&self, text: &Text) -> Result<BoundCommand, Refusal> {
         commands::bind(text, &self.commands, &self.places, &self.hosts)
+    }
+
+    /// The value of the environment variable `name` of a command. Data may be any of it, but not of a variable that
+    /// programs obey, such as `PATH`.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Data`], also for a NUL byte in it.
+    pub fn environment(&self, name: &str, value: &Text) -> Result<String, Refusal> {
+        environment::value(name, value)
     }
 
     /// The JavaScript with names in place of data, bound in front of it. In a string data is text. Where an expression

@@ -59,6 +59,13 @@ pub struct Mark {
     pub reference: Arc<str>,
 }
 
+impl Mark {
+    /// Whether the value at `pointer` was filled in by it, or a part of that value.
+    pub fn touches(&self, pointer: &str) -> bool {
+        covers(&self.pointer, pointer) || covers(pointer, &self.pointer)
+    }
+}
+
 /// JSON with its marks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Value {

@@ -30,7 +30,9 @@ pub fn effects(
             BuiltinTool::Wait
             | BuiltinTool::Log
             | BuiltinTool::WaitForElement
-            | BuiltinTool::WaitUntil => {}
+            | BuiltinTool::WaitUntil
+            | BuiltinTool::BashOutput
+            | BuiltinTool::KillShell => {}
             BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
             BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
             BuiltinTool::Write | BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
@@ -40,7 +42,12 @@ pub fn effects(
                     .reads
                     .extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
             }
-            BuiltinTool::Bash => effects.commands.extend_new(param("command")),
+            BuiltinTool::Bash => {
+                effects.commands.extend_new(param("command"));
+                for name in variables(step) {
+                    effects.variables.extend_new(Some(name));
+                }
+            }
             BuiltinTool::WebFetch => effects.urls.extend_new(param("url")),
         }
     }
@@ -80,6 +87,21 @@ impl ExtendNew for Vec<String> {
 fn add_once(list: &mut Vec<String>, item: String) {
     if !list.contains(&item) {
         list.push(item);
+    }
+}
+
+/// The names of the variables that a command gets.
+fn variables(step: &Step) -> Vec<String> {
+    match step.params.member("env") {
+        Some(MemberRef::Literal(Json::Object(members))) => members.keys().cloned().collect(),
+        Some(MemberRef::Template(Template::Object(members))) => members
+            .iter()
+            .filter_map(|(name, _)| match name {
+                Template::Literal(Json::String(name)) => Some(name.clone()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

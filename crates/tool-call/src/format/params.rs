@@ -1,9 +1,10 @@
 //! Checks the parameters of built-in tools as far as they can be known before the run.
 
 use super::reader::{Object, Reader};
-use crate::model::{BuiltinTool, ParamKind, ParamSpec};
+use crate::model::{BuiltinTool, ParamKind, ParamSpec, is_variable_name};
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::value::{cut, push_pointer};
 
 pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
     let mut mistyped: Vec<&str> = Vec::new();
@@ -49,17 +50,62 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
             );
         }
     }
+    if let Some(names @ [name, _]) = tool.needs_one_of()
+        && names
+            .iter()
+            .all(|name| object.get(name).is_none() && !mistyped.contains(name))
+    {
+        let meaning = tool.params().iter().find(|param| param.name == name);
+        let meaning = meaning.map_or("", |param| param.meaning);
+        missing(
+            reader,
+            object,
+            format!("{} needs `{name}` ({meaning})", tool.name()),
+        );
+    }
     match tool {
-        BuiltinTool::Wait
-            if ["duration", "seconds"]
-                .iter()
-                .all(|name| object.get(name).is_none() && !mistyped.contains(name)) =>
-        {
-            let message = format!("{} needs `duration` (seconds to wait)", tool.name());
-            missing(reader, object, message);
-        }
+        BuiltinTool::Bash => background(reader, tool, object),
         BuiltinTool::NotebookEdit => notebook(reader, tool, object, &mistyped),
         _ => {}
+    }
+}
+
+/// A command in the background has no exit code yet when its step passes.
+fn background(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
+    let is_background = object.get("run_in_background").is_some_and(|node| {
+        matches!(node.kind, NodeKind::Bool(true)) || node.as_str() == Some("true")
+    });
+    if let (true, Some(node)) = (is_background, object.get("expect_exit")) {
+        let message = format!(
+            "{}: `expect_exit` can't be checked with `run_in_background`",
+            tool.name()
+        );
+        let diagnostic = reader.error(codes::FIELD_VALUE, node.span, message);
+        diagnostic.pointer = Some(object.child_pointer("expect_exit"));
+        diagnostic.help =
+            Some("remove it, and read `exit_code` with claude__bash_output".to_owned());
+    }
+}
+
+/// The names are the author's; the values can be anything that is text.
+fn environment(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
+    if !matches!(node.kind, NodeKind::Object(_)) {
+        reader.wrong_type(node, pointer, "`env`", "an object");
+        return;
+    }
+    for member in node.members() {
+        if !is_variable_name(&member.key) {
+            let message = format!(
+                "`{}` is not a valid name of a variable",
+                cut(&member.key, 100)
+            );
+            let diagnostic = reader.error(codes::PARAM_TYPE, member.key_span, message);
+            let mut place = pointer.to_owned();
+            push_pointer(&mut place, &member.key);
+            diagnostic.pointer = Some(place);
+            diagnostic.help =
+                Some("use letters, digits and `_`; references can stand in the value".to_owned());
+        }
     }
 }
 
@@ -96,7 +142,9 @@ fn missing(reader: &mut Reader<'_>, object: Object<'_>, message: String) {
 
 fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &Node, pointer: &str) {
     let text = match &node.kind {
-        NodeKind::String(text) if text.contains("{{") => return,
+        NodeKind::String(text) if text.contains("{{") && param.kind != ParamKind::Environment => {
+            return;
+        }
         NodeKind::String(text) => Some(text.as_str()),
         _ => None,
     };
@@ -106,6 +154,7 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
         .or_else(|| text.and_then(|text| text.trim().parse().ok()));
     let wanted = match param.kind {
         ParamKind::Any => return,
+        ParamKind::Environment => return environment(reader, node, pointer),
         ParamKind::Text => match node.kind {
             NodeKind::String(_) | NodeKind::Number(_) | NodeKind::Bool(_) => return,
             _ => "a string",
@@ -138,7 +187,7 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                         param.name,
                         tool.name(),
                         words.join(", "),
-                        cuecard_source::value::cut(text, 40)
+                        cut(text, 40)
                     ),
                 );
                 diagnostic.pointer = Some(pointer.to_owned());

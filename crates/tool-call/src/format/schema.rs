@@ -85,6 +85,9 @@ fn builtin(tool: BuiltinTool) -> Json {
 fn param_schema(param: &ParamSpec) -> Json {
     let mut schema = match param.kind {
         ParamKind::Any => json!({}),
+        ParamKind::Environment => {
+            json!({"type": "object", "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}})
+        }
         ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
         ParamKind::Number | ParamKind::Count => json!({"type": ["number", "string"]}),
         ParamKind::Flag => json!({"type": ["boolean", "string"]}),

@@ -9,7 +9,8 @@ use super::read::later;
 use super::reader::{Object, Reader};
 use super::template::{from_node, from_string, is_name};
 use crate::model::{
-    Backoff, BuiltinTool, Condition, OnError, Parse, RetryRule, RetryThen, Step, Template, ToolName,
+    Backoff, BuiltinTool, Condition, MemberRef, OnError, Parse, RetryRule, RetryThen, Step,
+    Template, ToolName,
 };
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
@@ -58,7 +59,8 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
     let step = Step {
         number: number.map_or(0, |(number, _)| number),
         id,
-        description: template_text(reader, object, "description", "`description`"),
+        description: template_text(reader, object, "description", "`description`")
+            .or_else(|| command_description(tool.as_ref().map(|(tool, _)| tool), params.as_ref())),
         wait_after: seconds_template(reader, object, "wait_after"),
         on_error: on_error.unwrap_or_default(),
         retry,
@@ -83,6 +85,17 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         number_span,
         id_span: object.get("id").map(|node| node.span),
     })
+}
+
+/// A step that runs a command is described by what the command is said to be for.
+fn command_description(tool: Option<&ToolName>, params: Option<&Template>) -> Option<Template> {
+    if tool != Some(&ToolName::Builtin(BuiltinTool::Bash)) {
+        return None;
+    }
+    match params?.member("description")? {
+        MemberRef::Literal(text @ Json::String(_)) => Some(Template::Literal(text.clone())),
+        _ => None,
+    }
 }
 
 fn number(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(u64, Span)> {
@@ -188,10 +201,17 @@ fn propose_builtin(name: &str) -> Option<&'static str> {
         Some(_) => return did_you_mean(name, BuiltinTool::ALL.iter().map(|tool| tool.name())),
         None => name,
     };
+    // `WebFetch` is `web_fetch`.
     let wanted: String = wanted
-        .chars()
+        .char_indices()
         .take(100)
-        .flat_map(char::to_lowercase)
+        .flat_map(|(at, character)| {
+            let begins_word =
+                at > 0 && character.is_ascii_uppercase() && !wanted[..at].ends_with('_');
+            let separator =
+                (begins_word && wanted.contains(|c: char| c.is_ascii_lowercase())).then_some('_');
+            separator.into_iter().chain(character.to_lowercase())
+        })
         .map(|character| if character == '-' { '_' } else { character })
         .collect();
     let names = || BuiltinTool::ALL.iter().map(|tool| tool.name());

@@ -17,4 +17,4 @@ pub use tool_call::{
     Backoff, Expectation, ExpectedElements, ExpectedTest, OnError, OutputRule, Parse, RetryRule,
     RetryThen, Step, ToolCallScenario, Variable,
 };
-pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName};
+pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName, is_variable_name};

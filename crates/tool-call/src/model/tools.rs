@@ -61,8 +61,19 @@ pub enum ParamKind {
     Flag,
     /// Any JSON.
     Any,
+    /// Names of environment variables with their values.
+    Environment,
     /// One of these texts.
     OneOf(&'static [&'static str]),
+}
+
+/// Whether it can be the name of an environment variable: letters, digits and `_`, no digit first.
+pub fn is_variable_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// A parameter of a built-in tool.
@@ -125,7 +136,7 @@ macro_rules! builtin_tools {
     };
 }
 
-use ParamKind::{Any, Count, Flag, Number, OneOf, Text};
+use ParamKind::{Any, Count, Environment, Flag, Number, OneOf, Text};
 
 builtin_tools! {
     Wait = "sandy__wait", "Wait for a number of seconds.", [
@@ -177,16 +188,35 @@ builtin_tools! {
         required("pattern", Text, "the regular expression"),
         optional("path", Text, "the file or folder to search (default: the working directory)"),
         optional("glob", Text, "only files that match this pattern"),
+        optional("type", Text, "only files of this type, as ripgrep names them: `py`, `rust`"),
         optional("output_mode", OneOf(&["content", "files_with_matches", "count"]), "what to return (default files_with_matches)"),
-        optional("context", Count, "lines around each match"),
+        optional("context", Count, "lines before and after each match"),
+        optional("-C", Count, "alias of `context`"),
+        optional("-B", Count, "lines before each match"),
+        optional("-A", Count, "lines after each match"),
         optional("head_limit", Count, "the maximum number of results"),
+        optional("offset", Count, "the number of results to leave out before"),
         optional("case_insensitive", Flag, "ignore case (default false)"),
+        optional("-i", Flag, "alias of `case_insensitive`"),
+        optional("-n", Flag, "give the number of each line (default true)"),
+        optional("multiline", Flag, "let a match span lines (default false)"),
     ];
     Bash = "claude__bash", "Run a shell command.", [
         required("command", Text, "the command"),
+        optional("env", Environment, "environment variables, through which data of earlier steps reaches the command"),
         optional("timeout", Number, "timeout in milliseconds (default 120000)"),
         optional("expect_exit", Count, "fail unless the command exits with this code"),
-        optional("description", Text, "what the command is for; informational only"),
+        optional("description", Text, "what the command is for; it is shown"),
+        optional("run_in_background", Flag, "start the command and go on (default false)"),
+    ];
+    BashOutput = "claude__bash_output", "Read the new output of a command in the background.", [
+        optional("bash_id", Text, "the `shell_id` that claude__bash returned"),
+        optional("shell_id", Text, "alias of `bash_id`"),
+        optional("filter", Text, "only lines that match this regular expression"),
+    ];
+    KillShell = "claude__kill_shell", "End a command in the background.", [
+        optional("shell_id", Text, "the `shell_id` that claude__bash returned"),
+        optional("bash_id", Text, "alias of `shell_id`"),
     ];
     WebFetch = "claude__web_fetch", "Fetch a URL; HTML becomes Markdown.", [
         required("url", Text, "the URL"),
@@ -202,6 +232,16 @@ builtin_tools! {
 }
 
 impl BuiltinTool {
+    /// The parameter that a call needs, under either of two names; the first is the one to write.
+    pub fn needs_one_of(self) -> Option<[&'static str; 2]> {
+        match self {
+            Self::Wait => Some(["duration", "seconds"]),
+            Self::BashOutput => Some(["bash_id", "shell_id"]),
+            Self::KillShell => Some(["shell_id", "bash_id"]),
+            _ => None,
+        }
+    }
+
     /// The tool called `name`.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.name() == name)
@@ -239,8 +279,18 @@ mod tests {
     }
 
     #[test]
-    fn there_are_thirteen_built_in_tools() {
-        assert_eq!(BuiltinTool::ALL.len(), 13);
+    fn names_of_variables_are_those_of_shells() {
+        for good in ["A", "_", "a_1"] {
+            assert!(is_variable_name(good), "{good}");
+        }
+        for bad in ["", "1a", "A-B", "a b", "A=B", "É", "BASH_FUNC_x%%"] {
+            assert!(!is_variable_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn there_are_fifteen_built_in_tools() {
+        assert_eq!(BuiltinTool::ALL.len(), 15);
         assert_eq!(BuiltinTool::find("sandy__log"), Some(BuiltinTool::Log));
     }
 }

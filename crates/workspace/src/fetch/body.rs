@@ -1,6 +1,6 @@
 //! Bodies: what kind they are, and the text in them.
 
-use crate::commands::unfinished;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// How much of a body is looked at to tell what it is, as browsers do.
 const SNIFFED_BYTES: usize = 1_445;
@@ -61,63 +61,62 @@ pub(super) enum Decoded {
     Binary,
 }
 
-/// The charset that a body is in isn't one of those known here.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct UnknownCharset(pub(super) String);
-
 /// Turns a body into text. Its charset is what its byte order mark says, else its content type, else a
-/// page's `meta`; without any, UTF-8, and where it isn't that, the Latin-1 of the web. What can't be
-/// decoded is replaced; a character at the end that a bound has cut (`cut_off`) is left out.
+/// page's `meta` or an XML declaration; without any that is known, UTF-8, and where it isn't that, the Latin-1 of the
+/// web. What can't be decoded is replaced; a character at the end that a bound has cut (`cut_off`) is left out.
 pub(super) fn decode(
-    bytes: Vec<u8>,
+    bytes: &[u8],
     cut_off: bool,
     content_type: Option<&str>,
     kind: Kind,
-) -> Result<Decoded, UnknownCharset> {
-    if bytes.is_empty() {
-        return Ok(Decoded::Text(String::new()));
-    }
-    let is_page = matches!(kind, Kind::Html | Kind::Xhtml)
-        || kind == Kind::Unknown && looks_like_html(&bytes);
-    let marked = byte_order_mark(&bytes);
-    let (charset, skip) = match marked {
-        Some((charset, length)) => (Some(charset), length),
-        None => match charset_of(content_type)
-            .or_else(|| is_page.then(|| meta_charset(&bytes)).flatten())
-        {
-            None => (None, 0),
-            Some(name) => match Charset::named(&name) {
-                Some(charset) => (Some(charset), 0),
-                // Nearly all others agree about the first half.
-                None if bytes.iter().all(|byte| byte.is_ascii() && *byte != 0x1B) => (None, 0),
-                None => return Err(UnknownCharset(name)),
-            },
-        },
+) -> Decoded {
+    let is_page =
+        matches!(kind, Kind::Html | Kind::Xhtml) || kind == Kind::Unknown && looks_like_html(bytes);
+    let (charset, skip) = match Encoding::for_bom(bytes) {
+        Some(marked) => marked,
+        None => (charset(bytes, cut_off, content_type, is_page), 0),
     };
-    let wide = matches!(charset, Some(Charset::Utf16Le | Charset::Utf16Be));
-    if !wide
-        && bytes
-            .iter()
-            .take(SNIFFED_BYTES)
-            .any(|byte| is_binary(*byte))
-    {
-        return Ok(Decoded::Binary);
+    let is_wide = charset == UTF_16LE || charset == UTF_16BE;
+    let mut start = bytes.iter().take(SNIFFED_BYTES);
+    if !is_wide && start.any(|byte| is_binary(*byte)) {
+        return Decoded::Binary;
     }
-    let text = match charset {
-        Some(Charset::Utf8) => utf8(bytes, skip, cut_off),
-        Some(Charset::Latin1) => latin1(&bytes),
-        Some(Charset::Utf16Le) => utf16(&bytes[skip..], cut_off, u16::from_le_bytes),
-        Some(Charset::Utf16Be) => utf16(&bytes[skip..], cut_off, u16::from_be_bytes),
-        None if std::str::from_utf8(whole(&bytes, cut_off)).is_ok() => utf8(bytes, 0, cut_off),
-        None => latin1(&bytes),
-    };
-    Ok(if is_page {
+    let bytes = &bytes[skip..];
+    let mut decoder = charset.new_decoder_without_bom_handling();
+    let longest = decoder.max_utf8_buffer_length(bytes.len());
+    let mut text = String::with_capacity(longest.unwrap_or_default());
+    let (_, _, _) = decoder.decode_to_string(bytes, &mut text, !cut_off);
+    if is_page {
         Decoded::Html {
             text,
             xml: kind == Kind::Xhtml,
         }
     } else {
         Decoded::Text(text)
+    }
+}
+
+/// The charset of a body that has no byte order mark.
+fn charset(
+    bytes: &[u8],
+    cut_off: bool,
+    content_type: Option<&str>,
+    is_page: bool,
+) -> &'static Encoding {
+    let named = charset_of(content_type)
+        .and_then(|name| Encoding::for_label(name.as_bytes()))
+        .or_else(|| {
+            let declares = is_page || bytes.starts_with(b"<?xml");
+            let name = declares.then(|| declared_charset(bytes)).flatten()?;
+            let charset = Encoding::for_label(name.as_bytes())?;
+            // A page that could be read so far to find this isn't UTF-16, whatever it says.
+            let is_wide = charset == UTF_16LE || charset == UTF_16BE;
+            Some(if is_wide { UTF_8 } else { charset })
+        });
+    named.unwrap_or_else(|| match std::str::from_utf8(bytes) {
+        Ok(_) => UTF_8,
+        Err(error) if cut_off && error.error_len().is_none() => UTF_8,
+        Err(_) => WINDOWS_1252,
     })
 }
 
@@ -130,37 +129,6 @@ pub(super) fn cut(mut text: String, max: usize) -> (String, bool) {
     (text, true)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Charset {
-    Utf8,
-    /// Windows-1252, which is what the web means by Latin-1 and by ASCII.
-    Latin1,
-    Utf16Le,
-    Utf16Be,
-}
-
-impl Charset {
-    fn named(name: &str) -> Option<Self> {
-        match name.to_ascii_lowercase().as_str() {
-            "utf-8" | "utf8" | "unicode-1-1-utf-8" => Some(Self::Utf8),
-            "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "latin-1" | "l1"
-            | "windows-1252" | "cp1252" | "x-cp1252" | "us-ascii" | "ascii" => Some(Self::Latin1),
-            "utf-16" | "utf-16le" => Some(Self::Utf16Le),
-            "utf-16be" => Some(Self::Utf16Be),
-            _ => None,
-        }
-    }
-}
-
-fn byte_order_mark(bytes: &[u8]) -> Option<(Charset, usize)> {
-    match bytes {
-        [0xEF, 0xBB, 0xBF, ..] => Some((Charset::Utf8, 3)),
-        [0xFF, 0xFE, ..] => Some((Charset::Utf16Le, 2)),
-        [0xFE, 0xFF, ..] => Some((Charset::Utf16Be, 2)),
-        _ => None,
-    }
-}
-
 /// The `charset` parameter of a content type.
 fn charset_of(content_type: Option<&str>) -> Option<String> {
     content_type?.split(';').skip(1).find_map(|parameter| {
@@ -171,7 +139,7 @@ fn charset_of(content_type: Option<&str>) -> Option<String> {
 }
 
 /// The charset that a page's `meta` element, or its XML declaration, names.
-fn meta_charset(bytes: &[u8]) -> Option<String> {
+fn declared_charset(bytes: &[u8]) -> Option<String> {
     let start =
         String::from_utf8_lossy(&bytes[..bytes.len().min(CHARSET_BYTES)]).to_ascii_lowercase();
     let element = start.split('<').find(|tag| {
@@ -187,10 +155,6 @@ fn meta_charset(bytes: &[u8]) -> Option<String> {
         .chars()
         .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
         .collect();
-    // A page that could be read so far to find this isn't UTF-16, whatever it says.
-    if name.starts_with("utf-16") {
-        return Some("utf-8".to_owned());
-    }
     (!name.is_empty()).then_some(name)
 }
 
@@ -228,50 +192,6 @@ fn is_binary(byte: u8) -> bool {
     matches!(byte, 0x00..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F)
 }
 
-/// The bytes without a character at the end that was cut off.
-fn whole(bytes: &[u8], cut_off: bool) -> &[u8] {
-    if cut_off {
-        &bytes[..bytes.len() - unfinished(bytes)]
-    } else {
-        bytes
-    }
-}
-
-fn utf8(mut bytes: Vec<u8>, skip: usize, cut_off: bool) -> String {
-    bytes.truncate(whole(&bytes, cut_off).len());
-    bytes.drain(..skip.min(bytes.len()));
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-fn utf16(bytes: &[u8], cut_off: bool, unit: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
-    let mut text: String = char::decode_utf16(units)
-        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect();
-    // Half a pair at the end is what a bound leaves.
-    if cut_off && text.ends_with(char::REPLACEMENT_CHARACTER) {
-        text.pop();
-    }
-    text
-}
-
-fn latin1(bytes: &[u8]) -> String {
-    /// What Windows-1252 has where Latin-1 has control characters.
-    const UPPER: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž',
-        '\u{8F}', '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}',
-        'ž', 'Ÿ',
-    ];
-    bytes
-        .iter()
-        .map(|byte| match byte {
-            0x80..=0x9F => UPPER[usize::from(byte - 0x80)],
-            _ => char::from(*byte),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,14 +202,9 @@ mod tests {
 
     fn text_of(bytes: &[u8], cut_off: bool, content_type: &str) -> String {
         let content_type = Some(content_type);
-        match decode(
-            bytes.to_vec(),
-            cut_off,
-            content_type,
-            Kind::of(content_type),
-        ) {
-            Ok(Decoded::Text(text) | Decoded::Html { text, .. }) => text,
-            other => panic!("not text: {other:?}"),
+        match decode(bytes, cut_off, content_type, Kind::of(content_type)) {
+            Decoded::Text(text) | Decoded::Html { text, .. } => text,
+            Decoded::Binary => panic!("not text: {bytes:?}"),
         }
     }
 
@@ -350,38 +265,54 @@ mod tests {
     }
 
     #[test]
-    fn a_charset_that_is_not_known_is_said() {
-        let decoded = |bytes: &[u8]| {
-            decode(
-                bytes.to_vec(),
-                false,
-                Some("text/plain; charset=Shift_JIS"),
-                Kind::Text,
-            )
-        };
+    fn all_charsets_of_the_web_are_decoded() {
+        for (charset, bytes, expected) in [
+            ("Shift_JIS", &b"\x83\x65\x83\x58\x83\x67"[..], "テスト"),
+            ("euc-jp", b"\xA5\xC6", "テ"),
+            ("iso-2022-jp", b"\x1B$B%F\x1B(B!", "テ!"),
+            ("windows-1251", b"\xCF\xF0\xE8\xE2\xE5\xF2", "Привет"),
+            ("koi8-r", b"\xD0", "п"),
+            ("gb18030", b"\xC4\xE3", "你"),
+            ("big5", b"\xA7A", "你"),
+            ("euc-kr", b"\xB0\xA1", "가"),
+            ("iso-8859-15", b"\xA4", "€"),
+            ("macintosh", b"\x8E", "é"),
+        ] {
+            let content_type = format!("text/plain; charset={charset}");
+            assert_eq!(text(bytes, &content_type), expected, "{charset}");
+            let page = [format!("<meta charset=\"{charset}\">").as_bytes(), bytes].concat();
+            assert!(text(&page, "text/html").ends_with(expected), "{charset}");
+        }
+        let feed = b"<?xml version=\"1.0\" encoding=\"windows-1251\"?><a>\xCF</a>";
+        assert!(text(feed, "application/xml").ends_with("<a>П</a>"));
+        // A name that means nothing is no name.
+        assert_eq!(text("é".as_bytes(), "text/plain; charset=nonsense"), "é");
+        // Cut in the middle of a character.
         assert_eq!(
-            decoded(b"\x83\x65"),
-            Err(UnknownCharset("Shift_JIS".into()))
+            text_of(b"\x83\x65\x83", true, "text/plain; charset=shift_jis"),
+            "テ"
         );
-        assert_eq!(decoded(b"plain"), Ok(Decoded::Text("plain".into())));
+        // After the first KiB a page says nothing any more.
+        let late = format!("{}<meta charset=big5>\u{e9}", " ".repeat(1_100));
+        assert!(text(late.as_bytes(), "text/html").ends_with('é'));
     }
 
     #[test]
     fn bytes_tell_what_the_type_does_not() {
-        let kind = |bytes: &[u8]| decode(bytes.to_vec(), false, None, Kind::Unknown);
+        let kind = |bytes: &[u8]| decode(bytes, false, None, Kind::Unknown);
         assert!(matches!(
             kind(b"\n <!DOCTYPE html><p>x"),
-            Ok(Decoded::Html { .. })
+            Decoded::Html { .. }
         ));
-        assert!(matches!(kind(b"<html>"), Ok(Decoded::Html { .. })));
-        assert!(matches!(kind(b"<pre-x>"), Ok(Decoded::Text(_))));
-        assert!(matches!(kind(b"{\"a\": 1}"), Ok(Decoded::Text(_))));
-        assert_eq!(kind(b"\x89PNG\r\n\x1A\n\0\0"), Ok(Decoded::Binary));
-        assert_eq!(kind(b""), Ok(Decoded::Text(String::new())));
+        assert!(matches!(kind(b"<html>"), Decoded::Html { .. }));
+        assert!(matches!(kind(b"<pre-x>"), Decoded::Text(_)));
+        assert!(matches!(kind(b"{\"a\": 1}"), Decoded::Text(_)));
+        assert_eq!(kind(b"\x89PNG\r\n\x1A\n\0\0"), Decoded::Binary);
+        assert_eq!(kind(b""), Decoded::Text(String::new()));
         // What says that it is text may still be none.
         assert_eq!(
-            decode(b"a\0b".to_vec(), false, Some("text/plain"), Kind::Text),
-            Ok(Decoded::Binary)
+            decode(b"a\0b", false, Some("text/plain"), Kind::Text),
+            Decoded::Binary
         );
     }
 

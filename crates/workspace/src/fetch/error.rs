@@ -105,19 +105,12 @@ pub enum FetchError {
         /// Its size in bytes, if it is known.
         size: Option<u64>,
     },
-    /// The body is compressed, although no compression was offered.
+    /// The body is compressed with something that was not offered.
     Encoded {
         /// The URL.
         url: String,
         /// Its `Content-Encoding`.
         encoding: String,
-    },
-    /// The text is in a charset that isn't known here.
-    Charset {
-        /// The URL.
-        url: String,
-        /// The charset's name as sent.
-        charset: String,
     },
     /// The HTML could not be turned into Markdown.
     Html {
@@ -138,7 +131,7 @@ impl FetchError {
             Self::Binary { .. } => {
                 Some("a command can download it: `curl -o FILE URL` with `claude__bash`".to_owned())
             }
-            Self::Encoded { .. } | Self::Charset { .. } => {
+            Self::Encoded { .. } => {
                 Some("a command can fetch and convert it, with `claude__bash`".to_owned())
             }
             Self::Unreachable { .. } => Some(
@@ -214,12 +207,6 @@ impl fmt::Display for FetchError {
                 write!(
                     f,
                     "`{url}` is compressed as `{encoding}`, which was not requested"
-                )
-            }
-            Self::Charset { url, charset } => {
-                write!(
-                    f,
-                    "`{url}` is in the charset `{charset}`, which is not supported"
                 )
             }
             Self::Html { url } => write!(f, "the HTML of `{url}` could not be converted"),

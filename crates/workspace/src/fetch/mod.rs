@@ -1,6 +1,7 @@
 //! Fetching a page: every hop is judged before it is made, and goes where it was judged to go.
 
 mod body;
+mod encoding;
 mod error;
 mod gate;
 mod html;
@@ -13,6 +14,9 @@ use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
 };
 use reqwest::{Client, Response, Url};
+use tokio::io::AsyncReadExt as _;
+
+use encoding::Problem;
 
 pub use error::{FetchError, Stage};
 pub use gate::PolicyGate;
@@ -199,7 +203,7 @@ async fn send(url: &Url, addresses: &[SocketAddr]) -> Result<Response, FetchErro
         .map_err(unreachable)?;
     client
         .get(url.clone())
-        .header(ACCEPT_ENCODING, "identity")
+        .header(ACCEPT_ENCODING, encoding::ACCEPTED)
         .send()
         .await
         .map_err(unreachable)
@@ -238,19 +242,11 @@ fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, Fetch
 async fn receive(
     request: &FetchRequest,
     url: &Url,
-    mut response: Response,
+    response: Response,
 ) -> Result<Fetched, FetchError> {
     let status = response.status();
     let content_type = text_header(response.headers(), &CONTENT_TYPE);
-    if let Some(encoding) = text_header(response.headers(), &CONTENT_ENCODING)
-        && !encoding.trim().is_empty()
-        && !encoding.trim().eq_ignore_ascii_case("identity")
-    {
-        return Err(FetchError::Encoded {
-            url: shown(url),
-            encoding,
-        });
-    }
+    let encoding = text_header(response.headers(), &CONTENT_ENCODING).unwrap_or_default();
 
     let kind = body::Kind::of(content_type.as_deref());
     let unreadable = status.is_client_error() || status.is_server_error();
@@ -275,37 +271,36 @@ async fn receive(
         };
     }
 
-    let mut bytes = Vec::new();
-    let mut truncated = false;
     let announced = response.content_length();
-    while let Some(chunk) = response
-        .chunk()
+    let is_encoded = !encoding.is_empty();
+    let reader = encoding::decoder(response, &encoding)
         .await
-        .map_err(|error| FetchError::Interrupted {
-            url: shown(url),
-            received: bytes.len(),
-            reason: root_cause(&error),
-        })?
-    {
-        let room = request.max_bytes - bytes.len();
-        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() > room {
-            truncated = true;
-            break;
-        }
+        .map_err(|problem| match problem {
+            Problem::Unknown => FetchError::Encoded {
+                url: shown(url),
+                encoding: encoding.clone(),
+            },
+            Problem::Io(error) => interrupted(url, 0, &error),
+        })?;
+    let mut bytes = Vec::new();
+    // One byte more tells whether there is more; what is decoded counts.
+    let mut reader = reader.take(request.max_bytes as u64 + 1);
+    if let Err(error) = reader.read_to_end(&mut bytes).await {
+        return Err(interrupted(url, bytes.len(), &error));
     }
-    let size = if truncated {
-        announced
-    } else {
-        Some(bytes.len() as u64)
+    let truncated = bytes.len() > request.max_bytes;
+    bytes.truncate(request.max_bytes);
+    let size = match truncated {
+        true => announced.filter(|_| !is_encoded),
+        false => Some(bytes.len() as u64),
     };
 
-    match body::decode(bytes, truncated, content_type.as_deref(), kind) {
-        Ok(body::Decoded::Text(text)) => {
+    match body::decode(&bytes, truncated, content_type.as_deref(), kind) {
+        body::Decoded::Text(text) => {
             let (content, cut) = body::cut(text, request.max_bytes);
             Ok(fetched(content, truncated || cut))
         }
-        Ok(body::Decoded::Html { text, xml }) => {
+        body::Decoded::Html { text, xml } => {
             // Only the processor is needed for this, and it may be needed for a while.
             let (content, lost) =
                 tokio::task::spawn_blocking(move || html::to_markdown(&text, xml))
@@ -315,12 +310,17 @@ async fn receive(
             let (content, cut) = body::cut(content, request.max_bytes);
             Ok(fetched(content, truncated || lost || cut))
         }
-        Ok(body::Decoded::Binary) if unreadable => Ok(fetched(String::new(), truncated)),
-        Ok(body::Decoded::Binary) => Err(binary(size)),
-        Err(body::UnknownCharset(charset)) => Err(FetchError::Charset {
-            url: shown(url),
-            charset,
-        }),
+        body::Decoded::Binary if unreadable => Ok(fetched(String::new(), truncated)),
+        body::Decoded::Binary => Err(binary(size)),
+    }
+}
+
+/// The connection broke, or what came over it can't be decompressed.
+fn interrupted(url: &Url, received: usize, error: &std::io::Error) -> FetchError {
+    FetchError::Interrupted {
+        url: shown(url),
+        received,
+        reason: root_cause(error),
     }
 }
 
@@ -350,8 +350,8 @@ fn shown(url: &Url) -> String {
 }
 
 /// The innermost error says what happened; those around it repeat the URL.
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }

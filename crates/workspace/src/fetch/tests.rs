@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder};
 use axum::Router;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -57,6 +58,22 @@ fn typed(content_type: &'static str, body: impl Into<Vec<u8>>) -> Response {
     ([(header::CONTENT_TYPE, content_type)], body.into()).into_response()
 }
 
+const TEXT: &str = "all the same, all the same, all the same";
+
+fn encoded(encoding: &'static str, body: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain"),
+        (header::CONTENT_ENCODING, encoding),
+    ];
+    (headers, body).into_response()
+}
+
+async fn compressed(mut encoder: impl tokio::io::AsyncRead + Unpin) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encoder.read_to_end(&mut bytes).await.expect("compressed");
+    bytes
+}
+
 fn redirect(to: String) -> Response {
     (StatusCode::FOUND, [(header::LOCATION, to)]).into_response()
 }
@@ -76,7 +93,30 @@ async fn page(Path(name): Path<String>, headers: HeaderMap) -> Response {
         "sjis" => typed("text/plain; charset=shift_jis", b"\x83\x65".to_vec()),
         "png" => typed("image/png", b"\x89PNG\0\0".to_vec()),
         "unknown" => typed("application/octet-stream", vec![0; 10]),
-        "gzip" => ([(header::CONTENT_ENCODING, "gzip")], "x").into_response(),
+        "zstd" => encoded("zstd", b"x".to_vec()),
+        "gzip" => encoded("gzip", compressed(GzipEncoder::new(TEXT.as_bytes())).await),
+        "deflate" => encoded(
+            "deflate",
+            compressed(ZlibEncoder::new(TEXT.as_bytes())).await,
+        ),
+        "raw-deflate" => encoded(
+            "deflate",
+            compressed(DeflateEncoder::new(TEXT.as_bytes())).await,
+        ),
+        "br" => encoded("br", compressed(BrotliEncoder::new(TEXT.as_bytes())).await),
+        "twice" => {
+            let once = compressed(BrotliEncoder::new(TEXT.as_bytes())).await;
+            encoded(
+                "br, gzip",
+                compressed(GzipEncoder::new(once.as_slice())).await,
+            )
+        }
+        "broken-gzip" => encoded("gzip", b"no gzip at all".to_vec()),
+        "bomb" => {
+            let zeros = vec![b' '; 200 << 20];
+            encoded("gzip", compressed(GzipEncoder::new(zeros.as_slice())).await)
+        }
+        "nothing-gzip" => encoded("gzip", Vec::new()),
         "missing" => (StatusCode::NOT_FOUND, typed("text/plain", "no such page")).into_response(),
         "missing-png" => (StatusCode::NOT_FOUND, typed("image/png", vec![0])).into_response(),
         "empty" => StatusCode::NO_CONTENT.into_response(),
@@ -153,6 +193,7 @@ async fn html_is_markdown_and_other_text_is_as_it_is() {
     assert_eq!(content("sniffed").await, "# Sniffed");
     assert_eq!(content("json").await, "{\"a\": [1, 2]}");
     assert_eq!(content("latin1").await, "café");
+    assert_eq!(content("sjis").await, "テ");
     assert_eq!(content("empty").await, "");
     let json = serde_json::to_value(&page).expect("serialises");
     let keys: Vec<&String> = json.as_object().expect("an object").keys().collect();
@@ -179,15 +220,26 @@ async fn what_is_not_text_is_an_error_that_says_what_it_is() {
             .ends_with("`application/octet-stream`, 10 bytes"),
         "{error}"
     );
-    let error = fetched("sjis").await.expect_err("an unknown charset");
+    let error = fetched("zstd").await.expect_err("compressed otherwise");
     assert!(
-        matches!(&error, FetchError::Charset { charset, .. } if charset == "shift_jis"),
+        matches!(&error, FetchError::Encoded { encoding, .. } if encoding == "zstd"),
         "{error}"
     );
-    let error = fetched("gzip").await.expect_err("compressed");
-    assert!(
-        matches!(&error, FetchError::Encoded { encoding, .. } if encoding == "gzip"),
-        "{error}"
+}
+
+#[tokio::test]
+async fn compressed_bodies_are_decompressed() {
+    for name in ["gzip", "deflate", "raw-deflate", "br", "twice"] {
+        assert_eq!(content(name).await, TEXT, "{name}");
+    }
+    assert_eq!(content("nothing-gzip").await, "");
+    let error = fetched("broken-gzip").await.expect_err("no gzip");
+    assert!(matches!(error, FetchError::Interrupted { .. }), "{error}");
+    // The limit is one of what is decompressed.
+    let page = fetched("bomb").await.expect("an answer");
+    assert_eq!(
+        (page.content.len(), page.truncated),
+        (DEFAULT_MAX_BYTES, true)
     );
 }
 

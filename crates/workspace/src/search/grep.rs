@@ -5,11 +5,13 @@ use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cuecard_source::diagnostic::did_you_mean;
 use globset::GlobSet;
 use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
 use grep_searcher::{MmapChoice, Searcher, SearcherBuilder};
 use ignore::WalkBuilder;
+use ignore::types::{Types, TypesBuilder};
 
 use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
 
@@ -45,14 +47,21 @@ pub struct Grep {
     /// An absolute path: a folder, searched with all below it, or a file.
     pub path: PathBuf,
     /// Which files: without a `/` it is matched against the name in any folder, else against the path
-    /// from `path`; a leading `!` turns it round. A file named by `path` is searched in any case.
+    /// from `path`; a leading `!` turns it round. Several are separated by blanks, or by commas outside of braces; the
+    /// last that matches decides. A file named by `path` is searched in any case.
     pub glob: Option<String>,
+    /// Which files by their type, as ripgrep names it: `py`, `rust`. A file named by `path` is searched in any case.
+    pub file_type: Option<String>,
     /// What to give.
     pub output_mode: OutputMode,
-    /// How many lines to give around each match, at most a thousand.
-    pub context: usize,
+    /// How many lines to give before each match, at most a thousand.
+    pub context_before: usize,
+    /// How many lines to give after each match, at most a thousand.
+    pub context_after: usize,
     /// The most rows to give; all are counted. `None` or 0 is all of them, within the limits.
     pub head_limit: Option<usize>,
+    /// How many rows to leave out before the first.
+    pub offset: usize,
     /// Whether case makes no difference.
     pub case_insensitive: bool,
     /// Whether a match may span lines; `.` then matches a line end.
@@ -86,7 +95,7 @@ pub enum GrepOutcome {
         files: Vec<String>,
         /// How many hold one, listed or not.
         count: usize,
-        /// Whether `files` lacks some.
+        /// Whether some follow those in `files`.
         truncated: bool,
         /// What could not be searched.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,7 +107,7 @@ pub enum GrepOutcome {
         matches: Vec<GrepMatch>,
         /// How many there are, listed or not.
         total_matches: usize,
-        /// Whether `matches` lacks some, or some of their context.
+        /// Whether some follow those in `matches`, or some of their context is missing.
         truncated: bool,
         /// What could not be searched.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,6 +140,7 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
         request.multiline,
     )?;
     let filter = request.glob.as_deref().map(Filter::new).transpose()?;
+    let types = request.file_type.as_deref().map(types).transpose()?;
     let metadata = fs::metadata(&request.path)
         .map_err(|source| SearchError::of_path(&request.path, source))?;
 
@@ -144,7 +154,12 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
         mode: request.output_mode,
         limits,
         max_rows: asked.min(limits.results),
-        rows: Rows::new(asked.min(limits.results), request.context.min(MAX_CONTEXT)),
+        offset: request.offset,
+        rows: Rows::new(
+            asked.min(limits.results),
+            request.offset,
+            [request.context_before, request.context_after].map(|lines| lines.min(MAX_CONTEXT)),
+        ),
         files: Vec::new(),
         files_count: 0,
         skipped: Vec::new(),
@@ -154,7 +169,7 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
             note_skipped(&mut search.skipped, &request.path, "it is a binary file");
         }
     } else if metadata.is_dir() {
-        search.folder(&request.path, filter.as_ref())?;
+        search.folder(&request.path, filter.as_ref(), types)?;
     } else {
         return Err(SearchError::NotSearchable {
             path: request.path.clone(),
@@ -164,48 +179,90 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
 }
 
 fn searcher(request: &Grep) -> Searcher {
-    let context = match request.output_mode {
-        OutputMode::Content => request.context.min(MAX_CONTEXT),
-        OutputMode::FilesWithMatches | OutputMode::Count => 0,
+    let [before, after] = match request.output_mode {
+        OutputMode::Content => {
+            [request.context_before, request.context_after].map(|lines| lines.min(MAX_CONTEXT))
+        }
+        OutputMode::FilesWithMatches | OutputMode::Count => [0, 0],
     };
     SearcherBuilder::new()
         .line_terminator(LineTerminator::crlf())
         .line_number(true)
         .multi_line(request.multiline)
-        .before_context(context)
-        .after_context(context)
+        .before_context(before)
+        .after_context(after)
         .heap_limit(Some(MAX_BUFFER_BYTES))
         .memory_map(MmapChoice::never())
         .build()
 }
 
+/// The files of this type.
+fn types(name: &str) -> Result<Types, SearchError> {
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults().select(name);
+    builder.build().map_err(|_| {
+        let definitions = builder.definitions();
+        let names = definitions.iter().map(ignore::types::FileTypeDef::name);
+        SearchError::FileType {
+            name: name.to_owned(),
+            proposal: did_you_mean(name, names).map(str::to_owned),
+        }
+    })
+}
+
 /// Which files of a folder are searched.
 struct Filter {
-    matcher: GlobSet,
-    wanted: bool,
+    /// Each with whether it admits what it matches.
+    globs: Vec<(GlobSet, bool)>,
 }
 
 impl Filter {
-    fn new(glob: &str) -> Result<Self, SearchError> {
-        let (wanted, glob) = glob
-            .strip_prefix('!')
-            .map_or((true, glob), |rest| (false, rest));
-        let anchored = glob.strip_prefix('/');
-        let matcher = match anchored {
-            Some(rest) => pattern::compile_glob(rest)?,
-            None if glob.contains('/') => pattern::compile_glob(glob)?,
-            None => {
-                // Checked as written, so that an error shows what the author wrote.
-                pattern::compile_glob(glob)?;
-                pattern::compile_glob(&format!("**/{glob}"))?
-            }
-        };
-        Ok(Self { matcher, wanted })
+    fn new(text: &str) -> Result<Self, SearchError> {
+        let globs = split(text)
+            .into_iter()
+            .map(|glob| {
+                let (wanted, glob) = glob
+                    .strip_prefix('!')
+                    .map_or((true, glob), |rest| (false, rest));
+                let anchored = glob.strip_prefix('/');
+                let matcher = match anchored {
+                    Some(rest) => pattern::compile_glob(rest)?,
+                    None if glob.contains('/') => pattern::compile_glob(glob)?,
+                    None => {
+                        // Checked as written, so that an error shows what the author wrote.
+                        pattern::compile_glob(glob)?;
+                        pattern::compile_glob(&format!("**/{glob}"))?
+                    }
+                };
+                Ok((matcher, wanted))
+            })
+            .collect::<Result<_, SearchError>>()?;
+        Ok(Self { globs })
     }
 
     fn admits(&self, from_root: &Path) -> bool {
-        self.matcher.is_match(from_root) == self.wanted
+        let mut globs = self.globs.iter().rev();
+        match globs.find(|(matcher, _)| matcher.is_match(from_root)) {
+            Some((_, wanted)) => *wanted,
+            None => self.globs.iter().all(|(_, wanted)| !wanted),
+        }
     }
+}
+
+/// The globs in a text, which is one itself if there is nothing to part it at.
+fn split(text: &str) -> Vec<&str> {
+    let mut globs = Vec::new();
+    for word in text.split_whitespace() {
+        if word.contains('{') {
+            globs.push(word);
+        } else {
+            globs.extend(word.split(',').filter(|glob| !glob.is_empty()));
+        }
+    }
+    if globs.is_empty() {
+        globs.push(text);
+    }
+    globs
 }
 
 #[derive(PartialEq, Eq)]
@@ -220,6 +277,7 @@ struct Search<'a> {
     mode: OutputMode,
     limits: &'a Limits,
     max_rows: usize,
+    offset: usize,
     rows: Rows,
     files: Vec<String>,
     files_count: usize,
@@ -227,8 +285,16 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn folder(&mut self, root: &Path, filter: Option<&Filter>) -> Result<(), SearchError> {
+    fn folder(
+        &mut self,
+        root: &Path,
+        filter: Option<&Filter>,
+        types: Option<Types>,
+    ) -> Result<(), SearchError> {
         let mut walk = WalkBuilder::new(root);
+        if let Some(types) = types {
+            walk.types(types);
+        }
         walk.git_global(false)
             .add_custom_ignore_filename(".rgignore")
             .follow_links(false)
@@ -285,7 +351,9 @@ impl Search<'_> {
         }
         if found > 0 {
             self.files_count += 1;
-            if self.mode == OutputMode::FilesWithMatches && self.files.len() < self.max_rows {
+            let is_row =
+                self.mode == OutputMode::FilesWithMatches && self.files_count > self.offset;
+            if is_row && self.files.len() < self.max_rows {
                 self.files.push(name.to_owned());
             }
         }
@@ -296,7 +364,7 @@ impl Search<'_> {
         let (total, skipped) = (self.rows.total(), self.skipped);
         match self.mode {
             OutputMode::FilesWithMatches => GrepOutcome::Files {
-                truncated: self.files.len() < self.files_count,
+                truncated: self.files.len() < self.files_count.saturating_sub(self.offset),
                 files: self.files,
                 count: self.files_count,
                 skipped,
@@ -443,7 +511,7 @@ mod tests {
         let folder = tree(&[("f", b"1\n2\nhit 3\n4\nhit 5\r\n6\n7\n8\nhit 9")]);
         let mut request = request(&folder, "^HIT \\d$", OutputMode::Content);
         request.case_insensitive = true;
-        request.context = 2;
+        (request.context_before, request.context_after) = (2, 2);
         let (matches, total, truncated) = content(&request);
         assert_eq!((total, truncated), (3, false));
         let shape: Vec<(u64, &str, Vec<&str>, Vec<&str>)> = matches
@@ -468,7 +536,7 @@ mod tests {
     fn context_does_not_reach_over_a_gap_or_into_another_file() {
         let folder = tree(&[("a", b"hit\nx\ny\nz\nhit\n"), ("b", b"hit\n")]);
         let mut request = request(&folder, "hit", OutputMode::Content);
-        request.context = 1;
+        (request.context_before, request.context_after) = (1, 1);
         let (matches, ..) = content(&request);
         let before: Vec<&[String]> = matches
             .iter()
@@ -487,7 +555,7 @@ mod tests {
         let folder = tree(&[("a", b"x\nx\n"), ("b", b"x\n")]);
         let mut request = request(&folder, "x", OutputMode::Content);
         request.head_limit = Some(1);
-        request.context = 1;
+        (request.context_before, request.context_after) = (1, 1);
         let (matches, total, truncated) = content(&request);
         assert_eq!((matches.len(), total, truncated), (1, 3, true));
         assert_eq!(matches[0].context_after, ["x"]);
@@ -522,7 +590,7 @@ mod tests {
         let mut request = request(&folder, "start.*?end", OutputMode::Content);
         assert_eq!(content(&request).1, 0);
         request.multiline = true;
-        request.context = 1;
+        (request.context_before, request.context_after) = (1, 1);
         let (matches, ..) = content(&request);
         assert_eq!(
             (matches[0].line_num, matches[0].line.as_str()),
@@ -604,6 +672,57 @@ mod tests {
             grep(&request, &Limits::default()),
             Err(SearchError::NotSearchable { .. })
         ));
+    }
+
+    #[test]
+    fn files_are_chosen_by_several_globs_and_by_type() {
+        let folder = tree(&[
+            ("a.py", b"x"),
+            ("b/c.rs", b"x"),
+            ("d.txt", b"x"),
+            ("e.pyi", b"x"),
+        ]);
+        let mut request = request(&folder, "x", OutputMode::default());
+        for (glob, expected) in [
+            ("*.py *.rs", &["a.py", "b/c.rs"][..]),
+            ("*.py,*.txt", &["a.py", "d.txt"]),
+            ("*.{py,rs} !a.*", &["b/c.rs"]),
+            ("!*.py,!*.rs", &["d.txt", "e.pyi"]),
+        ] {
+            request.glob = Some(glob.into());
+            assert_eq!(files(&request), expected, "{glob}");
+        }
+        request.glob = None;
+        request.file_type = Some("py".into());
+        assert_eq!(files(&request), ["a.py", "e.pyi"]);
+        request.glob = Some("a*".into());
+        assert_eq!(files(&request), ["a.py"]);
+        request.file_type = Some("pyy".into());
+        let error = grep(&request, &Limits::default()).expect_err("no type");
+        assert_eq!(error.to_string(), "`pyy` is not a known type of files");
+        assert_eq!(error.help().as_deref(), Some("did you mean `py`?"));
+    }
+
+    #[test]
+    fn context_can_be_on_one_side_and_rows_can_be_left_out() {
+        let folder = tree(&[("f", b"1\nhit 2\n3\nhit 4\n5\n")]);
+        let mut request = request(&folder, "hit", OutputMode::Content);
+        request.context_after = 1;
+        let (matches, ..) = content(&request);
+        assert_eq!(matches[0].context_after, ["3"]);
+        assert!(matches[0].context_before.is_empty());
+        (request.context_before, request.context_after) = (2, 0);
+        let (matches, ..) = content(&request);
+        assert_eq!(matches[0].context_before, ["1"]);
+        assert_eq!(matches[1].context_before, ["hit 2", "3"]);
+        assert!(matches[1].context_after.is_empty());
+        request.offset = 1;
+        let (matches, total, truncated) = content(&request);
+        assert_eq!((matches.len(), total, truncated), (1, 2, false));
+        assert_eq!(matches[0].line_num, 4);
+        request.head_limit = Some(1);
+        request.offset = 0;
+        assert!(content(&request).2);
     }
 
     #[test]

@@ -98,6 +98,13 @@ pub enum SearchError {
         /// The bound in bytes.
         limit: usize,
     },
+    /// There is no type of files of this name.
+    FileType {
+        /// The name.
+        name: String,
+        /// The name that was probably meant.
+        proposal: Option<String>,
+    },
     /// A glob that leaves the folder it is looked for in.
     Outside {
         /// The pattern as given.
@@ -167,6 +174,10 @@ impl SearchError {
                 .parent()
                 .map(|parent| format!("the folder it is in is `{}`", parent.display())),
             Self::NotFound { hint, .. } => hint.clone(),
+            Self::FileType { proposal, .. } => Some(match proposal {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "`rg --type-list` lists them; `glob` selects by name: `*.ext`".to_owned(),
+            }),
             Self::TooLong { .. }
             | Self::NotSearchable { .. }
             | Self::Unreadable { .. }
@@ -200,6 +211,7 @@ impl fmt::Display for SearchError {
                     "the {kind} is {length} bytes long, at most {limit} are allowed"
                 )
             }
+            Self::FileType { name, .. } => write!(f, "`{name}` is not a known type of files"),
             Self::Outside { pattern, root } => {
                 write!(
                     f,

@@ -60,6 +60,41 @@ fn python_over_http_in_the_modern_era() {
     over_http("modern", MODERN);
 }
 
+/// A tool that asks in the middle of its work can do so over the older protocol only.
+fn falls_back_to_ask(entry: &Value) {
+    let mut scratch = with_server(entry);
+    patient(&mut scratch);
+    let scenario = json!({
+        "version": "2.1",
+        "metadata": {"name": "Fall back"},
+        "answers": {"elicitation": [{"match": {"contains": "Really"}, "action": "accept", "content": {"name": "Ada"}}]},
+        "steps": [
+            {"step": 1, "id": "before", "tool": "mcp__peer__era", "params": {}, "output": {"protocol": "$.protocol"}},
+            {"step": 2, "tool": "mcp__peer__confirm", "params": {"what": "go"},
+             "expect": {"json_path": "$.by", "equals": "Ada"}},
+            {"step": 3, "id": "after", "tool": "mcp__peer__era", "params": {}, "output": {"protocol": "$.protocol"}},
+        ],
+    });
+    scratch
+        .write("scenario.json", scenario.to_string())
+        .expect("writable");
+    let played = program::play(&scratch, &["scenario.json"], 0);
+    assert_eq!(played.output("before", "protocol"), MODERN);
+    assert_eq!(played.output("after", "protocol"), LEGACY);
+    let said = "server `peer` can't ask anything over protocol 2026-07-28";
+    assert!(played.stderr.contains(said), "{}", played.stderr);
+}
+
+#[test]
+fn python_falls_back_to_the_legacy_era_to_ask() {
+    let Some(python) = python() else { return };
+    let script = script("python_sdk.py");
+    falls_back_to_ask(&json!({"command": python, "args": [script, "stdio"]}));
+    let script = script.to_str().expect("a path of UTF-8");
+    let server = HttpServer::start(&python, &[], &[script, "http"]);
+    falls_back_to_ask(&json!({"url": server.url}));
+}
+
 fn plays_in_its_era(entry: &Value, transport: &str, spoken: &str) {
     let mut scratch = with_server(entry);
     patient(&mut scratch);

@@ -18,6 +18,7 @@ async fn tools_are_listed_page_by_page_once_and_again_when_they_changed() {
         description: Some("A".to_owned()),
         input_schema: json!({ "type": "object" }),
         output_schema: None,
+        requires_task: false,
     };
     assert_eq!(tools[0], expected);
     assert_eq!((tools.len(), tools[1].name.as_str()), (2, "list1"));

@@ -30,16 +30,18 @@ impl Tools {
             Some("count") => OutputMode::Count,
             Some(other) => return Err(format!("`output_mode` can't be `{other}`")),
         };
-        let by_type = args.optional("type").map(|kind| format!("*.{kind}"));
         let request = Grep {
             pattern: args.text("pattern")?.to_owned(),
             path: self.readable(args.optional("path").unwrap_or("."))?,
-            glob: args.optional("glob").map(str::to_owned).or(by_type),
+            glob: args.optional("glob").map(str::to_owned),
+            file_type: args.optional("type").map(str::to_owned),
             output_mode,
-            context: before.max(after),
+            context_before: before,
+            context_after: after,
             head_limit: args
                 .number("head_limit")
                 .and_then(|limit| usize::try_from(limit).ok()),
+            offset: 0,
             case_insensitive: args.is("-i"),
             multiline: args.is("multiline"),
         };
@@ -54,12 +56,9 @@ impl Tools {
                 let mut told = (String::new(), 0);
                 for found in &matches {
                     let file = self.told(Path::new(&found.file)).into_owned();
-                    let n_before = found.context_before.len();
-                    let skipped = n_before.saturating_sub(before);
-                    let first = found.line_num - n_before as u64 + skipped as u64;
-                    let lines = found.context_before.iter().skip(skipped);
-                    let lines = lines.chain([&found.line]);
-                    let lines = lines.chain(found.context_after.iter().take(after));
+                    let first = found.line_num - found.context_before.len() as u64;
+                    let lines = found.context_before.iter().chain([&found.line]);
+                    let lines = lines.chain(&found.context_after);
                     for (number, line) in (first..).zip(lines) {
                         if told.0 == file && number <= told.1 {
                             continue;

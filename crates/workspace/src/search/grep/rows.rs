@@ -16,7 +16,9 @@ const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// The rows of all files.
 pub(super) struct Rows {
     max_rows: usize,
-    context: usize,
+    offset: usize,
+    before: usize,
+    after: usize,
     matches: Vec<GrepMatch>,
     total: usize,
     kept_bytes: usize,
@@ -24,10 +26,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(max_rows: usize, context: usize) -> Self {
+    pub(super) fn new(max_rows: usize, offset: usize, [before, after]: [usize; 2]) -> Self {
         Self {
             max_rows,
-            context,
+            offset,
+            before,
+            after,
             matches: Vec::new(),
             total: 0,
             kept_bytes: 0,
@@ -41,7 +45,7 @@ impl Rows {
     }
 
     pub(super) fn truncated(&self) -> bool {
-        self.lost_context || self.matches.len() < self.total
+        self.lost_context || self.matches.len() < self.total.saturating_sub(self.offset)
     }
 
     pub(super) fn into_matches(self) -> Vec<GrepMatch> {
@@ -49,7 +53,9 @@ impl Rows {
     }
 
     fn has_room(&self) -> bool {
-        self.matches.len() < self.max_rows && self.kept_bytes < MAX_KEPT_BYTES
+        self.total > self.offset
+            && self.matches.len() < self.max_rows
+            && self.kept_bytes < MAX_KEPT_BYTES
     }
 }
 
@@ -60,7 +66,7 @@ pub(super) struct FileSink<'a> {
     rows: &'a mut Rows,
     cancel: &'a AtomicBool,
     found: usize,
-    /// The last lines delivered, without a gap, as many as context is asked for.
+    /// The last lines delivered, without a gap, as many as are asked for before a match.
     recent: VecDeque<String>,
     /// The number of the line that would come next without a gap.
     next_line: u64,
@@ -107,7 +113,7 @@ impl<'a> FileSink<'a> {
     /// One line: context after the rows before it, and before the rows after it.
     fn deliver(&mut self, number: u64, bytes: &[u8]) {
         self.next_line = number + 1;
-        if self.rows.context == 0 {
+        if self.rows.before == 0 && self.rows.after == 0 {
             return;
         }
         let line = text_of(bytes);
@@ -123,10 +129,10 @@ impl<'a> FileSink<'a> {
         while self.open.front().is_some_and(|(_, wanted)| *wanted == 0) {
             self.open.pop_front();
         }
-        if self.recent.len() == self.rows.context {
+        self.recent.push_back(line);
+        if self.recent.len() > self.rows.before {
             self.recent.pop_front();
         }
-        self.recent.push_back(line);
     }
 
     fn keep(&mut self, number: u64, bytes: &[u8]) -> Option<usize> {
@@ -169,9 +175,9 @@ impl Sink for FileSink<'_> {
             self.deliver(number, line);
         }
         if let Some(row) = row
-            && self.rows.context > 0
+            && self.rows.after > 0
         {
-            self.open.push_back((row, self.rows.context));
+            self.open.push_back((row, self.rows.after));
         }
         Ok(true)
     }

@@ -1,0 +1,3 @@
+a
+return 1
+b

@@ -1,0 +1,2 @@
+c
+return 2
