@@ -307,15 +307,6 @@ async fn tools_to_fit(session: &Session, arguments: &Map<String, Json>) -> Optio
     session.tools().await.ok()?
 }
 
-fn has_text(value: &Json) -> bool {
-    match value {
-        Json::String(_) => true,
-        Json::Array(items) => items.iter().any(has_text),
-        Json::Object(members) => members.values().any(has_text),
-        Json::Null | Json::Bool(_) | Json::Number(_) => false,
-    }
-}
-
 /// Binds data inside script parameters, so that what a peer answered never becomes code.
 fn bind_scripts(
     toolbox: &Toolbox,
