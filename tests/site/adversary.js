@@ -1251,7 +1251,8 @@ function describe(target) {
   const mark = item && [...slotsOf(item, isOther)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
   const isMark = Boolean(mark) && [target, ...labelsOf(target)].some((one) => one.contains(mark.node));
   const isTold = target.localName === 'input' ? target.type : null;
-  const named = target.matches(CONTROLS) ? accessibleName(target) : null;
+  // A `summary` has no role: a step knows it by its text.
+  const named = target.matches(CONTROLS) && target.localName !== 'summary' ? accessibleName(target) : null;
   return { role, names, named, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, isInItem: Boolean(item), alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
 }
 

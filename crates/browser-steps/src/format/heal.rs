@@ -493,7 +493,7 @@ mod tests {
             .expect_err("another step");
         assert!(error.message.contains("`st-1`"), "{}", error.message);
         for (from, to) in [
-            ("/1/selectors/", "/0/selectors/"),
+            ("/1/selectors\"", "/0/selectors\""),
             ("\"stepId\": \"st-2\"", "\"stepId\": \"st-1\""),
             ("/1/fingerprint/name", "/1/value"),
         ] {
