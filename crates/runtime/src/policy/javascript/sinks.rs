@@ -130,6 +130,7 @@ impl Script<'_> {
                 let name = found.iter().flatten().last();
                 let what = match name.map_or("", |name| name.as_str()) {
                     "]" => "it as the name of a member that is called or set".to_owned(),
+                    name if found[0].contains("= ") => format!("`{name} = …`"),
                     name => format!("`{name}`"),
                 };
                 return Err(refusal(
