@@ -1,28 +1,22 @@
-#!/usr/bin/env python3
-"""Browser scenarios: all parse, replay and run as what they are exported to; and how fast that is.
+"""Browser scenarios: all parse, replay and run as what they are exported to; and how fast that is."""
 
-`benches/run` prints its rows with the others. Alone: `benches/browser.py --help`."""
-
-import argparse
 import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-sys.dont_write_bytecode = True
 import calls
+from bench import ROOT, left_out
 
-ROOT = Path(__file__).resolve().parent.parent
+# Rows of this part when nothing is left out; a smoke run leaves out the larger page.
+ROWS, SMOKE_ROWS = 18, 13
 SCENARIOS = ROOT / "tests/scenarios/browser"
 BY_HAND = ROOT / "benches/browser_by_hand.mjs"
 IN_VIEW = ROOT / "benches/browser_in_view.mjs"
-TIMES = 10
 # Two browsers at once; what is timed runs alone.
 WORKERS = 2
 # What twenty steps are timed with; `browser_by_hand.mjs` does the same.
@@ -141,7 +135,7 @@ def scenarios(place, times):
     for form in ("chrome-devtools", "playwright", "spec"):
         title = "by @playwright/test" if form == "spec" else f"through the server {form}"
         if form == "spec" and not place.runner:
-            yield f"exports, run {title}", "left out: it is not installed", ""
+            yield left_out(f"exports, run {title}", "it is not installed")
             continue
         whole = [name for name in parsed if place.convert(name, form)]
         what = f"exports, run {title}"
@@ -206,13 +200,13 @@ def text(place):
     yield "text for a model, page of 1,000 elements", measured, f"< {LONGEST_TEXT:,}, all in view"
 
 
-def states(place, program):
+def states(place, program, size):
     """Large pages captured, read, written for a model, and searched by the rules: a program of its own does it."""
     targets = {
         (1000, "captured again"): CAPTURE_SMALL, (10_000, "captured again"): CAPTURE_LARGE,
         (10_000, "decoded, indexed and written for a model"): OWN_PART, (1000, "rules"): RULES, (10_000, "rules"): RULES,
     }
-    _, succeeded, said = place.run(program)
+    _, succeeded, said = place.run(program, size)
     if not succeeded:
         sys.exit(f"{program.name} failed:\n{said[-2000:]}")
     for line in said.splitlines():
@@ -221,49 +215,26 @@ def states(place, program):
         yield f"page of {int(elements):,} elements, {what}", f"{median} ms (worst {worst})", f"<= {target} ms" if target else ""
 
 
-def rows(binary, examples, peers, runner, folder, quick, only=None):
-    """The lines of the table."""
+def rows(bench):
     missing = [name for name in ("node", "chromium") if not shutil.which(name)]
-    missing += [] if (peers / "npm/node_modules/playwright-core").exists() else ["playwright-core"]
+    missing += [] if (bench.peers / "npm/node_modules/playwright-core").exists() else ["playwright-core"]
     if missing:
-        yield "browser scenarios", f"left out: no {', no '.join(missing)} (`./test` installs it)", ""
+        yield left_out("browser scenarios", f"no {', no '.join(missing)} (`./test` installs it)")
         return
     # The page made with React needs the packages.
-    env = {**os.environ, "CUECARD_TEST_PEERS": str(peers)}
-    with calls.serving([examples / "site"], folder, str.strip, env) as site:
-        work = folder / "browser"
+    env = {**os.environ, "CUECARD_TEST_PEERS": str(bench.peers)}
+    with calls.serving([bench.examples / "site"], bench.folder, str.strip, env) as site:
+        work = bench.folder / "browser"
         work.mkdir()
-        place = Place(binary, site, peers, runner, work)
-        if only:
-            place.names = [name for name in place.names if only in name]
-        times = 1 if quick else TIMES
-        yield from scenarios(place, times)
-        if not only:
-            yield from timed(place, 3 if quick else TIMES)
-            yield from text(place)
-            yield from states(place, examples / "states")
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Plays the browser scenarios again and again, and prints a table.")
-    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-    peers = Path(os.environ.get("CUECARD_TEST_PEERS", ROOT / "target/test-peers"))
-    parser.add_argument("--binary", type=Path, default=built / "cuecard", help="the program (default: %(default)s)")
-    parser.add_argument("--examples", type=Path, default=built / "examples", help="where `site` and `states` are (default: %(default)s)")
-    parser.add_argument("--runner", type=Path, help="a node_modules with @playwright/test in it (default: that of the test peers)")
-    parser.add_argument("--quick", action="store_true", help="everything once")
-    parser.add_argument("--only", metavar="PART", help="only scenarios with PART in their name, without the speed")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        for what, measured, target in rows(args.binary, args.examples, peers, args.runner or runner_of(peers), Path(name), args.quick, args.only):
-            print(f"{what:<48}  {measured:<60}  {target}", flush=True)
+        place = Place(bench.binary, site, bench.peers, runner_of(bench.peers), work)
+        place.names = bench.pick(place.names, place.names, [TIMED])
+        yield from scenarios(place, bench.pick(10, 1, 1))
+        yield from timed(place, bench.pick(10, 3, 1))
+        yield from text(place)
+        yield from states(place, bench.examples / "states", bench.pick("full", "full", "smoke"))
 
 
 def runner_of(peers):
     """The node_modules of the peers, if Playwright's own runner is among them."""
     modules = peers / "npm/node_modules"
     return modules if (modules / "@playwright/test").exists() else None
-
-
-if __name__ == "__main__":
-    main()

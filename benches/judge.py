@@ -3,9 +3,8 @@
 import json
 import statistics
 
-CASES = 10_000
-TRACE_BYTES = 1_000_000_000
-QUICK_TRACE_BYTES = 200_000_000
+# Rows of this part when nothing is left out.
+ROWS = 4
 JOBS = 2
 
 PAGE = "Quarterly figures are out: growth of 4 % over the year, and the bank keeps its rate at 2.5 %. " * 17
@@ -146,30 +145,28 @@ assertions:
 """
 
 
-def rows(run, repeated, folder, quick):
-    """The lines of the table."""
-    cases = folder / "cases"
-    count = CASES // 10 if quick else CASES
-    write_cases(cases, count)
+def rows(bench):
+    folder, count = bench.folder, bench.pick(10_000, 1_000, 20)
+    write_cases(folder / "cases", count)
     # Another folder, so that the process is measured and not the reading of ten thousand names.
-    one = folder / "one"
-    write_cases(one, 1)
-    best, median, _ = repeated(20 if quick else 100, ["test", "one"], folder)
+    write_cases(folder / "one", 1)
+    best, median, _ = bench.repeated(bench.pick(100, 20, 1), ["test", "one"])
     yield "test, one small case, whole process", f"{median * 1000:.1f} ms (best {best * 1000:.1f})", "< 10 ms"
-    for label, reports in (("", []), (", all reports and files", ["--out", "out", "--report", "html:out.html", "--report", "junit:out.xml"])):
-        measured = [run(["test", "cases", "-j", str(JOBS), *reports], folder) for _ in range(2 if quick else 5)]
+    reports = ["--output", "results", "--report", "html:report.html", "--report", "junit:report.xml"]
+    for label, options in (("", []), (", all reports and files", reports)):
+        measured = [bench.run(["test", "cases", "-j", str(JOBS), *options]) for _ in range(bench.pick(5, 2, 1))]
         rates = [count / took for took, _ in measured]
         yield (
             f"test, {count:,} small cases with bundles{label}",
             f"{statistics.median(rates):,.0f} cases/s (best {max(rates):,.0f}); {max(size for _, size in measured):.0f} MB",
-            "" if reports else ">= 5,000 cases/s",
+            "" if options else ">= 5,000 cases/s",
         )
     long = folder / "long"
     long.mkdir()
     (long / "test.yaml").write_text(TRACE_CASE)
     trace = long / "long.trace.jsonl"
-    write_trace(trace, QUICK_TRACE_BYTES if quick else TRACE_BYTES)
-    measured = [run(["test", "long"], folder) for _ in range(2 if quick else 3)]
+    write_trace(trace, bench.pick(1_000_000_000, 200_000_000, 1_000_000))
+    measured = [bench.run(["test", "long"]) for _ in range(bench.pick(3, 2, 1))]
     megabytes = trace.stat().st_size / 1e6
     rates = [megabytes / took for took, _ in measured]
     yield (
@@ -177,4 +174,3 @@ def rows(run, repeated, folder, quick):
         f"{statistics.median(rates):,.0f} MB/s (best {max(rates):,.0f}); {max(size for _, size in measured):.0f} MB",
         ">= 250 MB/s, < 200 MB",
     )
-    trace.unlink()

@@ -14,11 +14,13 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench import left_out
+
+# Rows of this part when nothing is left out.
+ROWS = 6
 LOWEST_RATIO = 1.5
 CONNECTIONS = 64
-STREAMS = 5_000
 GAP_MS = 100
-SESSIONS = 50_000
 OPEN_FILES = 16_000
 CHAT = "/v1/chat/completions"
 HELLO = {"model": "gpt-4", "messages": [{"role": "user", "content": "Say hello"}]}
@@ -111,9 +113,10 @@ def wrk(port, script, seconds, folder, connections=CONNECTIONS):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1])
 
 
-def requests(binary, peer, folder, quick):
+def requests(bench, peer):
     """The same request over and over, and each time in a session of its own."""
-    seconds, times = (2, 3) if quick else (5, 7)
+    binary, folder = bench.binary, bench.folder
+    seconds, times = bench.pick((5, 7), (2, 3), (1, 1))
     same = POST % json.dumps(HELLO)
     ours, apart, theirs = [], [], []
     port = free_port()
@@ -141,16 +144,16 @@ def requests(binary, peer, folder, quick):
     yield "each request in a session of its own", f"{median(apart):,.0f} requests/s, {most(apart):.0f} MB", ""
 
 
-def sessions(binary, folder, quick):
+def sessions(bench):
     """Memory while one session after the other comes, far behind the bounds of all that is kept."""
     request = f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nx-cuecard-session: %d\r\nContent-Length: %d\r\n\r\n%s"
     body = json.dumps(HELLO)
-    sizes = []
-    with cuecard(binary, HELLO_SCENARIO, folder) as (port, pid):
+    sizes, count = [], bench.pick(50_000, 50_000, 100)
+    with cuecard(bench.binary, HELLO_SCENARIO, bench.folder) as (port, pid):
         with socket.create_connection(("127.0.0.1", port)) as connection:
             answers = connection.makefile("rb")
-            for number in range(2 * SESSIONS):
-                if number == SESSIONS:
+            for number in range(2 * count):
+                if number == count:
                     sizes.append(memory(pid)[0])
                 connection.sendall((request % (number, len(body), body)).encode())
                 status, length = answers.readline(), 0
@@ -163,19 +166,20 @@ def sessions(binary, folder, quick):
                     sys.exit(f"session {number} got {status}")
         sizes.append(memory(pid)[0])
     yield (
-        f"memory of {SESSIONS:,} sessions in a row, and of as many more",
+        f"memory of {count:,} sessions in a row, and of as many more",
         f"{sizes[0]:.1f} MB, {sizes[1] - sizes[0]:+.1f} MB",
         "flat",
     )
 
 
-def streams(binary, client, folder, quick):
+def streams(bench, n_streams):
     """Many streams at once, and how late their events come."""
-    n_streams, seconds = (1_000, 10) if quick else (STREAMS, 60)
+    seconds, settle_ms = bench.pick((60, 5000), (10, 5000), (1, 500))
     events = seconds * 1000 // GAP_MS
-    with cuecard(binary, counting_scenario(events), folder) as (port, pid):
+    with cuecard(bench.binary, counting_scenario(events), bench.folder) as (port, pid):
         began = cpu(pid)
-        args = [client, f"127.0.0.1:{port}", str(n_streams), str(events), str(GAP_MS), "5000"]
+        client = bench.examples / "llm_streams"
+        args = [client, f"127.0.0.1:{port}", str(n_streams), str(events), str(GAP_MS), str(settle_ms)]
         said = json.loads(subprocess.run(args, check=True, capture_output=True, text=True).stdout)
         used = (cpu(pid) - began) / said["seconds"]
         most = memory(pid)[1]
@@ -187,17 +191,17 @@ def streams(binary, client, folder, quick):
     yield "lateness of their events", late, "p99 < 10 ms"
 
 
-def rows(binary, client, folder, quick):
-    """The lines of the table."""
+def rows(bench):
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if most == resource.RLIM_INFINITY else min(most, OPEN_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
     if shutil.which("wrk"):
-        yield from requests(binary, os.environ.get("VIDAIMOCK") or shutil.which("vidaimock"), folder, quick)
+        yield from requests(bench, os.environ.get("VIDAIMOCK") or shutil.which("vidaimock"))
     else:
-        yield "serve llm, requests/s", "left out: `apt-get install wrk`", f">= {LOWEST_RATIO} ×"
-    yield from sessions(binary, folder, quick)
-    if wanted > STREAMS + 200:
-        yield from streams(binary, client, folder, quick)
+        yield left_out("serve llm, requests/s", "`apt-get install wrk`")
+    yield from sessions(bench)
+    n_streams = bench.pick(5_000, 1_000, 20)
+    if wanted > n_streams + 200:
+        yield from streams(bench, n_streams)
     else:
-        yield f"{STREAMS:,} streams", f"left out: only {wanted} files may be open (`ulimit -Hn`)", "p99 < 10 ms"
+        yield left_out(f"{n_streams:,} streams", f"only {wanted} files may be open (`ulimit -Hn`)")

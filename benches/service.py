@@ -1,34 +1,26 @@
-#!/usr/bin/env python3
 """Many subscribers of one session of `cuecard serve rest`: how late events come, and how much memory that takes. Beside it,
-how long a bare loop takes to send one event to all of them: nobody who writes to each for each event is faster.
-
-    cargo build --release && cargo build --release -p cuecard-service --example subscribers
-    benches/service.py [SUBSCRIBERS]
-"""
+how long a bare loop takes to send one event to all of them: nobody who writes to each for each event is faster."""
 
 import datetime
 import json
-import os
-import pathlib
 import resource
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROFILE = os.environ.get("PROFILE", "release")
-PROGRAM = ROOT / "target" / PROFILE / "cuecard"
-SUBSCRIBERS = ROOT / "target" / PROFILE / "examples" / "subscribers"
-PER_SECOND, SECONDS, BEGINS_MS, BARE_EVENTS = 50, 20, 10_000, 200
+from bench import left_out
+
+# Rows of this part when nothing is left out.
+ROWS = 3
+PER_SECOND, BARE_EVENTS = 50, 200
 
 
-def timeline():
-    """50 events a second for 20 s, once the subscribers had 10 s to come."""
-    entries = [[BEGINS_MS, "event 0"]]
-    entries += [[1000 // PER_SECOND, f"event {number}"] for number in range(1, PER_SECOND * SECONDS)]
+def timeline(begins_ms, seconds):
+    """50 events a second for so long, once the subscribers had time to come."""
+    entries = [[begins_ms, "event 0"]]
+    entries += [[1000 // PER_SECOND, f"event {number}"] for number in range(1, PER_SECOND * seconds)]
     events = [{"userInputs": [[0, "Count"]]}, {"llmResponse": [{"assistant": entries}]}, {"complete": True}]
     return json.dumps({"name": "count", "timeline": events})
 
@@ -66,33 +58,40 @@ class Bare(threading.Thread):
             stream.close()
 
 
-def subscribe(address, n_subscribers):
-    command = f"ulimit -n 20000; exec {SUBSCRIBERS} {address} {n_subscribers}"
-    return json.loads(subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True).stdout)
+def subscribe(bench, address, n_subscribers):
+    program = bench.examples / "subscribers"
+    said = subprocess.run([program, address, str(n_subscribers)], check=True, capture_output=True, text=True).stdout
+    measured = json.loads(said)
+    assert measured["errors"] == 0 and measured["identical"], measured
+    return measured
 
 
-def main():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (20_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    n_subscribers = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "count.yaml")
-        file.write_text(timeline())
-        server = subprocess.Popen(
-            [PROGRAM, "serve", "rest", file, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        url = json.loads(server.stdout.readline())["url"]
-        address = url.removeprefix("http://")
-        measured = subscribe(address, n_subscribers)
-        status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
-        measured["peak_memory_mb"] = int(status.split("VmHWM:")[1].split()[0]) / 1024
+def rows(bench):
+    n_subscribers, begins_ms, seconds = bench.pick((5_000, 10_000, 20), (1_000, 5_000, 5), (20, 500, 1))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 20_000 if most == resource.RLIM_INFINITY else min(most, 20_000)
+    if wanted < n_subscribers + 200:
+        yield left_out(f"serve rest, {n_subscribers:,} subscribers", f"only {wanted} files may be open (`ulimit -Hn`)")
+        return
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    file = bench.folder / "count.yaml"
+    file.write_text(timeline(begins_ms, seconds))
+    server = subprocess.Popen(
+        [bench.binary, "serve", "rest", file, "--json"],
+        cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )
+    try:
+        address = json.loads(server.stdout.readline())["url"].removeprefix("http://")
+        measured = subscribe(bench, address, n_subscribers)
+        status = Path(f"/proc/{server.pid}/status").read_text()
+    finally:
         server.terminate()
         server.wait()
+    late = f"p50 {measured['p50_ms']:.1f} ms, p99 {measured['p99_ms']:.1f} ms, most {measured['max_ms']:.1f} ms"
+    yield f"serve rest, {n_subscribers:,} subscribers, {PER_SECOND} events/s: lateness", late, "p99 < 50 ms"
+    yield "memory of that", f"{int(status.split('VmHWM:')[1].split()[0]) / 1024:.0f} MB", "< 400 MB"
     bare = Bare(n_subscribers)
     bare.start()
-    subscribe(bare.address, n_subscribers)
+    subscribe(bench, bare.address, n_subscribers)
     bare.join()
-    measured["bare_loop_ms_per_event"] = round(bare.ms_per_event, 1)
-    print(json.dumps(measured))
-
-
-main()
+    yield "a bare loop that sends an event to all of them", f"{bare.ms_per_event:.1f} ms per event", ""

@@ -1,25 +1,15 @@
-#!/usr/bin/env python3
-"""Timelines end to end: how many short ones run in a second, and how fast screens are read.
-
-    cargo build --release
-    cargo build --release -p cuecard-terminal --example screens
-    benches/timeline.py [SCENARIOS]
-
-With `--agents [NAME…]` it runs one timeline ten times with each real agent that is installed, and says whether all runs are the same.
-"""
+"""Timelines end to end: how many short ones run in a second, how fast screens are read, and whether real agents do the same
+each time."""
 
 import json
-import os
-import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "target" / os.environ.get("PROFILE", "release")
-PROGRAM = TARGET / "cuecard"
+from bench import ROOT, left_out
+
+# Rows of this part when nothing is left out.
+ROWS = 4
 AGENTS = {"codex": "codex", "opencode": "opencode", "gemini-cli": "gemini", "qwen-code": "qwen", "pi": "pi", "cline": "cline", "mini-swe-agent": "mini", "openhands": "openhands"}
 
 
@@ -34,20 +24,32 @@ def timeline(number):
     return json.dumps({"name": f"short-{number}", "timeline": events, "expect": {"exitCode": 0}})
 
 
-def runs(n_scenarios, jobs):
-    with tempfile.TemporaryDirectory() as folder:
-        files = pathlib.Path(folder, "timelines")
-        files.mkdir()
-        for number in range(n_scenarios):
-            (files / f"{number}.yaml").write_text(timeline(number))
-        command = [PROGRAM, "run", files, "--speed", "0", "--jobs", str(jobs), "--json"]
-        began = time.perf_counter()
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        took = time.perf_counter() - began
+def runs(bench, n_scenarios, jobs):
+    files = bench.folder / f"timelines-{jobs}"
+    files.mkdir()
+    for number in range(n_scenarios):
+        (files / f"{number}.yaml").write_text(timeline(number))
+    command = [bench.binary, "run", files, "--speed", "0", "--jobs", str(jobs), "--json"]
+    began = time.perf_counter()
+    done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True)
+    took = time.perf_counter() - began
     found = json.loads(done.stdout)["runs"]
     passed = sum(run["status"] == "passed" for run in found)
     assert (done.returncode, passed) == (0, n_scenarios), (done.returncode, passed, done.stderr[-2000:])
-    return {"scenarios": n_scenarios, "jobs": jobs, "seconds": round(took, 2), "runs_per_second": round(n_scenarios / took, 1)}
+    return f"run, {n_scenarios} short timelines, {jobs} at once", f"{n_scenarios / took:.1f} runs/s", ">= 50 runs/s" if jobs > 1 else ""
+
+
+def rows(bench):
+    for jobs in (1, 4, 16):
+        yield runs(bench, bench.pick(100, 20, 2), jobs)
+    megabytes = bench.pick(64, 16, 1)
+    said = subprocess.run([bench.examples / "screens", str(megabytes)], check=True, capture_output=True, text=True).stdout
+    screens = json.loads(said)
+    yield (
+        f"{megabytes} MB of a program's output becomes a screen; the screen a text",
+        f"{screens['parsed_mb_per_second']} MB/s; {screens['text_us'] / 1000:.2f} ms",
+        ">= 40 MB/s; < 1 ms",
+    )
 
 
 def for_agent(name, timeline):
@@ -64,30 +66,19 @@ def for_agent(name, timeline):
     return timeline
 
 
-def agents(names):
-    for name in names or AGENTS:
-        program = AGENTS[name]
+def agents(bench):
+    """One timeline ten times with each real agent that is installed."""
+    for name, program in AGENTS.items():
+        what = f"one timeline ten times with {name}"
         if not shutil.which(program):
-            print(json.dumps({"agent": name, "installed": False}))
+            yield left_out(what, "it is not installed")
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            timeline = pathlib.Path(folder, "timeline.yaml")
-            timeline.write_text(for_agent(name, (ROOT / "examples/run/agent.yaml").read_text()))
-            command = [PROGRAM, "audit", timeline, "--agent", name, "--runs", "10", "--json"]
-            began = time.perf_counter()
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-            took = time.perf_counter() - began
+        file = bench.folder / f"{name}.yaml"
+        file.write_text(for_agent(name, (ROOT / "examples/run/agent.yaml").read_text()))
+        command = [bench.binary, "audit", file, "--agent", name, "--runs", "10", "--json"]
+        began = time.perf_counter()
+        done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True)
+        took = time.perf_counter() - began
         audit = json.loads(done.stdout)["scenarios"][0]
-        print(json.dumps({"agent": name, "seconds": round(took, 1), **audit}), flush=True)
-
-
-def main():
-    if sys.argv[1:2] == ["--agents"]:
-        return agents(sys.argv[2:])
-    n_scenarios = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    for jobs in [1, 4, 16]:
-        print(json.dumps(runs(n_scenarios, jobs)), flush=True)
-    print(subprocess.run([TARGET / "examples/screens", "64"], check=True, capture_output=True, text=True).stdout.strip())
-
-
-main()
+        same = "all the same" if done.returncode == 0 else json.dumps(audit)
+        yield what, f"{same}, {took:.1f} s", "all the same"

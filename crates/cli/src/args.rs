@@ -13,6 +13,7 @@ mod safety;
 mod serve;
 
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -189,8 +190,8 @@ fn with_examples(examples: &str) -> String {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// Scenarios or browser steps to play: files, names of scenarios in .cuecard/scenarios/ or .sandy/scenarios/, or
-    /// `-` for stdin
+    /// Scenarios or browser steps to play: files, folders, names of scenarios in .cuecard/scenarios/ or
+    /// .sandy/scenarios/, or `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -244,6 +245,15 @@ pub(crate) struct PlayArgs {
     /// Treat warnings about the file as errors
     #[arg(long, help_heading = "What to play")]
     pub strict: bool,
+    /// Number of files to play at the same time
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "What to play"
+    )]
+    pub jobs: NonZeroUsize,
 
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
@@ -295,7 +305,7 @@ pub(crate) struct PlayArgs {
 /// Where runs are kept.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Directory for run data; the last 20 runs are kept
+    /// Directory for run data; the last 20 runs are kept, and 20 that failed
     #[arg(
         long,
         value_name = "DIR",
@@ -308,11 +318,12 @@ pub(crate) struct RunsArgs {
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Test cases, and folders containing test.yaml or NAME.test.yaml files; a scenario is tested by its own checks
+    /// Test cases, and folders containing test.yaml or NAME.test.yaml files; a scenario, also by its name as for `play`,
+    /// is tested by its own checks
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Only tests whose id, title or path matches: a substring, or a /regular expression/ (repeatable)
+    /// Only tests whose id, title, path or scenario's name matches: a substring, or a /regular expression/ (repeatable)
     #[arg(
         short = 'k',
         long = "filter",

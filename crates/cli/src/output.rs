@@ -1,5 +1,6 @@
 //! Where things are printed: results on standard output, everything else on standard error.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,9 +95,83 @@ impl<T: std::os::fd::AsFd> AsWidth for T {
     }
 }
 
+thread_local! {
+    /// What this thread printed, while that is kept for later.
+    static KEPT: RefCell<Option<Printed>> = const { RefCell::new(None) };
+}
+
+/// What was printed, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Printed(Vec<(Stream, Vec<u8>)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Stdout,
+    Stderr,
+}
+
+impl Printed {
+    fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        match self.0.last_mut() {
+            Some((last, text)) if *last == stream => text.extend_from_slice(bytes),
+            _ => self.0.push((stream, bytes.to_vec())),
+        }
+    }
+
+    /// Prints it.
+    pub(crate) fn print(self) {
+        for (stream, bytes) in self.0 {
+            match stream {
+                Stream::Stdout => stdout_bytes(&bytes),
+                Stream::Stderr => stderr_bytes(&bytes),
+            }
+        }
+    }
+}
+
+/// Does `work`, and returns what this thread printed during it instead of showing it.
+pub(crate) fn keeping_printed<T>(work: impl FnOnce() -> T) -> (T, Printed) {
+    KEPT.with_borrow_mut(|kept| *kept = Some(Printed::default()));
+    let done = work();
+    let printed = KEPT.with_borrow_mut(Option::take);
+    (done, printed.unwrap_or_default())
+}
+
+/// Keeps bytes for later, if this thread does so.
+fn is_kept(stream: Stream, bytes: &[u8]) -> bool {
+    KEPT.with_borrow_mut(|kept| match kept {
+        Some(printed) => {
+            printed.push(stream, bytes);
+            true
+        }
+        None => false,
+    })
+}
+
+/// Standard error for what writes in pieces.
+#[derive(Debug)]
+pub(crate) struct Stderr;
+
+impl io::Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        stderr_bytes(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Prints to standard error. A reader that went away is no reason to stop.
 pub(crate) fn stderr(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    stderr_bytes(text.as_bytes());
+}
+
+fn stderr_bytes(bytes: &[u8]) {
+    if !is_kept(Stream::Stderr, bytes) {
+        let _ = io::stderr().lock().write_all(bytes);
+    }
 }
 
 /// Prints a line to standard error.
@@ -109,8 +184,15 @@ static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
 
 /// Prints to standard output. A closed pipe ends the output silently, as for any filter; a full disk is told, once.
 pub(crate) fn stdout(text: &str) {
+    stdout_bytes(text.as_bytes());
+}
+
+fn stdout_bytes(bytes: &[u8]) {
+    if is_kept(Stream::Stdout, bytes) {
+        return;
+    }
     let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.flush());
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
         && !IS_INCOMPLETE.swap(true, Ordering::Relaxed)

@@ -6,10 +6,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Once;
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::run_dir::{RunDir, clear_old};
 use cuecard_runtime::text_file;
 use cuecard_source::Effects;
 use cuecard_source::detect::kind_of;
@@ -203,6 +204,18 @@ pub(crate) fn create(path: &Path) -> Result<File, Diagnostic> {
     })
 }
 
+/// Old runs are cleared away once, so that all runs of a command are kept.
+static CLEARED: Once = Once::new();
+
+/// Makes the folder, below `parent`, of a run that began at `started`.
+///
+/// # Errors
+/// The operating system's.
+pub(crate) fn create_run_dir(parent: &Path, started: jiff::Timestamp) -> io::Result<RunDir> {
+    CLEARED.call_once(|| clear_old(parent));
+    RunDir::create(parent, started)
+}
+
 /// The folder, below `parent`, of a run that began with the clock.
 pub(crate) fn run_dir(
     parent: &Path,
@@ -210,7 +223,7 @@ pub(crate) fn run_dir(
     clock: &Clock,
 ) -> Result<RunDir, Diagnostic> {
     let started = clock.timestamp(Duration::ZERO);
-    RunDir::create(&working_directory.join(parent), started).map_err(|error| {
+    create_run_dir(&working_directory.join(parent), started).map_err(|error| {
         Diagnostic::error(
             codes::FILE_WRITE,
             format!(

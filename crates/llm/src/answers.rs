@@ -8,7 +8,8 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::profiles::{
-    AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, derive, native_call,
+    AbstractCall, AgentName, Mapped, NativeCall, Profile, ProfileChoice, Profiles, check_call,
+    derive, native_call,
 };
 use cuecard_timeline::script::{
     Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
@@ -26,6 +27,15 @@ pub(super) struct ToolMapping {
     pub(super) is_strict: bool,
     /// The folder that relative paths of a timeline are in, for agents that take absolute ones only.
     pub(super) folder: String,
+}
+
+impl ToolMapping {
+    /// Chooses the profile of the agent that sent the request.
+    pub(super) fn choose(&self, request: &Request) -> ProfileChoice<'_> {
+        let endpoint = request.endpoint.as_str();
+        self.profiles
+            .choose(&request.tools, self.agent.as_ref(), endpoint)
+    }
 }
 
 /// An answer, ready for the wire.
@@ -55,13 +65,7 @@ pub(super) fn prepare(
         .iter()
         .any(|element| matches!(element, TurnElement::Call(_)));
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
-    let choice = has_calls.then(|| {
-        calling.profiles.choose(
-            &request.tools,
-            calling.agent.as_ref(),
-            request.endpoint.as_str(),
-        )
-    });
+    let choice = has_calls.then(|| calling.choose(request));
     prepared
         .warnings
         .extend(choice.and_then(|choice| choice.diagnostic()));
@@ -272,7 +276,11 @@ fn advertised(request: &Request) -> String {
 }
 
 /// The calls of an answer that a request holds otherwise, one sentence each.
-pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
+pub(super) fn changed(
+    elements: &[Element],
+    request: &Request,
+    profile: Option<&Profile>,
+) -> Vec<String> {
     let mut changed = Vec::new();
     for element in elements {
         let Element::Call(made) = element else {
@@ -285,7 +293,12 @@ pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
         });
         for held in held {
             let (is_same, args) = match &made.input {
-                CallInput::Arguments(args) => (is_same_json(args, &held.args), args.to_string()),
+                CallInput::Arguments(args) => {
+                    let without_own = profile
+                        .map(|profile| profile.without_filled_in(&held.name, args, &held.args));
+                    let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
+                    (is_same, args.to_string())
+                }
                 CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
                 CallInput::Raw(_) => continue,
             };

@@ -68,7 +68,10 @@ impl MockServer {
         let speed = self.options.play.speed;
         let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
         let mut changed = match prepared {
-            Ok(prepared) => answers::changed(&prepared.elements, request),
+            Ok(prepared) => {
+                let profile = self.calling.choose(request).profile;
+                answers::changed(&prepared.elements, request, profile)
+            }
             Err(_) => Vec::new(),
         };
         if let Some(text) = &served.changed_text {

@@ -1,4 +1,4 @@
-//! JUnit XML: one suite a scenario, one case a step.
+//! JUnit XML: one suite a scenario, one case a step. A suite of a run that did not pass has a case that did not, too.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,13 +12,24 @@ use cuecard_source::value::Json;
 use cuecard_tool_call::model::{Step, Template};
 use cuecard_trace::{StepFinished, StepStatus};
 
+use cuecard_tool_call::script::Verdict;
+
 use super::PlayTotals;
+
+/// What a report says of one run.
+#[derive(Debug, Clone)]
+pub struct JunitSuite(TestSuite);
+
+/// The case that stands for a run as a whole.
+const RUN: &str = "run";
 
 /// Collects steps and writes the report at the end.
 #[derive(Debug, Clone)]
 pub struct JunitReport {
     suite: TestSuite,
     name: String,
+    /// Whether a case says that something went wrong.
+    names_failure: bool,
     /// Steps that did not end yet, in order.
     open: VecDeque<OpenStep>,
 }
@@ -56,6 +67,7 @@ impl JunitReport {
         Self {
             suite,
             name: name.to_owned(),
+            names_failure: false,
             open: steps.collect(),
         }
     }
@@ -66,6 +78,7 @@ impl JunitReport {
             self.open.remove(at);
         }
         let error = step.error.as_ref();
+        self.names_failure |= matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
         let mut status = match step.status {
             StepStatus::Passed | StepStatus::Tolerated => TestCaseStatus::success(),
             StepStatus::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
@@ -122,29 +135,69 @@ impl JunitReport {
         case
     }
 
-    /// Writes the report. Steps that did not run are skipped ones; a run that was interrupted, or could not go on
-    /// without a step to blame, is an error of the suite.
+    /// Writes the report.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(mut self, totals: &PlayTotals, out: impl Write) -> io::Result<()> {
+    pub fn write(self, totals: &PlayTotals, out: impl Write) -> io::Result<()> {
+        let name = self.name.clone();
+        write(&name, [self.finish(totals)], totals.took, out)
+    }
+
+    /// Returns the suite of the run. Steps that did not run are skipped; a run that was interrupted, or did not pass
+    /// without a step to blame, has a case of its own.
+    pub fn finish(mut self, totals: &PlayTotals) -> JunitSuite {
         for step in std::mem::take(&mut self.open) {
             let mut status = TestCaseStatus::skipped();
             status.set_message("not run");
             let case = self.case(step.number, &step.label, &step.tool, status);
             self.suite.add_test_case(case);
         }
-        if let Some(reason) = totals.blocked() {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(reason);
-            self.suite.add_test_case(TestCase::new("run", status));
+        let kind = match totals.verdict {
+            Verdict::Passed => None,
+            Verdict::Interrupted => Some(NonSuccessKind::Error),
+            Verdict::Failed | Verdict::Blocked if self.names_failure => None,
+            Verdict::Failed => Some(NonSuccessKind::Failure),
+            Verdict::Blocked => Some(NonSuccessKind::Error),
+        };
+        if let Some(kind) = kind {
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_message(totals.error.as_deref().unwrap_or(totals.verdict.as_str()));
+            self.suite.add_test_case(TestCase::new(RUN, status));
         }
         self.suite.set_time(totals.took);
-        let mut report = Report::new(self.name);
-        report.set_time(totals.took);
-        report.add_test_suite(self.suite);
-        serialize(&report, out)
+        JunitSuite(self.suite)
     }
+}
+
+impl JunitSuite {
+    /// Returns the suite of a file that was not played, with the reasons.
+    pub fn refused<'a>(file: &str, reasons: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut suite = TestSuite::new(file);
+        suite.add_property(Property::new("file", file));
+        let reasons: Vec<_> = reasons.into_iter().collect();
+        let lines: Vec<String> = reasons.iter().map(|(_, line)| (*line).to_owned()).collect();
+        let (code, message) = reasons.first().copied().unwrap_or(("", "not played"));
+        let status = non_success(NonSuccessKind::Error, message, code, &lines);
+        suite.add_test_case(TestCase::new(RUN, status));
+        Self(suite)
+    }
+}
+
+/// Writes a report of one or more runs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(
+    name: &str,
+    suites: impl IntoIterator<Item = JunitSuite>,
+    took: Duration,
+    out: impl Write,
+) -> io::Result<()> {
+    let mut report = Report::new(name);
+    report.set_time(took);
+    report.add_test_suites(suites.into_iter().map(|suite| suite.0));
+    serialize(&report, out)
 }
 
 /// Writes a report without the two characters that XML has no place for, and its writer doesn't know.

@@ -10,6 +10,7 @@ pub mod diagnostics;
 pub mod html;
 pub mod junit;
 pub mod play_html;
+pub mod play_index;
 pub mod play_json;
 pub mod play_terminal;
 mod play_totals;

@@ -26,19 +26,9 @@ pub struct PlayTotals {
     pub more: Vec<(&'static str, Json)>,
 }
 
+#[cfg(test)]
 impl PlayTotals {
-    /// Why the run did not reach its end although no step failed, if so.
-    pub(crate) fn blocked(&self) -> Option<&str> {
-        let is_blocked = match self.verdict {
-            Verdict::Interrupted => true,
-            Verdict::Blocked => self.summary.failed == 0,
-            Verdict::Passed | Verdict::Failed => false,
-        };
-        self.error.as_deref().filter(|_| is_blocked)
-    }
-
     /// Those of a run of one step.
-    #[cfg(test)]
     pub(crate) fn of_step(has_failed: bool) -> Self {
         Self {
             verdict: match has_failed {

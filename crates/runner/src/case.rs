@@ -26,7 +26,7 @@ pub enum CaseFile {
     /// A test case, and what is doubtful about it.
     Case(Box<TestCase>, Vec<Diagnostic>),
     /// A scenario that somebody named: a case of its own checks.
-    Scenario(SourceFile),
+    Scenario(Box<TestCase>),
     /// Neither, or one with errors.
     Invalid(Vec<Diagnostic>),
 }
@@ -38,7 +38,7 @@ pub fn read_case(file: &TestFile) -> CaseFile {
         Err(error) => return CaseFile::Invalid(vec![error]),
     };
     if file.is_named && is_scenario(&source) {
-        return CaseFile::Scenario(source);
+        return CaseFile::Scenario(Box::new(played::case_of(&source)));
     }
     let reading = test_case::read(&source);
     match reading.case {
@@ -82,9 +82,9 @@ pub(super) fn judge(
             let is_meant = selection.holds(&case);
             is_meant.then(|| judge_case(&case, warnings, file, setup, stop, &clock))
         }
-        CaseFile::Scenario(source) => selection
-            .holds_scenario(&name, &file.path)
-            .then(|| judge_scenario(source, setup, stop, &clock)),
+        CaseFile::Scenario(case) => selection
+            .holds(&case)
+            .then(|| judge_scenario(&case, setup, stop, &clock)),
     }
 }
 
@@ -189,23 +189,23 @@ fn counted(outcomes: &[Outcome]) -> Summary {
 
 /// A scenario that somebody named: its steps are its assertions.
 fn judge_scenario(
-    source: SourceFile,
+    case: &TestCase,
     setup: &Setup,
     stop: &CancellationToken,
     clock: &Clock,
 ) -> Judged {
+    let source = case.source.clone();
     let name = source.name().to_owned();
-    let case = played::case_of(&source);
     let Recorded {
         filtered,
         warnings,
         failure,
         ..
-    } = match played::play(source, &serde_json::Map::new(), &case, setup, stop) {
+    } = match played::play(source, &serde_json::Map::new(), case, setup, stop) {
         Ok(recorded) => recorded,
         Err(stopped) => {
             return Judged::error(
-                TestResult::not_judged(&case, stopped.diagnostics, run(setup, &name, clock)),
+                TestResult::not_judged(case, stopped.diagnostics, run(setup, &name, clock)),
                 stopped.problem,
             );
         }
@@ -225,7 +225,7 @@ fn judge_scenario(
     let (mut warnings, errors) = strictly(warnings, setup.strict);
     if !errors.is_empty() {
         return Judged::error(
-            TestResult::not_judged(&case, errors, run(setup, &name, clock)),
+            TestResult::not_judged(case, errors, run(setup, &name, clock)),
             Problem::Invalid,
         );
     }
@@ -235,8 +235,8 @@ fn judge_scenario(
             false => warnings.push(warning),
         }
     }
-    let mut judgement = TestResult::judged(&case, filtered, outcomes, run(setup, &name, clock));
-    let lines = played::step_lines(&case);
+    let mut judgement = TestResult::judged(case, filtered, outcomes, run(setup, &name, clock));
+    let lines = played::step_lines(case);
     for assertion in &mut judgement.result.assertions {
         assertion.line = lines.get(&assertion.outcome.id).copied();
     }

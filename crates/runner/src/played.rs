@@ -11,6 +11,7 @@ use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, Tra
 use cuecard_judge::{Outcome, OutcomeStatus};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::document::read_document;
 use cuecard_source::value::{Json, Redactor, is_credential};
 use cuecard_source::{SourceFile, Span};
 use cuecard_tool_call::format as tool_call;
@@ -362,7 +363,7 @@ pub(super) fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
 pub(super) fn case_of(source: &SourceFile) -> TestCase {
     TestCase {
         id: source.name().to_owned(),
-        title: source.name().to_owned(),
+        title: scenario_name(source).unwrap_or_else(|| source.name().to_owned()),
         description: None,
         tags: Vec::new(),
         input: TraceInput::Play {
@@ -378,6 +379,16 @@ pub(super) fn case_of(source: &SourceFile) -> TestCase {
         redact_fields: Vec::new(),
         source: source.clone(),
     }
+}
+
+/// The name that a scenario or a timeline gives itself.
+fn scenario_name(source: &SourceFile) -> Option<String> {
+    let root = read_document(source).root?;
+    let name = match root.get("metadata") {
+        Some(metadata) => metadata.get("name"),
+        None => root.get("name"),
+    };
+    Some(name?.as_str()?.to_owned())
 }
 
 /// A step that ended, as an outcome of its scenario's own checks.

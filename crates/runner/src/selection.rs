@@ -1,7 +1,5 @@
 //! Which of the cases are meant.
 
-use std::path::Path;
-
 use cuecard_judge::model::TestCase;
 use regex::{Regex, RegexBuilder};
 
@@ -46,13 +44,6 @@ impl Selection {
         };
         case.has_tag_of(&self.tags) && (self.filters.is_empty() || self.filters.iter().any(fits))
     }
-
-    /// Whether a scenario that somebody named is meant; it has neither id nor tags.
-    pub fn holds_scenario(&self, name: &str, path: &Path) -> bool {
-        let path = path.to_string_lossy();
-        let fits = |filter: &Filter| filter.0.is_match(name) || filter.0.is_match(&path);
-        self.tags.is_empty() && (self.filters.is_empty() || self.filters.iter().any(fits))
-    }
 }
 
 /// `--shard`: every `count`-th file, beginning with the `index`-th.
@@ -82,7 +73,11 @@ impl Shard {
 
 #[cfg(test)]
 mod tests {
+    use cuecard_source::SourceFile;
+    use serde_json::json;
+
     use super::*;
+    use crate::played::case_of;
 
     #[test]
     fn filters_are_texts_or_regular_expressions() {
@@ -91,7 +86,9 @@ mod tests {
                 filters: vec![Filter::new(filter).expect("a filter")],
                 tags: Vec::new(),
             };
-            selection.holds_scenario(name, Path::new("tests/a.json"))
+            let text = json!({"version": "2.1", "metadata": {"name": name}, "steps": []});
+            let source = SourceFile::new("tests/a.json", text.to_string());
+            selection.holds(&case_of(&source))
         };
         assert!(holds("NEWS.", "today.news.grounded"));
         assert!(!holds("news.", "newsroom"));

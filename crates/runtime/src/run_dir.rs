@@ -12,7 +12,10 @@ use rustix::fs::{FlockOperation, flock};
 /// The folder in it for the files of answers.
 pub(crate) const FILES: &str = "files";
 
-/// How many runs are kept.
+/// What describes the run.
+const DESCRIPTION: &str = "run.json";
+
+/// How many runs of earlier commands are kept, and as many that failed.
 const KEPT: usize = 20;
 
 /// A run's folder. Its trace file is locked while the run goes on, so that nobody clears it away.
@@ -24,7 +27,7 @@ pub struct RunDir {
 }
 
 impl RunDir {
-    /// Creates `<parent>/<id>/` for a run that started at `started`, and clears away all but the newest runs.
+    /// Creates `<parent>/<id>/` for a run that started at `started`, whose trace is locked until it ends.
     ///
     /// # Errors
     /// The operating system's.
@@ -46,7 +49,6 @@ impl RunDir {
         let trace = create_private(&path.join("trace.jsonl"))?;
         // A file system without locks still keeps a trace.
         let _ = flock(&trace, FlockOperation::NonBlockingLockExclusive);
-        clear_old(parent);
         Ok(Self { path, id, trace })
     }
 
@@ -108,10 +110,7 @@ impl RunDir {
     /// # Errors
     /// The operating system's.
     pub fn describe(&self, description: &serde_json::Value) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
-        serde_json::to_writer_pretty(&mut file, description)?;
-        file.persist(self.path.join("run.json"))?;
-        Ok(())
+        describe(&self.path, description)
     }
 }
 
@@ -128,8 +127,9 @@ pub fn new_id(started: Timestamp) -> String {
     format!("{}-{random:06x}", started.strftime("%Y%m%dT%H%M%S"))
 }
 
-/// Removes the oldest runs. What can't be removed stays: clearing up never fails a run.
-fn clear_old(parent: &Path) {
+/// Removes the oldest runs below `parent`, of those that failed and of the others apart. A command calls it before its
+/// first run, so that it keeps all of its own. What can't be removed stays: clearing up never fails a run.
+pub fn clear_old(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
     };
@@ -139,15 +139,46 @@ fn clear_old(parent: &Path) {
         .filter(|path| is_run(path))
         .collect();
     runs.sort();
-    let surplus = runs.len().saturating_sub(KEPT);
-    for path in runs.into_iter().take(surplus) {
-        let is_over = File::open(path.join("trace.jsonl")).map_or(true, |file| {
-            flock(&file, FlockOperation::NonBlockingLockShared).is_ok()
-        });
-        if is_over {
-            let _ = fs::remove_dir_all(path);
+    let (failed, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        runs.into_iter().partition(|path| has_failed(path));
+    for runs in [failed, others] {
+        let surplus = runs.len().saturating_sub(KEPT);
+        for path in runs.into_iter().take(surplus) {
+            let is_over = File::open(path.join("trace.jsonl")).map_or(true, |file| {
+                flock(&file, FlockOperation::NonBlockingLockShared).is_ok()
+            });
+            if is_over {
+                let _ = fs::remove_dir_all(path);
+            }
         }
     }
+}
+
+/// Whether a run says that it failed. One that was killed still says that it is running, and is worth a look, too.
+fn has_failed(path: &Path) -> bool {
+    let text = fs::read(path.join(DESCRIPTION)).unwrap_or_default();
+    let description: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    let status = description["status"].as_str();
+    status.is_some_and(|status| !matches!(status, "passed" | "success" | "interrupted"))
+}
+
+/// Adds how a run ended to the description in its folder.
+///
+/// # Errors
+/// The operating system's, and if the description is no JSON.
+pub fn set_status(path: &Path, status: &str) -> io::Result<()> {
+    let text = fs::read(path.join(DESCRIPTION))?;
+    let mut description: serde_json::Value = serde_json::from_slice(&text)?;
+    description["status"] = status.into();
+    describe(path, &description)
+}
+
+/// Writes the description in a run's folder, replacing it in one step.
+fn describe(path: &Path, description: &serde_json::Value) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(path)?;
+    serde_json::to_writer_pretty(&mut file, description)?;
+    file.persist(path.join(DESCRIPTION))?;
+    Ok(())
 }
 
 /// Whether a folder is one that [`RunDir::create`] made.
@@ -190,38 +221,37 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_twenty_runs_are_kept_and_strangers_stay() {
+    fn of_earlier_commands_twenty_runs_and_twenty_that_failed_are_kept_and_strangers_stay() {
         let parent = tempfile::tempdir().expect("a folder");
         fs::create_dir(parent.path().join("mine")).expect("a folder");
         // A folder of results, which is called like a run.
         let results = parent.path().join("19600101T000000-abcdef");
         fs::create_dir(&results).expect("a folder");
-        let at = |second: i64| Timestamp::from_second(second).expect("in range");
-        let first = RunDir::create(parent.path(), at(0)).expect("created");
-        let second = RunDir::create(parent.path(), at(1))
-            .expect("created")
-            .path()
-            .to_owned();
-        for run in 2..25 {
-            RunDir::create(parent.path(), at(run)).expect("created");
-        }
-        assert!(
-            first.path().exists(),
-            "a run that goes on is not cleared away"
-        );
-        assert!(!second.exists());
+        let create = |second: i64, status: &str| {
+            let at = Timestamp::from_second(second).expect("in range");
+            let run = RunDir::create(parent.path(), at).expect("created");
+            run.describe(&serde_json::json!({"kind": "play"}))
+                .expect("written");
+            set_status(run.path(), status).expect("written");
+            run
+        };
+        let open = create(0, "running");
+        let path = |run: RunDir| run.path().to_owned();
+        let failed: Vec<PathBuf> = (1..24).map(|at| path(create(at, "failed"))).collect();
+        let passed: Vec<PathBuf> = (24..50).map(|at| path(create(at, "passed"))).collect();
+        clear_old(parent.path());
+        let kept = |runs: &[PathBuf]| runs.iter().filter(|run| run.exists()).count();
+        assert_eq!((kept(&failed), kept(&passed)), (KEPT, KEPT));
+        assert!(failed[22].exists() && passed[25].exists(), "the newest");
+        assert!(open.path().exists(), "it goes on");
         assert!(parent.path().join("mine").exists());
         assert!(results.exists());
-        let runs = fs::read_dir(parent.path())
-            .expect("readable")
-            .filter_map(Result::ok)
-            .filter(|entry| is_run_id(&entry.file_name().to_string_lossy()))
-            .count();
-        assert_eq!(runs, KEPT + 2);
-        let is_hidden = || parent.path().join(".gitignore").exists();
-        assert!(!is_hidden(), "the folder had something in it");
+        assert!(
+            !parent.path().join(".gitignore").exists(),
+            "the folder had something in it"
+        );
         let own = parent.path().join("own");
-        RunDir::create(&own, at(30)).expect("created");
+        RunDir::create(&own, Timestamp::UNIX_EPOCH).expect("created");
         let ignore = fs::read_to_string(own.join(".gitignore"));
         assert_eq!(ignore.expect("written"), "*\n");
     }

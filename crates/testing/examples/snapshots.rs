@@ -1,5 +1,5 @@
 //! How long it takes to find an element in a large snapshot, in milliseconds, for `benches/run`:
-//! `cargo run --release -p cuecard-testing --example snapshots`.
+//! `cargo run --release -p cuecard-testing --example snapshots`. With the argument `smoke` everything is done once.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -13,6 +13,8 @@ const ROWS: usize = 1_000;
 const TIMES: usize = 101;
 
 fn main() {
+    let is_smoke = std::env::args().nth(1).is_some_and(|size| size == "smoke");
+    let times = if is_smoke { 1 } else { TIMES };
     let row = |number: usize| {
         Some(Around {
             role: Some("row".to_owned()),
@@ -43,7 +45,7 @@ fn main() {
             ("text", &by_text),
             ("nothing fits", &nothing),
         ] {
-            let mut took: Vec<f64> = (0..TIMES)
+            let mut took: Vec<f64> = (0..times)
                 .map(|_| {
                     let started = Instant::now();
                     let read = Snapshot::read(&snapshot).expect("it is not too large");
@@ -59,8 +61,8 @@ fn main() {
             {
                 println!(
                     "{server}, {what}\t{lines}\t{:.2}\t{:.2}",
-                    took[TIMES / 2],
-                    took[TIMES - 1]
+                    took[times / 2],
+                    took[times - 1]
                 );
             }
         }

@@ -2,7 +2,8 @@
 //! sentence by the rules, in milliseconds, for `benches/browser.py`:
 //! `cargo run --release -p cuecard-testing --example states`. Needs Chromium and the test peers.
 //!
-//! Prints a line for each: the elements of the page, what was done, the median and the worst.
+//! Prints a line for each: the elements of the page, what was done, the median and the worst. With the argument `smoke`
+//! everything is done once, on the smaller page.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +18,30 @@ use cuecard_testing::site::Site;
 
 const TEST_ID: &str = "data-testid";
 
-/// How often a page is loaded, and how often it is then looked at again.
-const LOADS: usize = 7;
-const LOOKS: usize = 5;
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    pages: &'static [usize],
+    /// How often a page is loaded, and how often it is then looked at again.
+    loads: usize,
+    looks: usize,
+    /// How often everything that needs no browser is done.
+    times: usize,
+}
 
-/// How often everything that needs no browser is done.
-const TIMES: usize = 51;
+const FULL: Extent = Extent {
+    pages: &[1_000, 10_000],
+    loads: 7,
+    looks: 5,
+    times: 51,
+};
+
+const SMOKE: Extent = Extent {
+    pages: &[1_000],
+    loads: 1,
+    looks: 1,
+    times: 1,
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,13 +52,14 @@ const SENTENCES: &[(&str, &str)] = &[
         "enter 'first' in the 'Note' field in the 'Row 12' section",
         "step",
     ),
-    ("click the 'Delete' button", "ambiguous"),
+    ("click the 'Delete' button", "not found"),
+    ("enter 'first' in the 'Note' field", "ambiguous"),
     ("hover over the 'Open row 40' link", "step"),
     ("check 'Subscribe to everything'", "not found"),
     ("verify that 'Row 33' is visible", "step"),
-    ("verify there are 4 'Delete' buttons", "step"),
+    ("verify there are 4 'Note' fields", "step"),
     (
-        "please see to it that somebody else does it",
+        "please arrange that somebody else does it",
         "not understood",
     ),
 ];
@@ -49,10 +69,11 @@ fn main() {
         .enable_all()
         .build()
         .expect("a runtime can be made");
-    runtime.block_on(measure());
+    let is_smoke = std::env::args().nth(1).is_some_and(|size| size == "smoke");
+    runtime.block_on(measure(if is_smoke { SMOKE } else { FULL }));
 }
 
-async fn measure() {
+async fn measure(extent: Extent) {
     let site = Site::start().expect("the site starts");
     let folder = tempfile::tempdir().expect("a folder can be made");
     let tools = peers::browser_tools().expect("the peers are installed");
@@ -60,26 +81,31 @@ async fn measure() {
     let mut bridge = BrowserBridge::start(&options)
         .await
         .expect("the browser starts");
-    for elements in [1_000, 10_000] {
+    for &elements in extent.pages {
         let to = Navigation::To(site.url(&format!("states/big.html?n={elements}")));
-        let text = captures(&mut bridge, &to, elements).await;
-        states(&text, elements);
+        let text = captures(&mut bridge, &to, elements, extent).await;
+        states(&text, elements, extent.times);
     }
     bridge.stop().await;
 }
 
 /// Captures the page when it was just loaded, and again.
-async fn captures(bridge: &mut BrowserBridge, to: &Navigation, elements: usize) -> String {
+async fn captures(
+    bridge: &mut BrowserBridge,
+    to: &Navigation,
+    elements: usize,
+    extent: Extent,
+) -> String {
     let options = CaptureOptions {
         test_id_attribute: TEST_ID.to_owned(),
         root: None,
     };
     let (mut first, mut again) = (Vec::new(), Vec::new());
     let mut text = String::new();
-    for _ in 0..LOADS {
+    for _ in 0..extent.loads {
         bridge.navigate(to, PATIENCE).await.expect("it is there");
         bridge.settle(WaitPolicy::Whole).await.expect("it settles");
-        for look in 0..=LOOKS {
+        for look in 0..=extent.looks {
             let started = Instant::now();
             text = bridge.capture(&options).await.expect("it is captured");
             let took = started.elapsed();
@@ -95,10 +121,10 @@ async fn captures(bridge: &mut BrowserBridge, to: &Navigation, elements: usize) 
 }
 
 /// What is done with a capture.
-fn states(capture: &str, elements: usize) {
+fn states(capture: &str, elements: usize, times: usize) {
     let (mut whole, mut reading) = (Vec::new(), Vec::new());
     let mut state = None;
-    for _ in 0..TIMES {
+    for _ in 0..times {
         let started = Instant::now();
         // Anew each time: nothing is known from an earlier state of the page.
         let mut processor = DomProcessor::new(TEST_ID, Redactor::default());
@@ -118,16 +144,16 @@ fn states(capture: &str, elements: usize) {
         state.elements().count() >= elements,
         "the page is not whole"
     );
-    sentences(&state, elements);
+    sentences(&state, elements, times);
 }
 
 /// Translates each sentence, with a finder of its own, as a parse does.
-fn sentences(state: &DomState, elements: usize) {
+fn sentences(state: &DomState, elements: usize, times: usize) {
     let mut slowest = Vec::new();
     for (sentence, expected) in SENTENCES {
         let translation = Finder::new(state, TEST_ID).translate(sentence);
         assert_eq!(told(&translation), *expected, "{sentence}: {translation:?}");
-        let mut took: Vec<Duration> = (0..TIMES)
+        let mut took: Vec<Duration> = (0..times)
             .map(|_| {
                 let started = Instant::now();
                 let _ = Finder::new(state, TEST_ID).translate(sentence);
@@ -135,7 +161,7 @@ fn sentences(state: &DomState, elements: usize) {
             })
             .collect();
         took.sort_unstable();
-        slowest.push((took[TIMES / 2], *sentence, took));
+        slowest.push((took[times / 2], *sentence, took));
     }
     let (_, sentence, took) = slowest.into_iter().max().expect("there are sentences");
     let what = format!("rules, slowest of {}: {sentence}", SENTENCES.len());

@@ -137,21 +137,18 @@ impl Found {
     }
 }
 
-/// The file that a scenario's name means, if it is not a file itself: `login` is `.cuecard/scenarios/login.json`.
-pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
+/// The file that a scenario's name means, if it is neither a file nor a folder itself: `login` is `.cuecard/scenarios/login.json`.
+pub(crate) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
     if file.as_os_str() == "-" {
         return Ok(file.to_owned());
     }
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_name = file.extension().is_none() && file.components().all(is_plain);
     let metadata = file.metadata();
-    // A folder of the same name is none that could be played.
+    // The name of a scenario is meant rather than a folder that is called the same.
     let is_folder = metadata.as_ref().is_ok_and(std::fs::Metadata::is_dir);
     if !is_name || (metadata.is_ok() && !is_folder) {
-        return match is_folder {
-            true => Err(unplayable_folder(file)),
-            false => Ok(file.to_owned()),
-        };
+        return Ok(file.to_owned());
     }
     let places = FOLDERS.iter().map(|folder| Path::new(folder).join(file));
     let places: Vec<PathBuf> = places.map(|place| place.with_extension("json")).collect();
@@ -171,7 +168,7 @@ pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
             ),
         )
         .with_help("pass the path")),
-        (None, _) if is_folder => Err(unplayable_folder(file)),
+        (None, _) if is_folder => Ok(file.to_owned()),
         (None, _) => Err(Diagnostic::error(
             codes::FILE_READ,
             format!(
@@ -185,15 +182,6 @@ pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
             None => "`cuecard list` shows the scenarios of a project".to_owned(),
         })),
     }
-}
-
-fn unplayable_folder(folder: &Path) -> Diagnostic {
-    let shown = folder.display().to_string();
-    let message = format!("`{shown}` can't be read: it is a directory");
-    let shown = shown.trim_end_matches('/');
-    Diagnostic::error(codes::FILE_READ, message).with_help(format!(
-        "`cuecard play {shown}/*.json` plays its scenarios; `cuecard check {shown}` checks them"
-    ))
 }
 
 /// The name of a scenario that is like this one, or is its last part: `shop/login` for `login`.

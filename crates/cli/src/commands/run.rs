@@ -14,7 +14,7 @@ use cuecard_runner::timeline::{
     RunStatus, WhichAgent, load_runs, run_timeline,
 };
 use cuecard_runtime::load::PlayOptions;
-use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::run_dir::{RunDir, set_status};
 use cuecard_service::{MockService, RunningService, ServiceOptions};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
@@ -276,7 +276,10 @@ async fn one(
         }
         (None, _) => {}
     };
-    Ok(run_timeline(script, options, &run_dir, stop, &mut watch).await)
+    let outcome = run_timeline(script, options, &run_dir, stop, &mut watch).await;
+    // The run is over; a description that can't be written is not worth its verdict.
+    let _ = set_status(run_dir.path(), outcome.status.as_str());
+    Ok(outcome)
 }
 
 /// Tells people how a run went.

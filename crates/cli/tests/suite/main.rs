@@ -20,6 +20,7 @@ mod golden;
 mod judging;
 mod judging_adversary;
 mod llm;
+mod outcomes;
 mod parse;
 mod parse_model;
 // It looks for processes in `/proc`.

@@ -208,3 +208,45 @@ async fn in_strict_validation_a_tool_that_the_profile_does_not_know_is_refused()
         assert_eq!(played.running.stop().await.passed, !strict);
     }
 }
+
+#[tokio::test]
+async fn what_gemini_cli_adds_to_a_search_in_its_history_is_no_difference() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: []
+  - grep: {pattern: one, path: notes}
+  - llmResponse: [{assistant: [[0, \"Done\"]]}]
+";
+    let function =
+        |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {}}});
+    let names = [
+        "list_directory",
+        "read_file",
+        "grep_search",
+        "glob",
+        "replace",
+        "write_file",
+        "run_shell_command",
+        "google_web_search",
+    ];
+    let tools: Vec<Value> = names.into_iter().map(function).collect();
+    let body = |messages: Value| json!({"model": "m", "messages": messages, "tools": tools});
+    for (name, value, codes) in [
+        ("context", json!(50), vec![]),
+        ("names_only", json!(true), vec!["T-LLM-09"]),
+    ] {
+        let played = Played::timeline(timeline).await;
+        let first = played.post(CHAT, &body(said("Begin"))).await.json();
+        let mut call = first["choices"][0]["message"]["tool_calls"][0].clone();
+        assert_eq!(call["function"]["name"], "grep_search", "{first:#}");
+        let arguments = call["function"]["arguments"].as_str().expect("JSON");
+        let mut arguments: Value = serde_json::from_str(arguments).expect("JSON");
+        arguments[name] = value;
+        call["function"]["arguments"] = arguments.to_string().into();
+        let history = json!([
+            {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": call["id"], "content": "one"},
+        ]);
+        assert_eq!(played.post(CHAT, &body(history)).await.content(), "Done");
+        assert_eq!(played.codes().await, codes, "{name}");
+    }
+}

@@ -33,7 +33,7 @@ pub use timeline::{CheckedTimeline, timeline};
 /// Below a folder, what ends in `.yaml` or `.yml` is checked, and JSON that says what can be checked, or might if it had
 /// no errors. Bundles, traces and configs are data of others.
 pub const CHECKED: Kind = Kind {
-    is_meant: |path| timelines::is_yaml(path) || is_checked_json(path),
+    is_meant: |path| timelines::is_yaml(path) || is_json_of(path, CHECKED_JSON),
     none: |folder| {
         let message = format!("no scenarios found in `{}`", folder.display());
         Diagnostic::error(codes::TIMELINE_NONE, message).with_help(
@@ -42,7 +42,42 @@ pub const CHECKED: Kind = Kind {
     },
 };
 
-fn is_checked_json(path: &Path) -> bool {
+/// Below a folder, the files that `play` plays.
+pub const PLAYED: Kind = Kind {
+    is_meant: |path| is_json_of(path, PLAYED_JSON),
+    none: |folder| {
+        let message = format!("no scenarios found in `{}`", folder.display());
+        Diagnostic::error(codes::FILE_READ, message).with_help(
+            "searched: `.json` files with `steps` or `testSteps`; `cuecard run` plays timelines",
+        )
+    },
+};
+
+/// Kinds of JSON files, and keys by which one is known that has errors.
+type JsonKinds = (&'static [FileKind], &'static [&'static str]);
+
+const CHECKED_JSON: JsonKinds = (
+    &[
+        FileKind::ToolCall,
+        FileKind::ToolCallLegacy,
+        FileKind::BrowserSteps,
+        FileKind::Browser,
+        FileKind::Timeline,
+        FileKind::TestCase,
+    ],
+    &["\"steps\"", "\"actions\"", "\"assertions\"", "\"timeline\""],
+);
+
+const PLAYED_JSON: JsonKinds = (
+    &[
+        FileKind::ToolCall,
+        FileKind::ToolCallLegacy,
+        FileKind::BrowserSteps,
+    ],
+    &["\"steps\"", "\"testSteps\""],
+);
+
+fn is_json_of(path: &Path, (kinds, keys): JsonKinds) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name.starts_with('.') || !name.ends_with(".json") {
         return false;
@@ -54,21 +89,8 @@ fn is_checked_json(path: &Path) -> bool {
         return true;
     };
     match json::parse(source.text(), &Limits::default()).root {
-        Some(root) => matches!(
-            detect(&root),
-            Some(
-                FileKind::ToolCall
-                    | FileKind::ToolCallLegacy
-                    | FileKind::BrowserSteps
-                    | FileKind::Browser
-                    | FileKind::Timeline
-                    | FileKind::TestCase
-            )
-        ),
-        None => {
-            let keys = ["\"steps\"", "\"actions\"", "\"assertions\"", "\"timeline\""];
-            keys.iter().any(|key| source.text().contains(key))
-        }
+        Some(root) => detect(&root).is_some_and(|kind| kinds.contains(&kind)),
+        None => keys.iter().any(|key| source.text().contains(key)),
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Profile {
     pub(super) tools: BTreeMap<String, Vec<ToolForm>>,
     /// The agent's tools as its requests advertise them, by name.
     pub(super) schemas: BTreeMap<String, AdvertisedTool>,
+    /// The agent's tool → arguments that the agent adds to calls of it in its history.
+    pub(super) fills_in: BTreeMap<String, Vec<String>>,
     /// A tool through which others are called, where the agent has such a one.
     pub(super) through: Option<Through>,
     /// Whether the agent takes absolute paths only.
@@ -95,6 +97,18 @@ impl Profile {
             .flatten()
             .filter_map(Json::as_str)
             .collect()
+    }
+
+    /// Returns the arguments of a call in the agent's history without those that the agent added to what it was sent.
+    pub fn without_filled_in(&self, native_tool: &str, sent: &Json, held: &Json) -> Json {
+        let mut held = held.clone();
+        let names = self.fills_in.get(native_tool).into_iter().flatten();
+        if let Some(args) = held.as_object_mut() {
+            for name in names.filter(|name| sent.get(name.as_str()).is_none()) {
+                args.remove(name.as_str());
+            }
+        }
+        held
     }
 
     /// The agent's tools, as its requests advertise them.

@@ -42,6 +42,9 @@ struct SchemaFile {
     /// The type of each argument, or its schema.
     #[serde(default)]
     properties: BTreeMap<String, Json>,
+    /// Arguments that the agent adds to its calls in a history.
+    #[serde(default)]
+    fills_in: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +112,9 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
             .collect();
         tools.insert(tool, forms);
     }
+    let fills_in = file.schemas.iter();
+    let fills_in = fills_in.map(|(name, schema)| (name.clone(), schema.fills_in.clone()));
+    let fills_in = fills_in.collect();
     let schemas = file
         .schemas
         .into_iter()
@@ -135,6 +141,7 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
             detect: file.detect,
             tools,
             schemas,
+            fills_in,
             through,
             wants_absolute_paths: file.absolute_paths,
         }),

@@ -12,10 +12,13 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{self, Limits, Node, NodeKind};
 use cuecard_source::value::{Json, cut, push_pointer};
 
+/// A note names at most this many outputs.
+const MOST_OUTPUTS: usize = 5;
+
 /// Warnings about a valid scenario. `snapshots` are pages on which literal element ids may be known: then their
 /// targets are proposed.
 pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnostic> {
-    let mut diagnostics = unused_outputs(scenario);
+    let mut diagnostics: Vec<_> = unused_outputs(scenario).into_iter().collect();
     let unread = scenario.steps.iter().filter(|step| !reads_exit_code(step));
     diagnostics.extend(unread.map(|step| {
         let message = format!(
@@ -208,36 +211,45 @@ fn is_browser(server: &str) -> bool {
     .any(|word| server.contains(word))
 }
 
-fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
+/// One note for all outputs of a file that no step uses.
+fn unused_outputs(scenario: &ToolCallScenario) -> Option<Diagnostic> {
     let mut used: HashSet<(&str, &str)> = HashSet::new();
     scenario.for_each_placeholder(&mut |placeholder| {
         if let Some(PathSegment::Key(output)) = placeholder.reference.path.first() {
             used.insert((&placeholder.reference.name, output));
         }
     });
-    let mut diagnostics = Vec::new();
+    let mut names = Vec::new();
+    let mut first = None;
     for step in &scenario.steps {
         let Some(id) = step.id.as_deref() else {
             continue;
         };
-        for rule in step
-            .outputs
-            .iter()
-            .filter(|rule| !used.contains(&(id, rule.name.as_str())))
-        {
-            diagnostics.push(
-                Diagnostic::note(
-                    codes::OUTPUT_UNUSED,
-                    format!("no step uses the output `{id}.{}`", rule.name),
-                )
-                .at(&scenario.source, rule.name_span)
-                .with_help(
-                    "it is still part of the run's result; remove it if nothing reads it there",
-                ),
-            );
+        for rule in &step.outputs {
+            if !used.contains(&(id, rule.name.as_str())) {
+                first.get_or_insert(rule.name_span);
+                names.push(format!("`{id}.{}`", rule.name));
+            }
         }
     }
-    diagnostics
+    let span = first?;
+    let message = match names.as_slice() {
+        [name] => format!("no step uses the output {name}"),
+        names => {
+            let shown = names.iter().take(MOST_OUTPUTS).map(String::as_str);
+            let shown: Vec<&str> = shown.collect();
+            let more = match names.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("no step uses the outputs {}{more}", shown.join(", "))
+        }
+    };
+    Some(
+        Diagnostic::note(codes::OUTPUT_UNUSED, message)
+            .at(&scenario.source, span)
+            .with_help("unused outputs are still part of the run's result; remove what nothing reads there"),
+    )
 }
 
 /// What was found, with its place in the text of the parameters and its pointer.

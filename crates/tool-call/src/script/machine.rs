@@ -231,6 +231,8 @@ struct Current {
     started: Duration,
     call_started: Duration,
     attempts: Vec<Attempt>,
+    /// How long `wait_after` asks to wait, once the step ran.
+    pause: Option<Duration>,
 }
 
 impl Current {
@@ -395,6 +397,7 @@ impl Script {
             started: now,
             call_started: now,
             attempts: Vec::new(),
+            pause: None,
         };
         let condition = step.condition.as_deref().map(|(condition, span)| {
             self.resolver
@@ -407,8 +410,12 @@ impl Script {
         match condition {
             Some(Ok(false)) => self.skipped(now, current, step),
             Some(Err(failure)) => self.failed(now, current, step, failure),
-            None | Some(Ok(true)) => match self.arguments(step) {
-                Ok((params, targets)) => {
+            // What can't be resolved is found before the call, which may have an effect.
+            None | Some(Ok(true)) => match self
+                .arguments(step)
+                .and_then(|arguments| Ok((arguments, self.pause_after(step)?)))
+            {
+                Ok(((params, targets), pause)) => {
                     self.effects
                         .push_back(Effect::Record(EventData::StepStarted(StepStarted {
                             step: step.number,
@@ -421,6 +428,7 @@ impl Script {
                         Current {
                             params: Arc::new(params),
                             targets,
+                            pause,
                             ..current
                         },
                     );
@@ -513,18 +521,19 @@ impl Script {
     }
 
     fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
-        self.summary.passed += 1;
         let idx = current.idx;
-        let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
-        for (rule, value) in step.outputs.iter().zip(&outputs) {
-            if let Some(value) = value {
-                finished.outputs.insert(rule.name.clone(), value.clone());
-            }
-        }
+        let named = step.outputs.iter().zip(&outputs);
+        let shown = named
+            .filter_map(|(rule, value)| Some((rule.name.clone(), value.clone()?)))
+            .collect();
+        let pause = current.pause;
         self.resolver.leave(idx, Left::Outputs(outputs));
+        self.summary.passed += 1;
+        let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
+        finished.outputs = shown;
         self.effects
             .push_back(Effect::Record(EventData::StepFinished(finished)));
-        self.pause(now, idx, step);
+        self.pause(now, pause);
     }
 
     fn failed(&mut self, now: Duration, current: Current, step: &Step, mut failure: Failure) {
@@ -548,7 +557,7 @@ impl Script {
             StepStatus::Failed
         };
         let idx = current.idx;
-        let ran = !current.attempts.is_empty();
+        let pause = current.pause;
         let mut finished = finished(now, current, &self.scenario, status);
         finished.error = Some(StepError {
             code: failure.kind.code().name().to_owned(),
@@ -562,9 +571,7 @@ impl Script {
         if tolerated {
             self.summary.tolerated += 1;
             self.resolver.leave(idx, Left::Tolerated);
-            if ran {
-                self.pause(now, idx, step);
-            }
+            self.pause(now, pause);
             return;
         }
         self.summary.failed += 1;
@@ -576,26 +583,22 @@ impl Script {
         });
     }
 
-    /// `wait_after`: after a step that ran and let the run go on, but not after the last.
-    fn pause(&mut self, now: Duration, idx: usize, step: &Step) {
-        let Some(template) = &step.wait_after else {
-            return;
+    /// Returns how long `wait_after` asks to wait: after a step that ran and lets the run go on, but not after the last.
+    fn pause_after(&self, step: &Step) -> Result<Option<Duration>, Failure> {
+        let is_last = self.next_idx >= self.end_idx;
+        let Some(template) = step.wait_after.as_ref().filter(|_| !is_last) else {
+            return Ok(None);
         };
-        if self.next_idx >= self.end_idx {
-            return;
-        }
-        match self.resolver.number(template, "wait_after") {
-            Ok(seconds) => {
-                let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
-                self.state =
-                    State::Pausing(now + Duration::try_from_secs_f64(scaled).unwrap_or_default());
-            }
-            Err(failure) => {
-                self.summary.failed += 1;
-                let step = &self.scenario.steps[idx];
-                self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
-                self.state = State::Over(Verdict::Failed);
-            }
+        let seconds = self.resolver.number(template, "wait_after")?;
+        let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
+        Ok(Some(
+            Duration::try_from_secs_f64(scaled).unwrap_or_default(),
+        ))
+    }
+
+    fn pause(&mut self, now: Duration, pause: Option<Duration>) {
+        if let Some(pause) = pause {
+            self.state = State::Pausing(now + pause);
         }
     }
 

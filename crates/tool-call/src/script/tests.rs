@@ -666,6 +666,31 @@ fn wait_after_follows_steps_that_ran_but_not_the_last_and_is_scaled() {
 }
 
 #[test]
+fn a_step_with_a_wait_that_cannot_be_resolved_is_not_called() {
+    let steps = |on_error: &str| {
+        json!([
+            {"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"pause": "$.pause"}},
+            {"step": 2, "tool": "mcp__s__t", "params": {}, "wait_after": "{{a.pause}}", "on_error": on_error},
+            {"step": 3, "tool": "mcp__s__t", "params": {}}
+        ])
+    };
+    let soon = |_: &CallRequest| returned(json!({"pause": "soon"}));
+    let run = play(steps("stop"), soon);
+    assert_eq!(run.statuses(), [StepStatus::Passed, StepStatus::Failed]);
+    assert_eq!((run.calls.len(), run.script.summary().failed), (1, 1));
+    assert!(run.error().contains("wait_after"), "{}", run.error());
+    // It is a failure like any other.
+    let run = play(steps("skip"), soon);
+    assert_eq!(
+        run.statuses()[1..],
+        [StepStatus::Tolerated, StepStatus::Passed]
+    );
+    let run = play(steps("stop"), |_| returned(json!({"pause": 2})));
+    assert_eq!(run.statuses(), [StepStatus::Passed; 3]);
+    assert_eq!(run.now.as_millis(), 2000 + 30);
+}
+
+#[test]
 fn a_range_plays_its_steps_only() {
     let steps = json!([
         {"step": 10, "tool": "mcp__s__t", "params": {}},

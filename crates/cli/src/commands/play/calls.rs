@@ -120,6 +120,7 @@ pub(super) async fn play_calls(
         },
         file: &prepared.file,
         reports: &options.reports,
+        part: options.part,
         working_directory: &options.working_directory,
         redactor: calls.redactor.clone(),
         title: prepared.title,

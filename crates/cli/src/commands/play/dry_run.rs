@@ -97,7 +97,11 @@ pub(super) async fn preview(
             "diagnostics": list_to_json(&found),
         });
         redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
+        let document = format!("{document:#}\n");
+        match &prepared.options.part {
+            Some(part) => part.with(|part| part.json = document.into_bytes()),
+            None => stdout(&document),
+        }
     } else {
         let verdict = if exit == ExitCode::Passed {
             "nothing was run"

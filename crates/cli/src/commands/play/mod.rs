@@ -6,17 +6,21 @@ mod dry_run;
 mod options;
 mod reports;
 mod run;
+mod several;
 mod terminal;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cuecard_report::Style;
 use cuecard_report::diagnostics::list_to_json;
+use cuecard_runner::check::PLAYED;
+use cuecard_runtime::collect::collect;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Redactor;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use self::options::Options;
 use super::list;
@@ -25,40 +29,30 @@ use crate::args::PlayArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stderr_line, stdout};
+use crate::output::{Output, stdout};
 use crate::output_files::{check_overwriting, clear_results};
 
-/// Plays one file after the other.
+/// Plays one file or several.
 pub(crate) fn run(
     args: &PlayArgs,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let files = match settle(args) {
-        Ok(files) => files,
-        Err(stopped) => return refused(args, stopped, output),
+    let settled = settle(args).and_then(|files| Ok((files, Options::of(args)?)));
+    let (files, options) = match settled {
+        Ok(settled) => settled,
+        Err(stopped) => return refused(args, &stopped, output),
     };
-    let is_alone = args.files.len() == 1;
-    let mut exits = Vec::new();
-    for file in &files {
-        let exit = run_file(args, file, environment, output)
-            .unwrap_or_else(|stopped| refused(args, stopped, output));
-        exits.push(exit);
-        if exit == ExitCode::Interrupted {
-            break;
-        }
-        if !is_alone {
-            stderr_line("");
-        }
+    match files.as_slice() {
+        [file] if !is_several(args) => run_one(args, options, file, environment, output)
+            .unwrap_or_else(|stopped| refused(args, &stopped, output)),
+        files => several::play(args, &options, files, environment, output),
     }
-    if !is_alone {
-        let passed = match args.dry_run {
-            true => "can be played",
-            false => "passed",
-        };
-        stdout(&total(&args.files, &exits, passed, output.stdout));
-    }
-    exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
+}
+
+/// Whether there is one report on all files instead of one on a file.
+fn is_several(args: &PlayArgs) -> bool {
+    args.files.len() > 1 || args.files.iter().any(|file| file.is_dir())
 }
 
 /// The files to play. Before anything else, the results of an earlier run are removed, which would be taken for those of
@@ -67,35 +61,48 @@ fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
     let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
     clear(args, named.iter().flatten()).map_err(Stop::invalid)?;
     let for_one = [
-        ("`--json`", args.json),
-        ("`--output`", args.output.is_some()),
-        ("`--report`", !args.reports.is_empty()),
         ("`--start`", args.start.is_some()),
         ("`--end`", args.end.is_some()),
     ];
     let for_one = for_one.into_iter().find(|(_, is_given)| *is_given);
-    if let (2.., Some((one, _))) = (args.files.len(), for_one) {
+    if let (true, Some((one, _))) = (is_several(args), for_one) {
         let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{one} is for a single file"))
-            .with_help(
-                "for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`",
-            );
+            .with_help("play the files one by one");
         return Err(Stop::invalid(diagnostic));
     }
     // Nothing is played before all files are found and can be read.
-    let files: Vec<PathBuf> = named
+    let named: Vec<PathBuf> = named
         .into_iter()
         .collect::<Result<_, _>>()
         .map_err(Stop::invalid)?;
-    let is_one_of_several = |file: &&PathBuf| files.len() > 1 && file.as_os_str() != "-";
-    let found: Vec<_> = files
-        .iter()
-        .filter(is_one_of_several)
-        .flat_map(|file| errors_of(file))
-        .collect();
+    let (files, mut found) = with_folders(named);
+    let is_one_of_several = |file: &&PathBuf| is_several(args) && file.as_os_str() != "-";
+    let unplayable = files.iter().filter(is_one_of_several);
+    found.extend(unplayable.flat_map(|file| errors_of(file)));
     match found.is_empty() {
         true => Ok(files),
         false => Err(Stop(found, ExitCode::Invalid)),
     }
+}
+
+/// The files, with those of each folder in its place, and why a folder has none. What a folder has is played once.
+fn with_folders(named: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<Diagnostic>) {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let place = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    for path in named {
+        if !path.is_dir() {
+            seen.insert(place(&path));
+            files.push(path);
+            continue;
+        }
+        let collected = collect(&[path], PLAYED);
+        let inside = collected.files.into_iter().map(|file| file.path);
+        files.extend(inside.filter(|file| seen.insert(place(file))));
+        found.extend(collected.problems.into_iter().map(|(_, problem)| problem));
+    }
+    (files, found)
 }
 
 /// Why a file can't be played, whatever the arguments are.
@@ -106,56 +113,58 @@ fn errors_of(file: &Path) -> Vec<Diagnostic> {
     }
 }
 
-/// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
-fn total(files: &[PathBuf], exits: &[ExitCode], word: &str, style: Style) -> String {
-    let failed: Vec<String> = files
-        .iter()
-        .zip(exits)
-        .filter(|(_, exit)| !matches!(exit, ExitCode::Passed | ExitCode::Interrupted))
-        .map(|(file, _)| file.display().to_string())
-        .collect();
-    let interrupted = exits
-        .iter()
-        .filter(|exit| **exit == ExitCode::Interrupted)
-        .count();
-    let passed = exits.len() - failed.len() - interrupted;
-    let mut facts = vec![
-        format!("{} files", files.len()),
-        style.good(&format!("{passed} {word}")),
-    ];
-    if !failed.is_empty() {
-        let names = failed.join(", ");
-        facts.push(style.bad(&format!("{} failed ({names})", failed.len())));
-    }
-    if interrupted > 0 {
-        facts.push(style.bad(&format!("{interrupted} interrupted")));
-    }
-    if files.len() > exits.len() {
-        facts.push(format!("{} not played", files.len() - exits.len()));
-    }
-    format!("{}\n", facts.join(style.dot()))
+/// A file that can be played, whatever is in it.
+enum Ready {
+    Calls(Box<calls::Prepared>),
+    Steps(Box<browser_steps::ReadySteps>),
 }
 
-/// Plays what the file is: a tool-call scenario or browser steps.
-fn run_file(
+/// Reads and checks everything. Warnings are shown, and secrets are asked for.
+fn prepare(
     args: &PlayArgs,
+    options: Options,
+    file: &Path,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<Ready, Stop> {
+    let source = inputs::read_source(file).map_err(Stop::invalid)?;
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
+        let steps = browser_steps::ready(args, options, file, source, environment, output)?;
+        return Ok(Ready::Steps(Box::new(steps)));
+    }
+    let calls = calls::prepare(args, options, file, &source, environment, output)?;
+    Ok(Ready::Calls(Box::new(calls)))
+}
+
+impl Ready {
+    /// Plays it, or says what it would do.
+    async fn play(
+        self,
+        args: &PlayArgs,
+        environment: &[(OsString, OsString)],
+        output: &Output,
+        stop: &CancellationToken,
+    ) -> ExitCode {
+        match self {
+            Self::Steps(steps) if args.dry_run => browser_steps::preview(&steps),
+            Self::Steps(steps) => browser_steps::play_steps(args, &steps, output, stop).await,
+            Self::Calls(calls) if args.dry_run => {
+                dry_run::preview(args, *calls, environment, output, stop).await
+            }
+            Self::Calls(calls) => calls::play_calls(args, *calls, environment, output, stop).await,
+        }
+    }
+}
+
+fn run_one(
+    args: &PlayArgs,
+    options: Options,
     file: &Path,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<ExitCode, Stop> {
-    let source = inputs::read_source(file).map_err(Stop::invalid)?;
-    let options = Options::of(args)?;
-    if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        return browser_steps::play_steps(args, options, file, source, environment, output);
-    }
-    let prepared = calls::prepare(args, options, file, &source, environment, output)?;
-    let exit = asynchronously(async |stop| {
-        if args.dry_run {
-            dry_run::preview(args, prepared, environment, output, &stop).await
-        } else {
-            calls::play_calls(args, prepared, environment, output, &stop).await
-        }
-    });
+    let ready = prepare(args, options, file, environment, output)?;
+    let exit = asynchronously(async |stop| ready.play(args, environment, output, &stop).await);
     Ok(exit.unwrap_or_else(|exit| exit))
 }
 
@@ -187,22 +196,27 @@ fn clear<'p>(
 }
 
 /// Shows why nothing is played.
-fn refused(args: &PlayArgs, Stop(diagnostics, exit): Stop, output: &Output) -> ExitCode {
-    output.diagnostics(&diagnostics, args.json, &Redactor::default());
+fn refused(args: &PlayArgs, stopped: &Stop, output: &Output) -> ExitCode {
+    let Stop(diagnostics, exit) = stopped;
+    output.diagnostics(diagnostics, args.json, &Redactor::default());
     if args.json {
-        stdout(&format!("{:#}\n", not_run(&diagnostics, exit)));
+        let mut document = not_run(stopped);
+        if is_several(args) {
+            document["files"] = json!([]);
+        }
+        stdout(&format!("{document:#}\n"));
     }
-    exit
+    *exit
 }
 
 /// The document of a run that did not begin.
-fn not_run(diagnostics: &[Diagnostic], exit: ExitCode) -> serde_json::Value {
+fn not_run(Stop(diagnostics, exit): &Stop) -> serde_json::Value {
     let first = diagnostics
         .iter()
         .find(|diagnostic| diagnostic.severity == Severity::Error);
     json!({
         "success": false,
-        "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
+        "status": if *exit == ExitCode::Invalid { "invalid" } else { "blocked" },
         "error": first.map(|diagnostic| diagnostic.message.as_str()),
         "step_results": [],
         "diagnostics": list_to_json(diagnostics),

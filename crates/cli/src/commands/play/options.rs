@@ -7,13 +7,14 @@ use std::time::Duration;
 use cuecard_runtime::policy::Policy;
 use cuecard_source::diagnostic::Diagnostic;
 
-use super::reports::Report;
+use super::reports::{Report, SharedPart};
 use crate::args::PlayArgs;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
 
 /// The arguments, checked.
+#[derive(Clone)]
 pub(super) struct Options {
     /// How long a step may take.
     pub timeout: Option<Duration>,
@@ -21,6 +22,8 @@ pub(super) struct Options {
     pub range: RangeInclusive<u64>,
     /// The reports to write.
     pub reports: Vec<Report>,
+    /// What the common reports say of the run, if it is one of several.
+    pub part: Option<SharedPart>,
     /// What the run may do.
     pub policy: Policy,
     /// Where relative paths start.
@@ -49,6 +52,7 @@ impl Options {
                 timeout,
                 range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
                 reports,
+                part: None,
                 policy,
                 working_directory,
                 warnings: warning.into_iter().collect(),

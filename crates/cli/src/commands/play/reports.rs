@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_report::PlayTotals;
 use cuecard_report::browser_html::{BrowserEnd, BrowserHtml, BrowserStep};
-use cuecard_report::junit::JunitReport;
+use cuecard_report::junit::{JunitReport, JunitSuite};
 use cuecard_report::play_html::PlayHtml;
 use cuecard_report::play_json::{IncludeResults, PlayJson};
 use cuecard_runtime::tap::Listener;
@@ -57,6 +58,43 @@ impl Report {
     }
 }
 
+/// What the reports on several files say of one of them.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Its document.
+    pub json: Vec<u8>,
+    /// Its suite.
+    pub suite: Option<JunitSuite>,
+    /// Why it did not pass.
+    pub error: Option<String>,
+}
+
+/// A part that a run fills in, perhaps on another thread.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedPart(Arc<Mutex<Part>>);
+
+impl SharedPart {
+    /// Changes the part.
+    pub(super) fn with<T>(&self, change: impl FnOnce(&mut Part) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes what was filled in.
+    pub(super) fn take(&self) -> Part {
+        self.with(std::mem::take)
+    }
+}
+
+impl Write for SharedPart {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|part| part.json.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What reports are about.
 pub(super) struct Subject<'a> {
     /// Its name.
@@ -79,6 +117,7 @@ type Out = BufWriter<Box<dyn Write>>;
 enum Open {
     Json(PlayJson<Out>),
     Junit(JunitReport, Out),
+    JunitPart(JunitReport),
     Calls(PlayHtml, Out),
     Steps(BrowserHtml<Out>),
 }
@@ -87,6 +126,7 @@ struct Shared {
     all: Vec<Open>,
     name: String,
     url: String,
+    part: Option<SharedPart>,
     /// The files.
     kept: Vec<Written>,
     error: Option<io::Error>,
@@ -110,6 +150,7 @@ impl Reports {
         args: &PlayArgs,
         subject: &Subject<'_>,
         wanted: &[Report],
+        part: Option<SharedPart>,
     ) -> Result<Self, Diagnostic> {
         let json = |out: Box<dyn Write>| {
             let out = BufWriter::with_capacity(64 << 10, out);
@@ -122,17 +163,28 @@ impl Reports {
             Ok(file)
         };
         let mut all = Vec::new();
-        if args.json {
-            all.push(json(Box::new(io::stdout())));
-        }
-        if let Some(path) = &args.output {
-            all.push(json(open(path)?));
+        match &part {
+            Some(part) if args.json || args.output.is_some() => {
+                all.push(json(Box::new(part.clone())));
+            }
+            Some(_) => {}
+            None => {
+                if args.json {
+                    all.push(json(Box::new(io::stdout())));
+                }
+                if let Some(path) = &args.output {
+                    all.push(json(open(path)?));
+                }
+            }
         }
         let mut file = |path: &Path| -> Result<Out, Diagnostic> {
             Ok(BufWriter::with_capacity(256 << 10, open(path)?))
         };
         for report in wanted {
             all.push(match (report, subject.url) {
+                (Report::Junit(_), _) if part.is_some() => {
+                    Ok(Open::JunitPart(subject.junit.clone()))
+                }
                 (Report::Junit(path), _) => Ok(Open::Junit(subject.junit.clone(), file(path)?)),
                 (Report::Html(path), None) => {
                     let page = PlayHtml::new(subject.name, subject.file);
@@ -146,6 +198,7 @@ impl Reports {
             all: all.map_err(|error| unwritable(&error))?,
             name: subject.name.to_owned(),
             url: subject.url.unwrap_or_default().to_owned(),
+            part,
             kept,
             error: None,
         }))))
@@ -170,8 +223,18 @@ impl Reports {
         redactor: &Redactor,
     ) -> Result<(), Diagnostic> {
         let shared = &mut *self.0.borrow_mut();
+        if let Some(part) = &shared.part {
+            part.with(|part| part.error.clone_from(&totals.error));
+        }
         for report in std::mem::take(&mut shared.all) {
             let written = match report {
+                Open::JunitPart(junit) => {
+                    if let Some(part) = &shared.part {
+                        let suite = junit.finish(totals);
+                        part.with(|part| part.suite = Some(suite));
+                    }
+                    Ok(())
+                }
                 Open::Json(json) => json.end(totals).map(drop),
                 Open::Junit(junit, mut out) => {
                     junit.write(totals, &mut out).and_then(|()| out.flush())
@@ -212,7 +275,7 @@ impl Listener for Reports {
         for report in &mut shared.all {
             match report {
                 Open::Json(json) => written = written.and(json.event(event)),
-                Open::Junit(junit, _) => {
+                Open::Junit(junit, _) | Open::JunitPart(junit) => {
                     if let EventData::StepFinished(step) = &event.data {
                         junit.step(step);
                     }
@@ -244,7 +307,7 @@ impl Listener for Reports {
     }
 }
 
-fn unwritable(error: &io::Error) -> Diagnostic {
+pub(super) fn unwritable(error: &io::Error) -> Diagnostic {
     Diagnostic::error(
         codes::FILE_WRITE,
         format!("the result can't be written: {}", io_reason(error)),

@@ -16,7 +16,7 @@ use cuecard_tool_call::script::Verdict;
 use cuecard_trace::Header;
 use serde_json::json;
 
-use super::reports::{Report, Reports, Subject};
+use super::reports::{Report, Reports, SharedPart, Subject};
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
@@ -32,6 +32,8 @@ pub(super) struct Opening<'a> {
     pub file: &'a Path,
     /// The reports that were asked for.
     pub reports: &'a [Report],
+    /// What the common reports say of it, if it is one of several.
+    pub part: Option<SharedPart>,
     /// Where relative paths start.
     pub working_directory: &'a Path,
     /// What takes secrets out.
@@ -66,6 +68,7 @@ pub(super) struct Run<'a> {
     file: PathBuf,
     name: String,
     started: jiff::Timestamp,
+    part: Option<SharedPart>,
     /// Its folder.
     pub dir: Arc<RunDir>,
     /// What tells the trace, the terminal and the reports.
@@ -100,7 +103,8 @@ impl<'a> Run<'a> {
             opening.working_directory,
             &clock,
         )?);
-        let reports = Reports::begin(args, &opening.subject, opening.reports)?;
+        let part = opening.part.clone();
+        let reports = Reports::begin(args, &opening.subject, opening.reports, part.clone())?;
         stderr(&opening.title);
         let mut recorder = Recorder::new(clock, opening.redactor);
         let file = dir.trace_file().map_err(|error| unwritable_run(&error))?;
@@ -118,6 +122,7 @@ impl<'a> Run<'a> {
             file: opening.file.to_owned(),
             name,
             started,
+            part,
             dir,
             recorder,
             reports,
@@ -132,6 +137,7 @@ impl<'a> Run<'a> {
             file,
             name,
             started,
+            part,
             dir,
             mut recorder,
             reports,
@@ -175,7 +181,7 @@ impl<'a> Run<'a> {
         match reports.end(&totals, started, &redactor) {
             Err(diagnostic) => problems.push(diagnostic),
             Ok(()) => {
-                if let Some(path) = &args.output {
+                if let (Some(path), None) = (&args.output, &part) {
                     let line = format!("result: {}", path.display());
                     stderr_line(&output.stderr.faint(&line));
                 }

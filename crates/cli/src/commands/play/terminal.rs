@@ -1,7 +1,7 @@
 //! What `play` shows while it runs: each step as it ends, and on a terminal the one that runs.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use cuecard_trace::{ErrorHappened, Event, EventData, StepStatus, ToolCall, ToolR
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::args::PlayArgs;
-use crate::output::{Output, stderr_line};
+use crate::output::{Output, Stderr, stderr_line};
 
 /// `--debug` shows this much of parameters and results.
 const DEBUG_CUT: usize = 500;
@@ -37,7 +37,7 @@ const SHOWN_AFTER: Duration = Duration::from_secs(2);
 pub(super) struct Terminal {
     list: StepList,
     style: Style,
-    out: BufWriter<io::Stderr>,
+    out: BufWriter<Stderr>,
     live: Option<ProgressBar>,
     debug: bool,
     verbose: bool,
@@ -92,7 +92,7 @@ impl Terminal {
             ),
             style: output.stderr,
             // Larger than what the recorder lets wait, so that nothing is shown before it is written.
-            out: BufWriter::with_capacity(256 << 10, io::stderr()),
+            out: BufWriter::with_capacity(256 << 10, Stderr),
             live,
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,

@@ -25,6 +25,7 @@ use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
 use crate::output::Output;
+use crate::output_files::create_run_dir;
 
 pub(crate) fn run(
     args: &ServeLlmArgs,
@@ -184,7 +185,7 @@ impl RunFiles {
         let of_run_dir = |error| {
             unwritable(parent, &error).with_help("choose another directory with `--run-dir DIR`")
         };
-        let run_dir = RunDir::create(parent, started).map_err(of_run_dir)?;
+        let run_dir = create_run_dir(parent, started).map_err(of_run_dir)?;
         let trace = run_dir.trace_file().map_err(of_run_dir)?;
         described["id"] = run_dir.id().into();
         described["started_at"] = started.to_string().into();

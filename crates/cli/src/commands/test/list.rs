@@ -29,13 +29,13 @@ pub(super) fn run(
                     false => stdout(&line(&case, output)),
                 }
             }
-            CaseFile::Scenario(source) if selection.holds_scenario(source.name(), &file.path) => {
+            CaseFile::Scenario(case) if selection.holds(&case) => {
                 n_shown += 1;
                 match args.json {
                     true => documents.push(json!({
-                        "id": source.name(), "title": source.name(), "file": source.name(), "tags": [], "source": "scenario",
+                        "id": case.id, "title": case.title, "file": case.source.name(), "tags": [], "source": "scenario",
                     })),
-                    false => stdout(&format!("{}\n", source.name())),
+                    false => stdout(&scenario_line(&case, output)),
                 }
             }
             CaseFile::Case(..) | CaseFile::Scenario(_) => {}
@@ -63,6 +63,13 @@ pub(super) fn run(
         }
     }
     exit
+}
+
+/// A scenario has no id but its file.
+fn scenario_line(case: &TestCase, output: &Output) -> String {
+    let style = output.stdout;
+    let title = style.strong(&printable(&case.title));
+    format!("{title}   {}\n", style.faint(case.source.name()))
 }
 
 fn line(case: &TestCase, output: &Output) -> String {

@@ -22,6 +22,7 @@ use self::setup::Plan;
 use self::telling::TestReporter;
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
+use crate::commands::list::named;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
@@ -49,7 +50,7 @@ pub(crate) fn run(
     let Collected {
         mut files,
         problems,
-    } = judging::collect(&args.paths);
+    } = judging::collect(&paths(args));
     if let Some(shard) = plan.shard {
         let mut numbers = 0..;
         files.retain(|_| numbers.next().is_some_and(|number| shard.holds(number)));
@@ -68,6 +69,12 @@ pub(crate) fn run(
         true => list::run(args, &files, &plan.selection, output),
         false => mutating::run(args, files, plan, &clock, output),
     })
+}
+
+/// The files and folders; a name is that of a scenario, as for `play`. What is neither is told when it is read.
+fn paths(args: &TestArgs) -> Vec<PathBuf> {
+    let found = |path: &PathBuf| named(path).unwrap_or_else(|_| path.clone());
+    args.paths.iter().map(found).collect()
 }
 
 fn judge(

@@ -81,7 +81,8 @@ pub(super) fn plan(
         let message = format!("{n_on_stdout} reports would be written to standard output");
         found.push(argument(message).with_help("write all but one to a file: --report KIND:FILE"));
     }
-    let read = args.paths.iter().chain(&args.variables.env_file);
+    let paths = super::paths(args);
+    let read = paths.iter().chain(&args.variables.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
     found.extend(check_overwriting(files.iter().map(PathBuf::as_path), &read).err());
     if args

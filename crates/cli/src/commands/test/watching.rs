@@ -68,7 +68,7 @@ struct Kept {
 
 impl Watching<'_> {
     async fn go_on(&mut self, first: Plan, stop: &CancellationToken) -> ExitCode {
-        let paths = &self.args.paths;
+        let paths = &super::paths(self.args);
         let mut shared = self.named_files();
         let mut scene = WatchedSuite::look(paths, &shared);
         let mut change = Change {

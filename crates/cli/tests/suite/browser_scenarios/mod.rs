@@ -1,5 +1,5 @@
 //! The browser scenarios of `tests/scenarios/browser/`: the rules read each of them, their steps replay, and what they
-//! are exported to runs. Ten times is for `benches/browser.py`.
+//! are exported to runs. Ten times is for `benches/run --only browser`.
 
 mod exports;
 mod place;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How often it is played here; `benches/targets` plays it ten times.
+/// How often it is played here; `benches/run --only targets` plays it ten times.
 const TIMES: usize = 3;
 
 /// A session of an agent with chrome-devtools-mcp, its element ids replaced by the targets that `check` proposed.

@@ -4,7 +4,7 @@ mod heal;
 mod prepared;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
 use cuecard_page::browser_tool;
@@ -24,24 +24,31 @@ pub(crate) use heal::Kept;
 pub(crate) use prepared::{PlayRequest, Prepared, prepare};
 
 use super::options::Options;
-use super::reports::{Report, Subject};
+use super::reports::{Report, SharedPart, Subject};
 use super::run::{Ending, Opening, Run};
 use crate::args::PlayArgs;
-use crate::asynchronous::asynchronously;
 use crate::commands::stop::Stop;
 use crate::commands::{browser_files, browser_stage};
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr, stdout};
 
-/// Plays the steps in `source`.
-pub(super) fn play_steps(
+/// Steps that can be played, with what the user wants to know of it.
+pub(super) struct ReadySteps {
+    file: PathBuf,
+    prepared: Prepared,
+    reports: Vec<Report>,
+    part: Option<SharedPart>,
+}
+
+/// Reads and checks everything. Warnings are shown.
+pub(super) fn ready(
     args: &PlayArgs,
     options: Options,
     file: &Path,
     source: SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
-) -> Result<ExitCode, Stop> {
+) -> Result<ReadySteps, Stop> {
     let asked = PlayRequest {
         file,
         variables: &args.variables,
@@ -56,27 +63,35 @@ pub(super) fn play_steps(
         json: args.json,
         found: options.warnings,
     };
-    let prepared = prepare(asked, source, environment, output)?;
-    if args.dry_run {
-        let would_do = steps_plan(&prepared.ready.steps);
-        stderr(&browser_files::list(&would_do));
-        stdout(&format!("it would do {}\n", browser_files::line(&would_do)));
-        return Ok(ExitCode::Passed);
-    }
-    let exit = asynchronously(async |stop| {
-        perform(args, file, &prepared, &options.reports, output, &stop).await
-    });
-    Ok(exit.unwrap_or_else(|exit| exit))
+    Ok(ReadySteps {
+        file: file.to_owned(),
+        prepared: prepare(asked, source, environment, output)?,
+        reports: options.reports,
+        part: options.part,
+    })
 }
 
-async fn perform(
+/// Says what steps would do.
+pub(super) fn preview(steps: &ReadySteps) -> ExitCode {
+    let would_do = steps_plan(&steps.prepared.ready.steps);
+    stderr(&browser_files::list(&would_do));
+    stdout(&format!("it would do {}\n", browser_files::line(&would_do)));
+    ExitCode::Passed
+}
+
+/// Plays steps.
+pub(super) async fn play_steps(
     args: &PlayArgs,
-    file: &Path,
-    prepared: &Prepared,
-    reports: &[Report],
+    steps: &ReadySteps,
     output: &Output,
     stop: &CancellationToken,
 ) -> ExitCode {
+    let ReadySteps {
+        file,
+        prepared,
+        reports,
+        part,
+    } = steps;
     let redactor = prepared.redactor();
     let name = prepared.ready.source.name();
     let url = prepared.ready.steps.url.as_str();
@@ -96,6 +111,7 @@ async fn perform(
         },
         file,
         reports,
+        part: part.clone(),
         working_directory: &prepared.working_directory,
         redactor: redactor.clone(),
         title: title(name, total, url, output.stderr),

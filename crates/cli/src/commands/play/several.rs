@@ -1,0 +1,481 @@
+//! `play` of several files: one after the other or several at once, told in the order of the files whichever ends first,
+//! with reports on all of them together.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use cuecard_report::Style;
+use cuecard_report::junit::{self, JunitSuite};
+use cuecard_report::play_index::{IndexEntry, write_index};
+use cuecard_runtime::clock::Clock;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use super::options::Options;
+use super::reports::{Part, Report, SharedPart, unwritable};
+use super::{Ready, not_run, prepare};
+use crate::args::PlayArgs;
+use crate::asynchronous::{asynchronously, on_this_thread};
+use crate::commands::stop::Stop;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::output::{Output, Printed, keeping_printed, stderr, stderr_line, stdout};
+use crate::output_files::{Written, create_kept};
+
+/// What reports say of a file that was left out since the run was interrupted.
+const NOT_PLAYED: &str = "not played";
+
+/// Room for what walks a tree as deep as readers allow, in bytes.
+const STACK: usize = 8 << 20;
+
+/// Plays the files.
+pub(super) fn play(
+    args: &PlayArgs,
+    options: &Options,
+    files: &[PathBuf],
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let mut summary = match Summary::begin(args, options, files) {
+        Ok(summary) => summary,
+        Err(diagnostic) => {
+            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let session = Session {
+        args,
+        options,
+        files,
+        environment,
+        output,
+    };
+    // Before anything is played, since it may ask for secrets.
+    let waiting = (0..files.len()).map(|idx| keeping_printed(|| session.prepare(idx)));
+    let waiting: Vec<_> = waiting.collect();
+    let ended = thread::scope(|scope| {
+        let ended = asynchronously(async |stop| {
+            match args.jobs.get().min(files.len()) {
+                1 => session.one_by_one(waiting, &stop, &mut summary).await,
+                jobs => {
+                    let queue = Mutex::new(waiting.into_iter().enumerate());
+                    let next = Arc::new(move || {
+                        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                        queue.next()
+                    });
+                    let (sender, mut receiver) = unbounded_channel();
+                    for _ in 0..jobs {
+                        let (next, sender, stop) = (next.clone(), sender.clone(), stop.clone());
+                        let worker = thread::Builder::new().stack_size(STACK);
+                        if let Err(error) =
+                            worker.spawn_scoped(scope, move || session.work(&*next, &sender, &stop))
+                        {
+                            return session.no_thread(&error);
+                        }
+                    }
+                    drop(sender);
+                    in_order(&mut receiver, &mut summary).await;
+                }
+            }
+            match stop.is_cancelled() {
+                true => ExitCode::Interrupted,
+                false => ExitCode::Passed,
+            }
+        });
+        ended.unwrap_or_else(|exit| exit)
+    });
+    summary.end(ended, output)
+}
+
+/// Tells what came of the files in their order, whichever comes first.
+async fn in_order(done: &mut UnboundedReceiver<Done>, summary: &mut Summary<'_>) {
+    let mut early = BTreeMap::new();
+    let mut due = 0;
+    while let Some(done) = done.recv().await {
+        early.insert(done.idx, done);
+        while let Some(done) = early.remove(&due) {
+            done.printed.print();
+            summary.add(done.exit, done.part);
+            stderr_line("");
+            due += 1;
+        }
+    }
+}
+
+/// What all runs have in common.
+#[derive(Clone, Copy)]
+struct Session<'a> {
+    args: &'a PlayArgs,
+    options: &'a Options,
+    files: &'a [PathBuf],
+    environment: &'a [(OsString, OsString)],
+    output: &'a Output,
+}
+
+/// A file before it is played: the part of the reports that is its own, and what to play or why not.
+struct Waiting {
+    part: SharedPart,
+    ready: Result<Ready, Stop>,
+}
+
+/// What came of a file.
+struct Done {
+    idx: usize,
+    exit: ExitCode,
+    part: Part,
+    printed: Printed,
+}
+
+impl Session<'_> {
+    async fn one_by_one(
+        &self,
+        waiting: Vec<(Waiting, Printed)>,
+        stop: &CancellationToken,
+        summary: &mut Summary<'_>,
+    ) {
+        for (idx, (Waiting { part, ready }, before)) in waiting.into_iter().enumerate() {
+            if stop.is_cancelled() {
+                break;
+            }
+            before.print();
+            let exit = match ready {
+                Ok(ready) => {
+                    ready
+                        .play(self.args, self.environment, self.output, stop)
+                        .await
+                }
+                Err(stopped) => self.refused(idx, &stopped, &part),
+            };
+            summary.add(exit, part.take());
+            stderr_line("");
+        }
+    }
+
+    /// Plays one file after the other until there are no more, or the run is stopped.
+    fn work(
+        &self,
+        next: &dyn Fn() -> Option<(usize, (Waiting, Printed))>,
+        sender: &UnboundedSender<Done>,
+        stop: &CancellationToken,
+    ) {
+        let output = Output {
+            is_live: false,
+            ..self.output.clone()
+        };
+        while !stop.is_cancelled()
+            && let Some((idx, (waiting, before))) = next()
+        {
+            let Waiting { part, ready } = waiting;
+            let (exit, printed) = keeping_printed(|| {
+                before.print();
+                match ready {
+                    Ok(ready) => on_this_thread(async || {
+                        ready.play(self.args, self.environment, &output, stop).await
+                    })
+                    .unwrap_or_else(|exit| exit),
+                    Err(stopped) => self.refused(idx, &stopped, &part),
+                }
+            });
+            let part = part.take();
+            let done = Done {
+                idx,
+                exit,
+                part,
+                printed,
+            };
+            if sender.send(done).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn prepare(&self, idx: usize) -> Waiting {
+        let part = SharedPart::default();
+        let reports = self.options.reports.iter().map(|report| match report {
+            Report::Html(index) => Report::Html(page(index, self.files, idx)),
+            Report::Junit(file) => Report::Junit(file.clone()),
+        });
+        let options = Options {
+            reports: reports.collect(),
+            part: Some(part.clone()),
+            ..self.options.clone()
+        };
+        let ready = prepare(
+            self.args,
+            options,
+            &self.files[idx],
+            self.environment,
+            self.output,
+        );
+        Waiting { part, ready }
+    }
+
+    /// Says why a file is not played.
+    fn refused(&self, idx: usize, stopped: &Stop, part: &SharedPart) -> ExitCode {
+        let Stop(diagnostics, exit) = stopped;
+        self.output
+            .diagnostics(diagnostics, self.args.json, &Redactor::default());
+        let document = not_run(stopped);
+        let reasons = diagnostics
+            .iter()
+            .map(|found| (found.code.name(), found.message.as_str()));
+        part.with(|part| {
+            part.error = document["error"].as_str().map(str::to_owned);
+            part.json = format!("{document:#}\n").into_bytes();
+            part.suite = Some(JunitSuite::refused(&shown(&self.files[idx]), reasons));
+        });
+        *exit
+    }
+
+    fn no_thread(&self, error: &io::Error) -> ExitCode {
+        let message = format!("failed to start a thread: {}", io_reason(error));
+        let diagnostic = Diagnostic::error(codes::TEST_RUN, message);
+        self.output
+            .diagnostic(&diagnostic, self.args.json, &Redactor::default());
+        ExitCode::CouldNotRun
+    }
+}
+
+/// The page of a file, in a folder beside the index that is called like it.
+fn page(index: &Path, files: &[PathBuf], idx: usize) -> PathBuf {
+    let name = files[idx].file_stem().unwrap_or_default().to_string_lossy();
+    let digits = files.len().to_string().len();
+    pages(index).join(format!("{:0digits$}-{name}.html", idx + 1))
+}
+
+fn pages(index: &Path) -> PathBuf {
+    match index.extension() {
+        Some(_) => index.with_extension(""),
+        None => index.with_extension("pages"),
+    }
+}
+
+fn shown(file: &Path) -> String {
+    file.display().to_string()
+}
+
+/// The reports on all files, and how each ended.
+struct Summary<'a> {
+    args: &'a PlayArgs,
+    files: &'a [PathBuf],
+    clock: Clock,
+    exits: Vec<ExitCode>,
+    errors: Vec<Option<String>>,
+    /// The file of the JSON document.
+    json: Option<Box<dyn Write>>,
+    suites: Vec<JunitSuite>,
+    reports: Vec<(Report, Box<dyn Write>)>,
+    kept: Vec<Written>,
+    error: Option<io::Error>,
+}
+
+impl<'a> Summary<'a> {
+    /// Opens the files, so that a run that can't be reported doesn't begin.
+    fn begin(
+        args: &'a PlayArgs,
+        options: &Options,
+        files: &'a [PathBuf],
+    ) -> Result<Self, Diagnostic> {
+        let mut kept = Vec::new();
+        let mut open = |path: &Path| {
+            let (file, written) = create_kept(path)?;
+            kept.push(written);
+            Ok(file)
+        };
+        let json = args.output.as_deref().map(&mut open).transpose()?;
+        let reports = options.reports.iter().map(|report| {
+            let (Report::Junit(path) | Report::Html(path)) = report;
+            Ok((report.clone(), open(path)?))
+        });
+        let reports = reports.collect::<Result<_, Diagnostic>>()?;
+        let mut summary = Self {
+            args,
+            files,
+            clock: Clock::start(),
+            exits: Vec::new(),
+            errors: Vec::new(),
+            json,
+            suites: Vec::new(),
+            reports,
+            kept,
+            error: None,
+        };
+        summary.write_json("{\n  \"files\": [");
+        Ok(summary)
+    }
+
+    /// Takes note of what came of the next file.
+    fn add(&mut self, exit: ExitCode, part: Part) {
+        let file = shown(&self.files[self.exits.len()]);
+        // The document of a file is an object: its name comes first in it.
+        let document = String::from_utf8_lossy(&part.json);
+        let document = document.trim().strip_prefix('{').unwrap_or("}");
+        let document = document.replace('\n', "\n    ");
+        let comma = if self.exits.is_empty() { "" } else { "," };
+        let separator = if document == "}" { "" } else { "," };
+        let name = Json::from(file);
+        self.write_json(&format!(
+            "{comma}\n    {{\n      \"file\": {name}{separator}{document}"
+        ));
+        self.suites.extend(part.suite);
+        self.errors.push(part.error);
+        self.exits.push(exit);
+    }
+
+    /// Ends the reports, and says how many passed.
+    fn end(mut self, ended: ExitCode, output: &Output) -> ExitCode {
+        let exit = self.exits.iter().copied().fold(ended, ExitCode::worst);
+        let counts = self.counts();
+        let totals = json!({
+            "success": matches!(exit, ExitCode::Passed | ExitCode::Drifted),
+            "status": status(exit),
+            "duration": self.clock.now().as_secs_f64(),
+            "summary": counts,
+        });
+        let totals = totals.as_object().into_iter().flatten();
+        let totals: String = totals
+            .map(|(name, value)| format!(",\n  \"{name}\": {value}"))
+            .collect();
+        self.write_json(&format!("\n  ]{totals}\n}}\n"));
+        let written = self.write_reports();
+        self.note(written);
+        let line = self.line(output);
+        match self.args.json {
+            true => stderr(&line),
+            false => stdout(&line),
+        }
+        let problem = match self.error.take() {
+            Some(error) => Some(unwritable(&error)),
+            None => self.kept.iter().find_map(Written::problem),
+        };
+        match problem {
+            Some(problem) => {
+                output.diagnostic(&problem, self.args.json, &Redactor::default());
+                exit.worst(ExitCode::CouldNotRun)
+            }
+            None => exit,
+        }
+    }
+
+    fn write_json(&mut self, text: &str) {
+        if self.args.json {
+            stdout(text);
+        }
+        if let Some(file) = &mut self.json {
+            let written = file.write_all(text.as_bytes());
+            self.note(written);
+        }
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn write_reports(&mut self) -> io::Result<()> {
+        let took = self.clock.now();
+        let not_played = &self.files[self.exits.len()..];
+        let not_played = not_played
+            .iter()
+            .map(|file| JunitSuite::refused(&shown(file), [("", NOT_PLAYED)]));
+        self.suites.extend(not_played);
+        for (report, file) in &mut self.reports {
+            match report {
+                Report::Junit(_) => junit::write("cuecard play", self.suites.clone(), took, file)?,
+                Report::Html(index) => {
+                    let entries = (0..self.files.len()).map(|idx| {
+                        let page = page(index, self.files, idx);
+                        let folder = index.parent().unwrap_or(Path::new(""));
+                        let link = page.strip_prefix(folder).unwrap_or(&page);
+                        IndexEntry {
+                            file: shown(&self.files[idx]),
+                            status: self.exits.get(idx).map_or(NOT_PLAYED, |exit| status(*exit)),
+                            error: self.errors.get(idx).cloned().flatten(),
+                            page: page.is_file().then(|| shown(link)),
+                        }
+                    });
+                    write_index(entries, took, file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, wanted: ExitCode) -> usize {
+        self.exits.iter().filter(|exit| **exit == wanted).count()
+    }
+
+    fn counts(&self) -> Json {
+        json!({
+            "total": self.files.len(),
+            "passed": self.count(ExitCode::Passed) + self.count(ExitCode::Drifted),
+            "healed": self.count(ExitCode::Drifted),
+            "failed": self.count(ExitCode::Failed),
+            "blocked": self.count(ExitCode::CouldNotRun),
+            "invalid": self.count(ExitCode::Invalid),
+            "interrupted": self.count(ExitCode::Interrupted),
+            "not_played": self.files.len() - self.exits.len(),
+        })
+    }
+
+    /// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
+    fn line(&self, output: &Output) -> String {
+        let style: Style = match self.args.json {
+            true => output.stderr,
+            false => output.stdout,
+        };
+        let word = match self.args.dry_run {
+            true => "can be played",
+            false => "passed",
+        };
+        let passed = self.count(ExitCode::Passed) + self.count(ExitCode::Drifted);
+        let ended = self.files.iter().zip(&self.exits);
+        let failed: Vec<String> = ended
+            .filter(|(_, exit)| status(**exit) != "passed" && **exit != ExitCode::Interrupted)
+            .map(|(file, _)| shown(file))
+            .collect();
+        let files = match self.files.len() {
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        let mut facts = vec![files, style.good(&format!("{passed} {word}"))];
+        let healed = self.count(ExitCode::Drifted);
+        if healed > 0 {
+            facts.push(format!("{healed} healed"));
+        }
+        if !failed.is_empty() {
+            let names = failed.join(", ");
+            facts.push(style.bad(&format!("{} failed ({names})", failed.len())));
+        }
+        let interrupted = self.count(ExitCode::Interrupted);
+        if interrupted > 0 {
+            facts.push(style.bad(&format!("{interrupted} interrupted")));
+        }
+        if self.files.len() > self.exits.len() {
+            facts.push(format!(
+                "{} not played",
+                self.files.len() - self.exits.len()
+            ));
+        }
+        format!("{}\n", facts.join(style.dot()))
+    }
+}
+
+/// The word for how a file ended, as results have it.
+fn status(exit: ExitCode) -> &'static str {
+    match exit {
+        ExitCode::Passed | ExitCode::Drifted => "passed",
+        ExitCode::CouldNotRun => "blocked",
+        ExitCode::Invalid => "invalid",
+        ExitCode::Interrupted => "interrupted",
+        ExitCode::Failed | ExitCode::OfCommand(_) => "failed",
+    }
+}

@@ -1,0 +1,318 @@
+//! What is left of runs: whenever one fails, every report on it names what failed, whichever way it failed and whichever report
+//! it is; and its directory is kept.
+
+use serde_json::{Value, json};
+
+use crate::program::{self, INTERRUPTED, read, scratch, told};
+use cuecard_testing::scratch::Scratch;
+
+/// A way to fail.
+struct Way {
+    steps: Value,
+    options: &'static [&'static str],
+    /// What each report says of it.
+    words: &'static str,
+}
+
+/// Puts a title into the output `title` of `note`.
+fn note() -> Value {
+    json!({"step": 1, "id": "note", "tool": "mcp__demo__add_note", "params": {"title": "Soon", "text": "x"},
+        "output": {"title": "$.title"}})
+}
+
+fn ways() -> Vec<Way> {
+    let way = |words, steps| Way {
+        steps,
+        options: &[],
+        words,
+    };
+    let log = json!({"step": 2, "tool": "sandy__log", "params": {"message": "{{note.title}}"}});
+    let with = |mut step: Value, key: &str, value: Value| {
+        step[key] = value;
+        step
+    };
+    let fails = json!({"step": 1, "tool": "mcp__demo__fail", "params": {"times": 9, "key": "a"}});
+    vec![
+        way("not ready yet", json!([fails])),
+        way(
+            "expected 7, got 1",
+            json!([with(
+                note(),
+                "expect",
+                json!({"json_path": "$.id", "equals": 7})
+            )]),
+        ),
+        way(
+            "matched nothing",
+            json!([
+                with(note(), "output", json!({"title": "$.nothing"})),
+                log.clone()
+            ]),
+        ),
+        way(
+            "has no value",
+            json!([
+                note(),
+                with(
+                    log.clone(),
+                    "params",
+                    json!({"message": "{{note.title.first}}"})
+                )
+            ]),
+        ),
+        way(
+            "be evaluated",
+            json!([
+                note(),
+                with(log.clone(), "condition", json!("{{note.title}} < 3"))
+            ]),
+        ),
+        way(
+            "did not answer",
+            json!([{"step": 1, "tool": "mcp__demo__slow", "params": {"seconds": 30}, "timeout": 0.2}]),
+        ),
+        way(
+            "wait_after",
+            json!([
+                note(),
+                with(log.clone(), "wait_after", json!("{{note.title}}")),
+                with(log, "step", json!(3))
+            ]),
+        ),
+        way(
+            "attempt 2 of 9",
+            json!([with(
+                with(fails, "on_error", json!("retry")),
+                "retry",
+                json!({"count": 1, "delay": 1})
+            )]),
+        ),
+        way(
+            "exit code 3",
+            json!([{"step": 1, "tool": "claude__bash", "params": {"command": "exit 3", "expect_exit": 0}}]),
+        ),
+        Way {
+            options: &["--read-only"],
+            ..way(
+                "--read-only",
+                json!([{"step": 1, "tool": "claude__write", "params": {"file_path": "a.txt", "content": "x"}}]),
+            )
+        },
+        Way {
+            options: &["--strict"],
+            ..way(
+                "no step ran",
+                json!([{"step": 1, "tool": "sandy__log", "params": {"message": "x"}, "condition": "1 == 2"}]),
+            )
+        },
+    ]
+}
+
+fn write(place: &Scratch, file: &str, steps: &Value) {
+    let scenario = json!({"version": "2.1", "metadata": {"name": "Ways to fail"}, "steps": steps});
+    place
+        .write(file, scenario.to_string().as_bytes())
+        .expect("writable");
+}
+
+/// Each named text has all of the words.
+#[track_caller]
+fn assert_named(way: &Way, texts: &[(&str, &str, &[&str])]) {
+    for (report, text, words) in texts {
+        for word in [&[way.words][..], words].concat() {
+            assert!(
+                text.contains(word),
+                "{report} lacks `{word}` for {}\n{text}",
+                way.steps
+            );
+        }
+    }
+}
+
+#[test]
+fn every_report_of_play_names_every_failure() {
+    for way in ways() {
+        let place = scratch();
+        write(&place, "fails.json", &way.steps);
+        let mut args = vec!["play", "fails.json", "--report", "junit:report.xml"];
+        args.extend(["--report", "html:report.html", "-o", "result.json"]);
+        args.extend(way.options);
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(1), "{}", told(&finished));
+        let result: Value = serde_json::from_str(&read(&place, "result.json")).expect("JSON");
+        assert_eq!(
+            (&result["success"], &result["status"]),
+            (&json!(false), &json!("failed"))
+        );
+        let error = result["error"].as_str().expect("an error");
+        assert_named(
+            &way,
+            &[
+                ("the terminal", &finished.stderr, &["error["]),
+                ("JSON", error, &[]),
+                (
+                    "JUnit",
+                    &read(&place, "report.xml"),
+                    &[r#"failures="1""#, "<failure"],
+                ),
+                (
+                    "HTML",
+                    &read(&place, "report.html"),
+                    &["Ways to fail failed"],
+                ),
+            ],
+        );
+    }
+}
+
+#[test]
+fn every_report_on_several_files_names_every_failure() {
+    for way in ways() {
+        let place = scratch();
+        write(&place, "fails.json", &way.steps);
+        let message = json!({"message": "x"});
+        write(
+            &place,
+            "passes.json",
+            &json!([{"step": 1, "tool": "sandy__log", "params": message}]),
+        );
+        let mut args = vec!["play", "fails.json", "passes.json", "-j", "2", "--json"];
+        args.extend([
+            "--report",
+            "junit:report.xml",
+            "--report",
+            "html:report.html",
+        ]);
+        args.extend(way.options);
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(1), "{}", told(&finished));
+        let result: Value = serde_json::from_str(&finished.stdout).expect("one document");
+        assert_eq!(result["summary"]["failed"], 1, "{result:#}");
+        assert_eq!(result["files"][0]["file"], "fails.json");
+        let error = result["files"][0]["error"].as_str().expect("an error");
+        let page = read(&place, "report/1-fails.html");
+        assert_named(
+            &way,
+            &[
+                ("the terminal", &finished.stderr, &["1 failed (fails.json)"]),
+                ("JSON", error, &[]),
+                (
+                    "JUnit",
+                    &read(&place, "report.xml"),
+                    &[r#"failures="1""#, "<failure"],
+                ),
+                (
+                    "the index",
+                    &read(&place, "report.html"),
+                    &["failed", "report/1-fails.html"],
+                ),
+                ("the page", &page, &["Ways to fail failed"]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn every_report_of_test_names_every_failure() {
+    for way in ways() {
+        let place = scratch();
+        write(&place, "fails.json", &way.steps);
+        let mut args = vec!["test", "fails.json"];
+        for report in [
+            "junit:j.xml",
+            "json:r.json",
+            "tap:t.tap",
+            "github:g.txt",
+            "html:h.html",
+        ] {
+            args.extend(["--report", report]);
+        }
+        args.extend(way.options);
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(1), "{}", told(&finished));
+        assert_named(
+            &way,
+            &[
+                ("the terminal", &finished.stdout, &["FAIL", "1 failed"]),
+                ("JSON", &read(&place, "r.json"), &[r#""fail""#]),
+                (
+                    "JUnit",
+                    &read(&place, "j.xml"),
+                    &[r#"failures="1""#, "<failure"],
+                ),
+                ("TAP", &read(&place, "t.tap"), &["not ok"]),
+                ("GitHub", &read(&place, "g.txt"), &["::error"]),
+                ("HTML", &read(&place, "h.html"), &[r#""fail""#]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_an_error_in_every_report() {
+    let place = scratch();
+    let slow = json!([{"step": 1, "tool": "mcp__demo__slow", "params": {"seconds": 30}}]);
+    write(&place, "slow.json", &slow);
+    let message = json!({"message": "x"});
+    write(
+        &place,
+        "first.json",
+        &json!([{"step": 1, "tool": "sandy__log", "params": message}]),
+    );
+    let several = &["first.json", "slow.json", "slow.json"];
+    for (files, jobs, begun) in [
+        (&["slow.json"][..], "1", "1 step"),
+        (several, "1", "1 ✓"),
+        (several, "2", "1 ✓"),
+    ] {
+        let mut args = vec!["play"];
+        args.extend(files);
+        args.extend(["-j", jobs, "-o", "result.json"]);
+        args.extend([
+            "--report",
+            "junit:report.xml",
+            "--report",
+            "html:report.html",
+        ]);
+        let running = place.start(&args).expect("it starts");
+        assert!(
+            running.wait_for(|_, stderr| stderr.contains(begun)),
+            "it begins"
+        );
+        running.interrupt();
+        let finished = running.finish();
+        program::assert_nothing_left(&finished);
+        assert_eq!(finished.code(), Some(INTERRUPTED), "{}", told(&finished));
+        let result: Value = serde_json::from_str(&read(&place, "result.json")).expect("JSON");
+        assert_eq!(result["status"], "interrupted", "{result:#}");
+        assert!(read(&place, "report.xml").contains("<error"));
+        let page = read(&place, "report.html");
+        assert!(
+            page.contains("interrupted") || page.contains("not played"),
+            "{page}"
+        );
+    }
+}
+
+#[test]
+fn all_runs_of_a_command_are_kept_and_of_earlier_ones_the_newest_of_each_kind() {
+    let place = scratch();
+    let message = json!({"message": "x"});
+    write(
+        &place,
+        "passes.json",
+        &json!([{"step": 1, "tool": "sandy__log", "params": message}]),
+    );
+    write(&place, "fails.json", &ways()[0].steps);
+    let files = ["passes.json"; 30];
+    let play = |files: &[&str], exit| {
+        let args = [&["play", "-j", "4"], files].concat();
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(exit), "{}", told(&finished));
+        program::run_dirs(&place).len()
+    };
+    assert_eq!(play(&["fails.json"], 1), 1);
+    assert_eq!(play(&files, 0), 31);
+    // Of the 30 that passed 20 are left, and the one that failed.
+    assert_eq!(play(&["passes.json"], 0), 22);
+}
