@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, BufRead, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, short_secret};
 
 use crate::args::{SafetyArgs, SymbolArgs, VariableArgs};
+use crate::signals::leave_now;
 
 /// Variables that hold lists of symbols, and whether `\,` is a comma of a value in them.
 const SYMBOL_VARIABLES: &[(&str, bool)] =
@@ -341,31 +342,44 @@ pub(crate) fn secret(
     }
 }
 
-/// Reads a line from the terminal without showing it.
+/// Reads a line from the terminal without showing it. Ctrl-C ends the program.
 fn prompt(name: &str) -> io::Result<String> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
     let stdin = io::stdin();
     let before = tcgetattr(&stdin)?;
+    let interrupt = before.special_codes[SpecialCodeIndex::VINTR];
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
-    let mut stderr = io::stderr();
-    write!(stderr, "{name}: ")?;
+    // A signal would end us while the terminal shows nothing, so Ctrl-C ends the line instead.
+    silent.local_modes.remove(LocalModes::ISIG);
+    silent.special_codes[SpecialCodeIndex::VEOL] = interrupt;
     tcsetattr(&stdin, OptionalActions::Flush, &silent)?;
-    let mut line = String::new();
-    let read = stdin.lock().take(64 << 10).read_line_into(&mut line);
+    let mut stderr = io::stderr();
+    let read = write!(stderr, "{name}: ").and_then(|()| read_line(stdin.lock(), interrupt));
     tcsetattr(&stdin, OptionalActions::Flush, &before)?;
     writeln!(stderr)?;
-    read?;
+    let line = read?;
+    if interrupt != 0 && line.ends_with(char::from(interrupt)) {
+        leave_now();
+    }
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-trait ReadLine {
-    fn read_line_into(self, line: &mut String) -> io::Result<usize>;
-}
-
-impl<R: io::BufRead> ReadLine for R {
-    fn read_line_into(mut self, line: &mut String) -> io::Result<usize> {
-        self.read_line(line)
+/// A line up to its end or `interrupt`, with it.
+fn read_line(input: impl BufRead, interrupt: u8) -> io::Result<String> {
+    let mut input = input.take(64 << 10);
+    let mut line = Vec::new();
+    loop {
+        let read = input.fill_buf()?;
+        let end = read
+            .iter()
+            .position(|byte| [b'\n', interrupt].contains(byte));
+        let length = end.map_or(read.len(), |end| end + 1);
+        line.extend_from_slice(&read[..length]);
+        input.consume(length);
+        if end.is_some() || length == 0 {
+            return String::from_utf8(line).map_err(io::Error::other);
+        }
     }
 }
 

@@ -58,8 +58,12 @@ fn ignores_hangup() -> bool {
     mask.is_some_and(|mask| mask & 1 == 1)
 }
 
-#[expect(clippy::exit, reason = "the user asked twice")]
-fn leave_now() -> ! {
+/// Ends the program as interrupted.
+#[expect(
+    clippy::exit,
+    reason = "the user asked for it, and there is nothing to wait for"
+)]
+pub(crate) fn leave_now() -> ! {
     cuecard_runtime::process::kill_all();
     std::process::exit(ExitCode::Interrupted.number().into())
 }

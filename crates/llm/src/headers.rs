@@ -63,7 +63,7 @@ pub(super) fn masked(headers: &HeaderMap) -> Json {
             true => REDACTED.to_owned(),
             false => {
                 let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                without_credentials(&value).unwrap_or(value)
+                without_credentials(&value).into_owned()
             }
         };
         (name.to_owned(), Json::String(value))

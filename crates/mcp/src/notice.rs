@@ -3,15 +3,17 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use cuecard_source::value::{Redactor, mask_credentials};
 use serde_json::Value;
 
 use super::text::cut;
 
-/// How many notices wait to be asked for; the oldest go first, and are counted.
+/// How many notices wait to be asked for, and how many bytes; the oldest go first, and are counted.
 const MOST: usize = 1_000;
-/// The longest text kept in one notice, in characters.
+const MOST_BYTES: usize = 16 << 20;
+/// The longest text that is recorded of one notice, in characters.
 const LONGEST: usize = 2_000;
-/// The longest question or answer kept in one notice, in bytes of JSON.
+/// The longest question or answer that is recorded of one notice, in bytes of JSON.
 const LONGEST_QUESTION: usize = 16_000;
 
 /// One thing a server said that answers no request.
@@ -23,7 +25,7 @@ pub enum Notice {
         level: String,
         /// The part of the server that logs.
         logger: Option<String>,
-        /// The message: a string, or any JSON value; a long one is cut to a string.
+        /// The message: a string, or any JSON value.
         data: Value,
     },
     /// Progress of an open call.
@@ -39,14 +41,14 @@ pub enum Notice {
     Asked {
         /// For example `elicitation/create`.
         method: String,
-        /// What it asks; a long one is cut to a string.
+        /// What it asks.
         params: Value,
     },
     /// A request of the server's own that was answered.
     Answered {
         /// For example `elicitation/create`.
         method: String,
-        /// The answer. A long `content` is left out, and its size stands in its place.
+        /// The answer.
         result: Value,
         /// Which of the scenario's answers of this kind it was, from 0.
         entry: usize,
@@ -132,97 +134,108 @@ impl fmt::Display for Notice {
 /// The notices nobody has asked for yet.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
-    waiting: VecDeque<Notice>,
+    /// Each with its size.
+    waiting: VecDeque<(Notice, usize)>,
+    bytes: usize,
     dropped: u64,
 }
 
 impl Notices {
     pub(super) fn push(&mut self, notice: Notice) {
-        if self.waiting.len() == MOST {
-            self.waiting.pop_front();
+        let size = notice.size();
+        self.bytes += size;
+        self.waiting.push_back((notice, size));
+        while self.waiting.len() > MOST || (self.bytes > MOST_BYTES && self.waiting.len() > 1) {
+            self.bytes -= self.waiting.pop_front().map_or(0, |(_, size)| size);
             self.dropped += 1;
         }
-        self.waiting.push_back(bounded(notice));
     }
 
     /// All of them, oldest first, led by how many were dropped before them.
     pub(super) fn drain(&mut self) -> Vec<Notice> {
         let count = std::mem::take(&mut self.dropped);
         let dropped = (count > 0).then_some(Notice::Dropped { count });
-        dropped.into_iter().chain(self.waiting.drain(..)).collect()
+        self.bytes = 0;
+        let waiting = self.waiting.drain(..).map(|(notice, _)| notice);
+        dropped.into_iter().chain(waiting).collect()
     }
 }
 
-/// `notice` with every text cut to its bound.
-fn bounded(notice: Notice) -> Notice {
-    let short = |text: String| cut(&text, LONGEST);
-    match notice {
-        Notice::Log {
-            level,
-            logger,
-            data,
-        } => Notice::Log {
-            level,
-            logger: logger.map(short),
-            data: short_value(data, LONGEST),
-        },
-        Notice::Progress {
-            progress,
-            total,
-            message,
-        } => Notice::Progress {
-            progress,
-            total,
-            message: message.map(short),
-        },
-        Notice::Asked { method, params } => Notice::Asked {
-            method: short(method),
-            params: short_value(params, LONGEST_QUESTION),
-        },
-        Notice::Answered {
-            method,
-            mut result,
-            entry,
-        } => {
-            let size = result.to_string().len();
-            if size > LONGEST_QUESTION {
-                // A cut text could hold the half of a secret.
-                result["content"] = Value::String(format!("{size} bytes, not kept"));
-            }
-            Notice::Answered {
-                method: short(method),
-                result,
-                entry,
-            }
+impl Notice {
+    fn size(&self) -> usize {
+        match self {
+            Self::Log { data: json, .. }
+            | Self::Asked { params: json, .. }
+            | Self::Answered { result: json, .. } => json.to_string().len(),
+            other => other.to_string().len(),
         }
-        Notice::Refused { method, reason } => Notice::Refused {
-            method: short(method),
-            reason: short(reason),
-        },
-        Notice::Other { method } => Notice::Other {
-            method: short(method),
-        },
-        Notice::StrayOutput { text } => Notice::StrayOutput { text: short(text) },
-        Notice::Tolerated { text } => Notice::Tolerated { text: short(text) },
-        Notice::BadFrame { text, reason } => Notice::BadFrame {
-            text: short(text),
-            reason: short(reason),
-        },
-        Notice::ToolsChanged | Notice::Dropped { .. } => notice,
     }
-}
 
-fn short_value(value: Value, longest: usize) -> Value {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
-        Value::String(text) => Value::String(cut(&text, longest)),
-        Value::Array(_) | Value::Object(_) => {
-            let text = value.to_string();
-            if text.len() <= longest {
-                value
-            } else {
-                Value::String(cut(&text, longest))
+    /// As it may be recorded: without secrets, and only then with every text cut to its bound, since of a secret that was cut
+    /// the rest may not be known any more.
+    #[must_use]
+    pub fn bounded(self, secrets: &Redactor) -> Self {
+        let short = |text: String| cut(&secrets.text(&text), LONGEST);
+        let short_value = |mut value: Value, longest| {
+            if value.to_string().len() <= longest {
+                return value;
             }
+            secrets.json(&mut value);
+            mask_credentials(&mut value);
+            Value::String(cut(&cuecard_source::value::as_text(&value), longest))
+        };
+        match self {
+            Self::Log {
+                level,
+                logger,
+                data,
+            } => Self::Log {
+                level,
+                logger: logger.map(short),
+                data: short_value(data, LONGEST),
+            },
+            Self::Progress {
+                progress,
+                total,
+                message,
+            } => Self::Progress {
+                progress,
+                total,
+                message: message.map(short),
+            },
+            Self::Asked { method, params } => Self::Asked {
+                method: short(method),
+                params: short_value(params, LONGEST_QUESTION),
+            },
+            Self::Answered {
+                method,
+                mut result,
+                entry,
+            } => {
+                let size = result.to_string().len();
+                if size > LONGEST_QUESTION {
+                    result["content"] = Value::String(format!("{size} bytes, not kept"));
+                }
+                Self::Answered {
+                    method: short(method),
+                    result,
+                    entry,
+                }
+            }
+            Self::Refused { method, reason } => Self::Refused {
+                method: short(method),
+                reason: short(reason),
+            },
+            Self::Other { method } => Self::Other {
+                method: short(method),
+            },
+            Self::StrayOutput { text } => Self::StrayOutput { text: short(text) },
+            Self::Tolerated { text } => Self::Tolerated { text: short(text) },
+            Self::BadFrame { text, reason } => Self::BadFrame {
+                text: short(text),
+                reason: short(reason),
+            },
+            notice @ (Self::ToolsChanged | Self::Dropped { .. }) => notice,
         }
     }
 }
@@ -256,7 +269,10 @@ mod tests {
         };
         notices.push(log(serde_json::json!({ "a": 1 })));
         notices.push(log(serde_json::json!(["x".repeat(LONGEST)])));
-        let drained = notices.drain();
+        let drained = notices.drain().into_iter();
+        let drained: Vec<Notice> = drained
+            .map(|notice| notice.bounded(&Redactor::default()))
+            .collect();
         assert_eq!(drained[0], log(serde_json::json!({ "a": 1 })));
         let Notice::Log {
             data: Value::String(text),
@@ -266,5 +282,38 @@ mod tests {
             panic!("{drained:?}");
         };
         assert_eq!(text.chars().count(), LONGEST);
+    }
+
+    #[test]
+    fn a_question_is_cut_when_its_secrets_are_gone() {
+        let redactor = Redactor::new(["tok_ABCDEFGH12345678".to_owned()]);
+        for length in LONGEST_QUESTION - 50..LONGEST_QUESTION {
+            let question = Notice::Asked {
+                method: "elicitation/create".into(),
+                params: serde_json::json!({
+                    "message": format!("{}tok_ABCDEFGH12345678", "x".repeat(length)),
+                    "token": "unknown-1",
+                }),
+            };
+            let Notice::Asked { params, .. } = question.bounded(&redactor) else {
+                panic!("a question")
+            };
+            let text = params.to_string();
+            assert!(!text.contains("tok_A") && !text.contains("unk"), "{length}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_are_dropped_when_they_are_too_large() {
+        let mut notices = Notices::default();
+        for _ in 0..3 {
+            notices.push(Notice::Asked {
+                method: "m".into(),
+                params: "x".repeat(MOST_BYTES / 2).into(),
+            });
+        }
+        assert_eq!(notices.drain()[0], Notice::Dropped { count: 2 });
+        notices.push(Notice::ToolsChanged);
+        assert_eq!(notices.drain(), [Notice::ToolsChanged]);
     }
 }

@@ -418,6 +418,7 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
     let notices = session.drain_notices();
     let count = notices.len();
     for notice in notices {
+        let notice = notice.bounded(recorder.redactor());
         let server = name.to_owned();
         let answered = |method: &str, result, answer, error| {
             EventData::RequestAnswered(RequestAnswered {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use cuecard_source::value::{Json, Redactor, find_credentials};
+use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
 use cuecard_trace::{End, Event, EventData, Header, TraceWriter};
 
 use super::clock::Clock;
@@ -99,12 +99,11 @@ impl<'a> Recorder<'a> {
 
     /// The same in a session.
     pub fn record_in(&mut self, session: Option<&str>, elapsed: Duration, data: EventData) {
-        self.learn_credentials(&data);
         self.seq += 1;
         let mut event = Event::live(self.seq, self.clock.timestamp(elapsed), data);
         event.session_id = session.map(str::to_owned);
         self.line.clear();
-        if self.trace.is_some() || !self.redactor.is_empty() {
+        if self.trace.is_some() || !self.listeners.is_empty() {
             if let Err(error) = event.write_line(&mut self.line) {
                 self.error.get_or_insert(error.into());
                 return;
@@ -126,45 +125,30 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What stands below a key such as `password` is a secret from here on.
-    fn learn_credentials(&mut self, data: &EventData) {
-        let mut found = Vec::new();
-        match data {
-            EventData::ToolCall(call) => find_credentials(&call.args, &mut found),
-            EventData::ToolResult(result) => {
-                find_credentials(&result.result, &mut found);
-                if let Some(structured) = &result.structured {
-                    find_credentials(structured, &mut found);
-                }
-            }
-            EventData::RequestSent(request) => find_credentials(&request.params, &mut found),
-            EventData::RequestAnswered(answer) => {
-                if let Some(result) = &answer.result {
-                    find_credentials(result, &mut found);
-                }
-            }
-            _ => {}
-        }
-        found.retain(|secret| !self.redactor.finds(secret));
-        if !found.is_empty() {
-            self.redactor.add(found);
-        }
-    }
-
-    /// Takes secrets out of the event and of its serialized form, if there are any.
+    /// Takes secrets out of the event and of its serialized form, if there are any. What is a credential by its key, its
+    /// place or its looks is a secret from here on.
     fn redact_event(&mut self, event: &mut Event) {
-        let holds_secret = !self.redactor.is_empty()
-            && std::str::from_utf8(&self.line).is_ok_and(|line| self.redactor.finds(line));
-        if !holds_secret {
+        let Ok(line) = std::str::from_utf8(&self.line) else {
+            return;
+        };
+        if !may_hold_credential(line) && !self.redactor.finds(line) {
             return;
         }
-        let Ok(mut json) = serde_json::from_slice::<Json>(&self.line) else {
+        let Ok(mut json) = serde_json::from_str::<Json>(line) else {
             return;
         };
         // Only the data can hold what somebody gave us; ids and times are ours, and readers need them.
-        if let Some(data) = json.get_mut("data") {
-            self.redactor.json(data);
+        let Some(data) = json.get_mut("data") else {
+            return;
+        };
+        let mut found = Vec::new();
+        find_credentials(data, &mut found);
+        found.retain(|secret| !self.redactor.finds(secret));
+        self.redactor.add(found);
+        if !self.redactor.finds(line) {
+            return;
         }
+        self.redactor.json(data);
         match Event::from_json(&json) {
             Ok(redacted) => {
                 *event = redacted;
@@ -364,6 +348,31 @@ mod tests {
         recorder.settle();
         let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
         assert!(!text.contains("s3cret"), "{text}");
+    }
+
+    #[test]
+    fn a_credential_inside_a_text_is_a_secret_in_each_event() {
+        let out = Shared::default();
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        recorder
+            .write_to(Box::new(out.clone()), &header())
+            .expect("memory");
+        let log = |message: String| {
+            EventData::Log(Log {
+                level: "info".into(),
+                message,
+                stream: None,
+            })
+        };
+        recorder.record(log(
+            "Wall time: 1\nOutput:\n{\"pwd\": \"first-s3cret\"}".into()
+        ));
+        recorder.record(log(format!("it prints hf_{}", "s3cret".repeat(6))));
+        recorder.record(log("then first%2ds3cret, token: 15".into()));
+        recorder.settle();
+        let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
+        assert!(!text.contains("s3cret"), "{text}");
+        assert!(text.contains("then [redacted], token: 15"), "{text}");
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod parse_model;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod prompts;
 mod replay_browser;
 mod report;
 mod requests;

@@ -320,17 +320,25 @@ async fn the_trace_and_the_watcher_are_told_in_order() {
     let body = json!({
         "model": "m", "messages": said("Begin"), "tools": tools(&[("runCmd", json!({}))]),
         "metadata": {"api_key": "s3cret-key"}, "web": "https://me:s3cret-key@example.com/x",
+        "note": format!("max_tokens=100, {{\"pwd\": \"s3cret-key\"}} and ghp_{}", "s3cret".repeat(6)),
     });
     let headers = [("authorization", "Bearer s3cret-key")];
     assert_eq!(played.post_with(CHAT, &body, &headers).await.status, 200);
     let exchange = played.running.exchanges().remove(0);
     assert_eq!(exchange.headers["authorization"], "[redacted]");
-    assert!(!exchange.request.to_string().contains("s3cret-key"));
-    assert_eq!(exchange.request["web"], "https://[redacted]@example.com/x");
+    assert_eq!(
+        exchange.request["note"],
+        "max_tokens=100, {\"pwd\": \"[redacted]\"} and [redacted]"
+    );
+    assert!(!exchange.request.to_string().contains("s3cret"));
+    assert_eq!(
+        exchange.request["web"],
+        "https://me:[redacted]@example.com/x"
+    );
     assert!(played.running.stop().await.passed);
     assert_eq!(*seen.lock().expect("not poisoned"), ["turn"]);
     let text = std::fs::read_to_string(&trace).expect("written");
     let types = types_in(&text);
     assert_eq!(types, ["message_received", "tool_call", "http_exchange"]);
-    assert!(!text.contains("s3cret-key"));
+    assert!(!text.contains("s3cret"));
 }

@@ -5,22 +5,23 @@
 //! references costs nothing extra.
 
 pub mod compact;
+mod credentials;
 pub mod fields;
-mod key_shapes;
 pub mod patch;
 mod printable;
 mod redact;
+mod spelling;
 mod text;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use key_shapes::find_keys;
-pub use printable::{printable, printable_lines, turns_direction};
-pub use redact::{
-    REDACTED, Redactor, SHORTEST_SECRET, find_credentials, is_credential, mask_credentials,
-    names_credential, secret_texts, without_credentials,
+pub use credentials::{
+    SHORTEST_SECRET, find_credentials, find_credentials_in_text, is_credential, mask_credentials,
+    may_hold_credential, names_credential, secret_texts, without_credentials,
 };
+pub use printable::{printable, printable_lines, turns_direction};
+pub use redact::{REDACTED, Redactor};
 pub use text::{Piece, Text};
 
 /// Plain JSON.

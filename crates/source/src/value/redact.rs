@@ -4,19 +4,143 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use smallvec::SmallVec;
 
-use super::{Json, as_text, printable};
+use super::spelling::{Symbol, encoded, is_special, readings};
+use super::{Json, SHORTEST_SECRET, printable};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
 
-/// Replaces every occurrence of a set of secrets, also as JSON, a URL or a shell word would spell them.
-#[derive(Clone, Default)]
+/// How many characters a line of a secret has at least to be one by itself.
+const SHORTEST_LINE: usize = 8;
+
+/// What stands around the marks of a gap in the output of a command.
+const GAP_START: &str = "\n[…";
+const GAP_END: &str = "…]\n";
+
+/// The most that is left of an escaped character that was cut, in bytes.
+const LONGEST_TORN: usize = 12;
+
+/// Replaces every occurrence of a set of secrets, however its characters are escaped.
+#[derive(Clone)]
 pub struct Redactor {
     secrets: Vec<String>,
-    spellings: Vec<String>,
-    automaton: Option<AhoCorasick>,
+    /// The prefix tree of the secrets. The first node is its root.
+    nodes: Vec<Node>,
+    filter: Filter,
+}
+
+/// Tells most places where no secret begins.
+#[derive(Clone)]
+struct Filter {
+    /// Whether a byte may begin a secret.
+    starts: [bool; 256],
+    /// Whether it may do so behind backslashes.
+    escaped: [bool; 256],
+    /// The first bytes of secrets, hashed; empty if one is too short.
+    prefixes: Vec<bool>,
+}
+
+/// A character of secrets that begin with the same characters.
+#[derive(Clone, Default)]
+struct Node {
+    children: Vec<(char, usize)>,
+    /// The bytes of a character outside ASCII, in each charset.
+    encoded: Vec<SmallVec<[u8; 4]>>,
+    /// Of a secret that ends here, how many of its last characters are enough to tell it.
+    end: Option<usize>,
+    /// Whether the characters so far are enough to tell a secret whose rest was cut.
+    is_enough: bool,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        let of = |bytes: &[u8]| {
+            std::array::from_fn(|idx| bytes.iter().any(|byte| usize::from(*byte) == idx))
+        };
+        Self {
+            secrets: Vec::new(),
+            nodes: vec![Node::default()],
+            filter: Filter {
+                starts: of(b"\\%&"),
+                escaped: of(b"ux%&"),
+                prefixes: vec![false; N_PREFIXES],
+            },
+        }
+    }
+}
+
+impl Filter {
+    fn add(&mut self, secret: &str) {
+        let first = secret.chars().next().unwrap_or_default();
+        let (others, escaped) = match first {
+            ' ' => ("+", "+"),
+            '\\' => ("/", "\\"),
+            '\n' => ("\r", "n"),
+            '\r' => ("", "r"),
+            '\t' => ("'", "'t"),
+            '\u{8}' => ("", "b"),
+            '\u{c}' => ("", "f"),
+            _ => ("", ""),
+        };
+        let starts = secret.bytes().take(1).chain(others.bytes());
+        starts.for_each(|start| self.starts[usize::from(start)] = true);
+        let escaped = secret.bytes().take(1).chain(escaped.bytes());
+        escaped.for_each(|start| self.escaped[usize::from(start)] = true);
+        match secret.as_bytes() {
+            &[first, second, third, ..] => {
+                if let Some(prefix) = self.prefixes.get_mut(hash([first, second, third])) {
+                    *prefix = true;
+                }
+            }
+            _ => self.prefixes.clear(),
+        }
+    }
+
+    /// Where a secret may begin, from `at` on.
+    fn next(&self, text: &[u8], mut at: usize) -> Option<usize> {
+        loop {
+            at += text
+                .get(at..)?
+                .iter()
+                .position(|byte| self.starts[usize::from(*byte)])?;
+            let rest = &text[at..];
+            if rest[0] == b'\\' {
+                if self.escaped[usize::from(b'\\')] {
+                    return Some(at);
+                }
+                let end = rest.iter().position(|byte| *byte != b'\\')?;
+                if self.escaped[usize::from(rest[end])] {
+                    return Some(at);
+                }
+                at += end;
+                continue;
+            }
+            let is_plain = |byte: u8| !is_special(char::from(byte));
+            match *rest {
+                [first, second, third, ..]
+                    if is_plain(first) && is_plain(second) && is_plain(third) =>
+                {
+                    let prefix = self.prefixes.get(hash([first, second, third]));
+                    if prefix.copied().unwrap_or(true) {
+                        return Some(at);
+                    }
+                }
+                _ => return Some(at),
+            }
+            at += 1;
+        }
+    }
+}
+
+/// How many hashes of first bytes there are.
+const N_PREFIXES: usize = 1 << 14;
+
+fn hash(bytes: [u8; 3]) -> usize {
+    let [first, second, third] = bytes;
+    let hash = u32::from_le_bytes([first, second, third, 0]).wrapping_mul(0x9e37_79b1);
+    (hash >> 16) as usize % N_PREFIXES
 }
 
 /// How many there are: what is replaced must not be shown here either.
@@ -39,20 +163,45 @@ impl Redactor {
 
     /// Learns more secrets.
     pub fn add(&mut self, secrets: impl IntoIterator<Item = String>) {
-        self.secrets.extend(secrets);
-        self.secrets.retain(|secret| !secret.is_empty());
-        self.secrets.sort();
-        self.secrets.dedup();
-        let spellings = self.secrets.iter().flat_map(|secret| spellings(secret));
-        self.spellings = spellings.collect();
-        self.automaton = (!self.spellings.is_empty())
-            .then(|| {
-                AhoCorasick::builder()
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(&self.spellings)
-                    .ok()
-            })
-            .flatten();
+        for secret in secrets {
+            if let Err(at) = self.secrets.binary_search(&secret)
+                && !secret.is_empty()
+            {
+                for form in forms(&secret) {
+                    self.insert(&form);
+                }
+                self.secrets.insert(at, secret);
+            }
+        }
+    }
+
+    fn insert(&mut self, secret: &str) {
+        let n_characters = secret.chars().count();
+        let enough = (n_characters / 2).clamp(SHORTEST_SECRET, 8);
+        let mut node_idx = 0;
+        for (idx, character) in secret.chars().enumerate() {
+            let children = &self.nodes[node_idx].children;
+            node_idx = match children.binary_search_by_key(&character, |child| child.0) {
+                Ok(found) => children[found].1,
+                Err(at) => {
+                    let child_idx = self.nodes.len();
+                    self.nodes[node_idx]
+                        .children
+                        .insert(at, (character, child_idx));
+                    self.nodes.push(Node {
+                        encoded: match character.is_ascii() {
+                            true => Vec::new(),
+                            false => encoded(character),
+                        },
+                        ..Node::default()
+                    });
+                    child_idx
+                }
+            };
+            self.nodes[node_idx].is_enough |= idx + 1 >= enough;
+        }
+        self.nodes[node_idx].end = Some(enough);
+        self.filter.add(secret);
     }
 
     /// The secrets, each once.
@@ -62,15 +211,12 @@ impl Redactor {
 
     /// Whether there is nothing to replace.
     pub fn is_empty(&self) -> bool {
-        self.automaton.is_none()
+        self.secrets.is_empty()
     }
 
     /// Whether `text` holds a secret.
     pub fn finds(&self, text: &str) -> bool {
-        self.automaton
-            .as_ref()
-            .is_some_and(|automaton| automaton.is_match(text))
-            || self.cut_secrets(text).next().is_some()
+        self.matches(text).next().is_some() || self.cut_ends(text).next().is_some()
     }
 
     /// `text` without secrets.
@@ -80,54 +226,114 @@ impl Redactor {
 
     /// `text` with `mark` in the place of each secret.
     pub fn text_with<'a>(&self, text: &'a str, mark: &str) -> Cow<'a, str> {
-        let whole = match &self.automaton {
-            Some(automaton) if automaton.is_match(text) => {
-                let mut redacted = String::with_capacity(text.len());
-                automaton.replace_all_with(text, &mut redacted, |_, _, into| {
-                    into.push_str(mark);
-                    true
-                });
-                Cow::Owned(redacted)
-            }
-            _ => Cow::Borrowed(text),
-        };
-        let mut redacted = String::new();
+        let mut ranges: Vec<Range<usize>> = self.matches(text).chain(self.cut_ends(text)).collect();
+        if ranges.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        ranges.sort_by_key(|range| range.start);
+        let mut redacted = String::with_capacity(text.len());
         let mut done = 0;
-        for Range { start, end } in self.cut_secrets(&whole) {
-            redacted.push_str(&whole[done..start]);
-            redacted.push_str(mark);
-            done = end;
+        for Range { start, end } in ranges {
+            if start >= done {
+                redacted.push_str(&text[done..start]);
+                redacted.push_str(mark);
+            }
+            done = done.max(end);
         }
-        if done == 0 {
-            return whole;
-        }
-        redacted.push_str(&whole[done..]);
+        redacted.push_str(&text[done..]);
         Cow::Owned(redacted)
     }
 
-    /// Beginnings of secrets before a `…`, and ends of them after a gap such as `[… 5 bytes dropped …]`: where a text was
-    /// cut before its secrets were sought.
-    fn cut_secrets<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        let is_empty = self.spellings.is_empty();
-        let cuts = (!is_empty).then(|| text.match_indices('…'));
-        let cuts = cuts.into_iter().flatten();
-        cuts.flat_map(move |(at, mark)| {
-            let before = text[..at].strip_suffix(GAP_START).unwrap_or(&text[..at]);
-            let beginnings = self.spellings.iter();
-            let beginning = beginnings
-                .filter_map(|secret| longest_beginning(secret, before))
-                .max()
-                .map(|length| before.len() - length..before.len());
-            let behind = at + mark.len() + GAP_END.len();
-            let after = text[at + mark.len()..].strip_prefix(GAP_END);
-            let end = after.and_then(|after| {
-                let ends = self.spellings.iter();
-                ends.filter_map(|secret| longest_end(secret, after)).max()
-            });
-            [beginning, end.map(|length| behind..behind + length)]
-                .into_iter()
-                .flatten()
+    /// Where secrets stand, and beginnings of them before a `…`, where a text was cut before its secrets were sought.
+    fn matches<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while !self.is_empty() {
+                let start = self.filter.next(text.as_bytes(), at)?;
+                if let Some(end) = self.longest(text, start, 0) {
+                    at = end;
+                    return Some(start..end);
+                }
+                at = start + 1;
+            }
+            None
         })
+    }
+
+    /// Ends of secrets after a gap such as `[… 5 bytes dropped …]`.
+    fn cut_ends<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let gaps = (!self.is_empty()).then(|| text.match_indices(GAP_END));
+        gaps.into_iter().flatten().filter_map(|(at, mark)| {
+            let start = at + mark.len();
+            let nodes = 1..self.nodes.len();
+            let end = nodes
+                .filter_map(|node_idx| self.longest(text, start, node_idx))
+                .max()?;
+            Some(start..end)
+        })
+    }
+
+    /// The end of the longest secret at `start`, without the characters that lead to the node it is sought from.
+    fn longest(&self, text: &str, start: usize, from_idx: usize) -> Option<usize> {
+        let mut longest = None;
+        let mut n_characters = 0;
+        let mut reached: SmallVec<[(usize, usize); 8]> = SmallVec::new();
+        let mut next = SmallVec::from_slice(&[(from_idx, start)]);
+        while !next.is_empty() {
+            std::mem::swap(&mut reached, &mut next);
+            next.clear();
+            for &(node_idx, at) in &reached {
+                let node = &self.nodes[node_idx];
+                let is_whole = |enough| from_idx == 0 || n_characters >= enough;
+                if node.end.is_some_and(is_whole) {
+                    longest = longest.max(Some(at));
+                } else if node.is_enough && from_idx == 0 {
+                    longest = longest.max(cut(text, at));
+                }
+                for (symbol, end) in readings(text, at) {
+                    self.children(node, text, symbol, end, |reached| {
+                        if !next.contains(&reached) {
+                            next.push(reached);
+                        }
+                    });
+                }
+            }
+            n_characters += 1;
+        }
+        longest
+    }
+
+    /// Passes on each child of `node` that is `symbol`, with the offset behind it.
+    fn children(
+        &self,
+        node: &Node,
+        text: &str,
+        symbol: Symbol,
+        end: usize,
+        mut reach: impl FnMut((usize, usize)),
+    ) {
+        let first = match symbol {
+            Symbol::Char(character) => {
+                let found = node
+                    .children
+                    .binary_search_by_key(&character, |child| child.0);
+                if let Ok(found) = found {
+                    reach((node.children[found].1, end));
+                }
+                u8::try_from(character).ok().filter(u8::is_ascii)
+            }
+            Symbol::Byte(byte) => Some(byte),
+        };
+        let Some(first) = first else { return };
+        let n_ascii = node.children.partition_point(|child| child.0.is_ascii());
+        for &(_, child_idx) in &node.children[n_ascii..] {
+            for bytes in &self.nodes[child_idx].encoded {
+                let rest = bytes.strip_prefix(&[first]);
+                if let Some(end) = rest.and_then(|rest| behind_bytes(text, end, rest)) {
+                    reach((child_idx, end));
+                }
+            }
+        }
     }
 
     /// Replaces secrets in every string and key, and every number that spells one.
@@ -158,298 +364,65 @@ impl Redactor {
     }
 }
 
-/// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
-/// out would take letters out of every message.
-pub const SHORTEST_SECRET: usize = 4;
-
-/// How many characters a number has at least that is a secret because of its key.
-const SHORTEST_NUMBER: usize = 6;
-
-/// Whether a value is to be taken for a secret because of its key.
-pub fn is_credential(key: &str, value: &Json) -> bool {
-    names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
-}
-
-/// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
-pub fn names_credential(key: &str) -> bool {
-    // Every word that counts has one of these letters; most keys have none, and cost no more than this.
-    if !key
-        .bytes()
-        .any(|byte| matches!(byte.to_ascii_lowercase(), b'c' | b'h' | b'k' | b'w' | b'z'))
-    {
-        return false;
-    }
-    // `accessToken` and `access-token` are `access_token`.
-    let mut words = String::with_capacity(key.len() + 4);
-    let mut after_lower = false;
-    for character in key.chars().take(200) {
-        if character.is_uppercase() && after_lower {
-            words.push('_');
-        }
-        after_lower = character.is_lowercase() || character.is_ascii_digit();
-        words.extend(
-            if matches!(character, '-' | ' ' | '.') {
-                '_'
-            } else {
-                character
-            }
-            .to_lowercase(),
-        );
-    }
-    let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
-    let last = parts.last().copied().unwrap_or_default();
-    let is = |word: &str| parts.contains(&word);
-    matches!(
-        last,
-        "password"
-            | "passwd"
-            | "passphrase"
-            | "pwd"
-            | "secret"
-            | "token"
-            | "credential"
-            | "credentials"
-            | "authorization"
-            | "apikey"
-            | "cookie"
-    ) || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
-        || (last == "value" && is("secret"))
-}
-
-/// Texts and numbers below keys that name credentials, at any depth, also in texts that are JSON themselves.
-pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
-    match json {
-        Json::String(text) => {
-            if let Some(inner) = json_in(text) {
-                find_credentials(&inner, found);
-            }
-        }
-        Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
-        Json::Object(members) => {
-            for (key, value) in members {
-                match names_credential(key) && !is_schema(value) {
-                    true => secret_texts(value, found),
-                    false => find_credentials(value, found),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// The texts and numbers of a secret value, at any depth, that are long enough to be hidden.
-pub fn secret_texts(secret: &Json, found: &mut Vec<String>) {
-    match secret {
-        Json::String(text) if text.chars().count() >= SHORTEST_SECRET => found.push(text.clone()),
-        Json::Number(number) if is_long(number) => found.push(number.to_string()),
-        Json::Array(items) => items.iter().for_each(|item| secret_texts(item, found)),
-        Json::Object(members) => members
-            .values()
-            .for_each(|value| secret_texts(value, found)),
-        _ => {}
-    }
-}
-
-/// Whether a number is long enough to be no count or limit.
-fn is_long(number: &serde_json::Number) -> bool {
-    number.to_string().len() >= SHORTEST_NUMBER
-}
-
-/// Whether a value says what is meant by a key, as a schema of a tool does, in place of a value for it.
-fn is_schema(value: &Json) -> bool {
-    value.is_object() && (value["type"].is_string() || value["$ref"].is_string())
-}
-
-/// The object or list that a text is.
-fn json_in(text: &str) -> Option<Json> {
-    let json = serde_json::from_str(text).ok()?;
-    matches!(json, Json::Array(_) | Json::Object(_)).then_some(json)
-}
-
-/// What stands around the marks of a gap in the output of a command.
-const GAP_START: &str = "\n[";
-const GAP_END: &str = "]\n";
-
-/// The length of the longest beginning of `secret` that `text` ends with, if it is enough of it to be told.
-fn longest_beginning(secret: &str, text: &str) -> Option<usize> {
-    let least = (secret.len() / 2).clamp(SHORTEST_SECRET, 8);
-    (least..secret.len())
-        .rev()
-        .find(|&length| secret.is_char_boundary(length) && text.ends_with(&secret[..length]))
-}
-
-/// The length of the longest end of `secret` that `text` begins with, if it is enough of it to be told.
-fn longest_end(secret: &str, text: &str) -> Option<usize> {
-    let least = (secret.len() / 2).clamp(SHORTEST_SECRET, 8);
-    (least..secret.len()).rev().find(|&length| {
-        let start = secret.len() - length;
-        secret.is_char_boundary(start) && text.starts_with(&secret[start..])
+/// The offset behind bytes of a character, of which those in ASCII may stand as they are.
+fn behind_bytes(text: &str, at: usize, bytes: &[u8]) -> Option<usize> {
+    let Some((&first, rest)) = bytes.split_first() else {
+        return Some(at);
+    };
+    let wanted = match first.is_ascii() {
+        true => Symbol::Char(char::from(first)),
+        false => Symbol::Byte(first),
+    };
+    let mut readings = readings(text, at).into_iter();
+    readings.find_map(|(symbol, end)| {
+        (symbol == wanted)
+            .then(|| behind_bytes(text, end, rest))
+            .flatten()
     })
 }
 
-/// Puts [`REDACTED`] in the place of texts below keys that name credentials, of what follows `Bearer`, and of the password
-/// of a URL.
-pub fn mask_credentials(json: &mut Json) {
-    match json {
-        Json::Array(items) => items.iter_mut().for_each(mask_credentials),
-        Json::Object(members) => {
-            for (key, value) in members {
-                match names_credential(key) && !is_schema(value) {
-                    true => mask(value),
-                    false => mask_credentials(value),
-                }
-            }
-        }
-        Json::String(text) => {
-            if let Some(inner) = json_in(text) {
-                let mut masked = inner.clone();
-                mask_credentials(&mut masked);
-                if masked != inner {
-                    *text = masked.to_string();
-                }
-            } else if let Some(masked) = without_credentials(text) {
-                *text = masked;
-            }
-        }
-        _ => {}
+/// Where the text ends at `at`, because it was cut there or in the escaped character there.
+fn cut(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let is_cut = |rest: &str| rest.starts_with('…') || rest.starts_with(GAP_START);
+    if is_cut(rest) {
+        return Some(at);
     }
-}
-
-/// Puts [`REDACTED`] in the place of what [`secret_texts`] finds.
-fn mask(secret: &mut Json) {
-    match secret {
-        Json::String(text) if text.chars().count() >= SHORTEST_SECRET => *secret = REDACTED.into(),
-        Json::Number(number) if is_long(number) => *secret = REDACTED.into(),
-        Json::Array(items) => items.iter_mut().for_each(mask),
-        Json::Object(members) => members.values_mut().for_each(mask),
-        _ => {}
-    }
-}
-
-/// A text that is a credential by its form without that.
-pub fn without_credentials(text: &str) -> Option<String> {
-    if let Some((scheme, _)) = text.split_once(' ')
-        && ["bearer", "basic"]
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(scheme))
-        && text.split_whitespace().count() == 2
-    {
-        return Some(format!("{scheme} {REDACTED}"));
-    }
-    let (scheme, rest) = text.split_once("://")?;
-    let is_scheme = scheme
+    let is_escape = |byte: &u8| byte.is_ascii_alphanumeric() || b"\\%&#;".contains(byte);
+    let torn = rest
         .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (user, _) = authority.rsplit_once('@')?;
-    let has_password = is_scheme && user.contains(':') && !user.contains(char::is_whitespace);
-    has_password.then(|| format!("{scheme}://{REDACTED}{}", &rest[user.len()..]))
+        .take(LONGEST_TORN)
+        .take_while(is_escape)
+        .count();
+    let is_torn = rest.starts_with(['\\', '%', '&']) && is_cut(&rest[torn..]);
+    is_torn.then_some(at + torn)
 }
 
-/// How many characters a line of a secret has at least to be one by itself.
-const SHORTEST_LINE: usize = 8;
-
-/// A secret as it is and as it would look inside JSON (also inside a text of JSON in JSON), a URL and a single-quoted
-/// shell word; with the white space around it and without; on one line, as messages show it; and line by line, as a
-/// program prints a key.
-fn spellings(secret: &str) -> Vec<String> {
+/// A secret as it is; with the white space around it and without; on one line, as messages and addresses show it; and line by
+/// line, as a program prints a key.
+fn forms(secret: &str) -> Vec<String> {
     let trimmed = secret.trim();
-    let mut all = spellings_of(secret);
-    if trimmed.len() < secret.len() && trimmed.chars().count() >= SHORTEST_SECRET {
-        all.extend(spellings_of(trimmed));
+    let mut forms = vec![secret.to_owned()];
+    if trimmed.chars().count() >= SHORTEST_SECRET {
+        forms.push(trimmed.to_owned());
     }
     if !printable(trimmed).eq(trimmed) {
-        all.extend(spellings_of(&printable(trimmed)));
-        let words: Vec<&str> = trimmed.split_whitespace().collect();
-        all.extend(spellings_of(&words.join(" ")));
+        forms.push(printable(trimmed).into_owned());
+        forms.push(trimmed.split_whitespace().collect::<Vec<_>>().join(" "));
+        forms.push(trimmed.replace(['\t', '\n', '\r'], ""));
         let lines = trimmed.split(char::is_control).map(str::trim);
         let lines = lines.filter(|line| line.chars().count() >= SHORTEST_LINE);
-        all.extend(lines.flat_map(spellings_of));
+        forms.extend(lines.map(str::to_owned));
     }
-    all.sort();
-    all.dedup();
-    all
-}
-
-/// Writers of JSON differ in what they escape, and those of URLs in what they leave.
-fn spellings_of(secret: &str) -> Vec<String> {
-    let json = in_json(secret);
-    let ascii: String = json.chars().map(|one| as_ascii(one, false)).collect();
-    let mut all = vec![
-        secret.to_owned(),
-        in_json(&json),
-        in_json(&ascii),
-        json.replace('/', "\\/"),
-        json.chars().map(|one| as_ascii(one, true)).collect(),
-        ascii,
-        json,
-        secret.replace('\'', r"'\''"),
-        // As GNU's tools quote it, and as an address drops it.
-        secret.replace('\t', r"'$'\t''").replace('\n', r"'$'\n''"),
-        secret.replace(['\t', '\n', '\r'], ""),
-    ];
-    let in_address = secret.replace(['\t', '\n', '\r'], "");
-    for kept in KEPT_IN_URLS {
-        let url = in_url(&in_address, kept);
-        all.extend([
-            in_url(secret, kept),
-            url.replace('\\', "/"),
-            url.replace("%20", "+"),
-            url.to_lowercase(),
-            url,
-        ]);
-    }
-    all
-}
-
-/// What writers of URLs leave as it is beside letters, digits and `-_.~`: nothing, `encodeURI`'s, `encodeURIComponent`'s
-/// and forms' characters, then what a parser of URLs leaves in a path, a query, a fragment and before an `@`.
-const KEPT_IN_URLS: [&str; 8] = [
-    "",
-    "/",
-    "!'()*",
-    "*",
-    "!$%&'()*+,/:;=@[\\]^|",
-    "!$%&()*+,/:;=?@[\\]^`{|}",
-    "!#$%&'()*+,/:;=?@[\\]^{|}",
-    "!$%&'()*+,",
-];
-
-fn in_json(text: &str) -> String {
-    let json = Json::String(text.to_owned()).to_string();
-    json[1..json.len() - 1].to_owned()
-}
-
-/// As serializers write that keep to ASCII.
-fn as_ascii(character: char, is_upper: bool) -> String {
-    if character.is_ascii() {
-        return character.to_string();
-    }
-    let mut units = [0; 2];
-    let units = character.encode_utf16(&mut units).iter();
-    let spelled = units.map(|unit| match is_upper {
-        true => format!("\\u{unit:04X}"),
-        false => format!("\\u{unit:04x}"),
-    });
-    spelled.collect()
-}
-
-/// Percent-encoded, but for the characters `kept`.
-fn in_url(text: &str, kept: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-            char::from(byte).to_string()
-        }
-        other if kept.as_bytes().contains(&other) => char::from(other).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(encode).collect()
+    forms
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn a_secret_is_found_in_each_spelling() {
@@ -543,67 +516,6 @@ mod tests {
     }
 
     #[test]
-    fn all_below_a_key_that_names_a_credential_is_found_and_masked() {
-        let json = json!({
-            "api_key": {"a": "deep-1", "list": ["deep-2", 12345678, "abc", 99]},
-            "password": ["deep-3"],
-            "token": 4096,
-            "other": {"secret": {"type": "string", "description": "of a schema"}},
-        });
-        let mut found = Vec::new();
-        find_credentials(&json, &mut found);
-        assert_eq!(found, ["deep-1", "deep-2", "12345678", "deep-3"]);
-        let mut masked = json.clone();
-        mask_credentials(&mut masked);
-        assert_eq!(
-            masked["api_key"]["list"],
-            json!([REDACTED, REDACTED, "abc", 99])
-        );
-        assert_eq!(masked["password"], json!([REDACTED]));
-        assert_eq!(masked["token"], json["token"]);
-        assert_eq!(masked["other"], json["other"]);
-    }
-
-    #[test]
-    fn keys_that_name_credentials_are_known() {
-        for key in [
-            "password",
-            "DB_PASSWORD",
-            "apiKey",
-            "API_KEY",
-            "x-api-key",
-            "accessToken",
-            "Authorization",
-            "client_secret",
-            "private_key",
-        ] {
-            assert!(names_credential(key), "{key}");
-        }
-        for key in [
-            "key",
-            "tokens",
-            "max_tokens",
-            "token_count",
-            "author",
-            "keyboard",
-            "secretary",
-            "primary_key",
-        ] {
-            assert!(!names_credential(key), "{key}");
-        }
-        let mut found = Vec::new();
-        find_credentials(
-            &json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}, "body": r#" [{"token": "inside"}]"#, "text": "[token"}),
-            &mut found,
-        );
-        assert_eq!(found, ["abcd", "hunter2", "inside"]);
-        let mut masked = json!([r#"{"token": "inside", "n": 1.0}"#, r#"{ "n": 1.0 }"#]);
-        mask_credentials(&mut masked);
-        let text = r#"{"token":"[redacted]","n":1.0}"#;
-        assert_eq!(masked, json!([text, r#"{ "n": 1.0 }"#]));
-    }
-
-    #[test]
     fn secrets_are_not_shown() {
         let shown = format!("{:?}", Redactor::new(["hunter2".to_owned()]));
         assert_eq!(shown, "Redactor { secrets: 1, .. }");
@@ -620,5 +532,119 @@ mod tests {
         let redactor = Redactor::default();
         assert!(redactor.is_empty());
         assert!(matches!(redactor.text("x"), Cow::Borrowed("x")));
+    }
+
+    #[test]
+    fn a_secret_that_repeats_itself_is_redacted_around_a_gap() {
+        let redactor = Redactor::new(["abcdabcd".to_owned()]);
+        assert_eq!(redactor.text("…]\nabcd…"), "…]\n[redacted]…");
+        assert_eq!(redactor.text("…]\nabcdabcd…"), "…]\n[redacted]…");
+    }
+
+    #[test]
+    fn a_secret_is_known_in_the_spellings_of_peers() {
+        for (secret, spelled) in [
+            // Go.
+            ("a<b>&c1234", r"a\u003cb\u003e\u0026c1234"),
+            // PHP.
+            ("a/b/é1234", r"a\/b\/\u00e91234"),
+            // Forms, and writers of lower case.
+            ("pass~word", "pass%7Eword"),
+            ("a/b c+d12", "a%2fb+c%2bd12"),
+            // A page in latin-1, in Shift JIS, and what its charset does not have.
+            ("smörgås12", "sm%F6rg%E5s12"),
+            ("表abc表12", "%95%5Cabc%95\\12"),
+            ("π1234567", "%26%23960%3B1234567"),
+            // HTML.
+            ("a<b>&\"c'é1", "a&lt;b&gt;&amp;&quot;c&#39;&eacute;1"),
+            ("a&b'1234", "a&#x26;b&#x27;1234"),
+            // One in the other.
+            ("a\"b&c1234", r#"{\"t\":\"a\\\"b\\u0026c1234\"}"#),
+            ("a\"b&c1234", "%7B%22t%22%3A%22a%5C%22b%26c1234%22%7D"),
+            ("a\"b&c1234", r"x=&quot;a\&quot;b&amp;c1234&quot;"),
+            ("100% of 12", "100%2525%2520of%252012"),
+            ("it's\tmine", r"'it'\''s'$'\t''mine'"),
+            ("it's mine", r#"'it'"'"'s mine'"#),
+        ] {
+            let redactor = Redactor::new([secret.to_owned()]);
+            let text = redactor.text(spelled);
+            let rest = text.replace(REDACTED, "");
+            assert!(
+                text.contains(REDACTED) && !rest.contains("12") && !rest.contains("mine"),
+                "{secret} in {text}"
+            );
+        }
+    }
+
+    /// A character in one of the spellings that peers have.
+    fn spelled(character: char, choice: usize) -> String {
+        let percent = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|byte| format!("%{byte:02X}"))
+                .collect::<String>()
+        };
+        let mut utf8 = [0; 4];
+        let bytes = character.encode_utf8(&mut utf8).as_bytes();
+        let mut utf16 = [0; 2];
+        let units = character.encode_utf16(&mut utf16);
+        let json = |unit: &u16| format!("\\u{unit:04x}");
+        let plain = character.to_string();
+        match choice % 12 {
+            0 => percent(bytes),
+            1 => percent(bytes).to_lowercase(),
+            2 => units.iter().map(json).collect(),
+            3 => units
+                .iter()
+                .map(|unit| json(unit).to_uppercase().replace('U', "u"))
+                .collect(),
+            4 => format!("&#{};", u32::from(character)),
+            5 => format!("&#x{:x};", u32::from(character)),
+            6 => html_escape::encode_safe(&plain).into_owned(),
+            7 => {
+                let json = Json::from(plain).to_string();
+                json[1..json.len() - 1].to_owned()
+            }
+            8 => percent(&encoded(character)[choice / 12 % encoded(character).len()]),
+            9 => spelled(character, choice / 12 % 9).replace('\\', "\\\\"),
+            10 => spelled(character, choice / 12 % 9)
+                .replace('%', "%25")
+                .replace('&', "%26")
+                .replace('\\', "%5C"),
+            _ => plain,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_secret_survives_in_no_mixture_of_spellings(
+            secret in r"[A-Z0-9 -/:-@\[-`{-~¡-ÿЀ-я一-二🔑]{2,20}[A-Z][0-9]{2}",
+            choices in prop::collection::vec(any::<usize>(), 30),
+            before in "[a-z \\n]{0,20}",
+            after in "[a-z \\n]{0,20}",
+        ) {
+            let spelled: String = secret.chars().zip(choices).map(|(one, choice)| spelled(one, choice)).collect();
+            let redactor = Redactor::new([secret]);
+            let redacted = redactor.text_with(&format!("{before}{spelled}{after}"), "\u{1}").into_owned();
+            let is_all = redacted.trim_start_matches(before.trim_end()).trim().starts_with('\u{1}');
+            prop_assert!(is_all && redacted.ends_with(&format!("\u{1}{after}")), "{redacted:?}");
+        }
+
+        #[test]
+        fn a_text_without_the_secret_stays_as_it_is(
+            secret in "[A-Z]{4}[ -~é]{0,20}",
+            text in r#"[a-z0-9 \n…%\\&;#+/'"\[\]é]{0,200}"#,
+        ) {
+            let redactor = Redactor::new([secret]);
+            prop_assert_eq!(redactor.text(&text), text.as_str());
+        }
+
+        #[test]
+        fn nothing_panics(secret in r"[ab]{1,12}", text in r"([ab]{0,6}(\n\[)?…?(\]\n)?){0,12}") {
+            let redactor = Redactor::new([secret]);
+            prop_assert_eq!(redactor.finds(&text), redactor.text(&text) != text);
+        }
     }
 }

@@ -76,6 +76,33 @@ fn a_secret_that_the_page_tells_everywhere_is_told_nowhere() {
     );
 }
 
+/// Its form writes what is typed into the address, in its charset.
+const FORM: &str = r#"<!doctype html><meta charset="windows-1252"><title>Form</title>
+<form><label>Password <input type="password" name="password"></label> <button>Send</button></form>
+"#;
+
+#[test]
+fn a_secret_that_a_form_writes_into_the_address_is_told_nowhere() {
+    let Some(mut lab) = Lab::new() else { return };
+    lab.scratch.write("form.html", FORM).expect("writable");
+    lab.scratch
+        .set("CUECARD_VAR_PASSWORD", "pa~ss w\u{e5}rd/42");
+    let url = format!("file://{}", lab.scratch.work().join("form.html").display());
+    let more = json!({"url": url, "secrets": ["PASSWORD"]});
+    let actions = json!(["type '{{PASSWORD}}' into Password", "click 'Send'"]);
+    let parsed = lab.parse_with("", actions, more, &["--full-dom", "-v"], 0);
+    let mut written: Vec<(String, Vec<u8>)> = lab.run_files();
+    written.push(("stdout".to_owned(), parsed.text.clone().into_bytes()));
+    written.push(("stderr".to_owned(), parsed.stderr.clone().into_bytes()));
+    for (name, content) in &written {
+        let text = String::from_utf8_lossy(content);
+        for part in ["pa~ss", "pa%7Ess", "%E5rd", "rd%2F42"] {
+            assert!(!text.contains(part), "{name} tells `{part}`");
+        }
+    }
+    assert!(parsed.text.contains("?password=***"), "{}", parsed.text);
+}
+
 #[test]
 fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
     let Some(mut lab) = Lab::new() else { return };

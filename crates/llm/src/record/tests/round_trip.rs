@@ -289,6 +289,7 @@ async fn keys_and_secrets_are_written_nowhere() {
     let body = json!({
         "model": "m", "messages": [{"role": "user", "content": "Log in with hunter22"}],
         "metadata": {"api_key": "in-the-body-1"},
+        "tools": [{"type": "function", "function": {"name": "read", "description": format!("token: 15, not hf_{}", "x7".repeat(17))}}],
     });
     let answer = client::http()
         .post(format!("{}/v1/chat/completions", recorded.url()))
@@ -306,7 +307,7 @@ async fn keys_and_secrets_are_written_nowhere() {
     let exchanges = json!(ended.told.exchanges).to_string();
     for text in [&ended.text("r.yaml"), &ended.trace, &exchanges] {
         assert!(!text.is_empty());
-        for secret in ["hunter22", "k-1234567890", "in-the-body-1"] {
+        for secret in ["hunter22", "k-1234567890", "in-the-body-1", "x7x7"] {
             assert!(!text.contains(secret), "{text}");
         }
     }

@@ -27,7 +27,7 @@ use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
 use crate::profiles::Profiles;
 use conversation::{Conversation, Place, SideCall};
-use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_keys};
+use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_credentials_in_text};
 
 /// More conversations are not recorded.
 const MAX_CONVERSATIONS: usize = 1_000;
@@ -35,7 +35,7 @@ const MAX_CONVERSATIONS: usize = 1_000;
 const MAX_OTHERS: usize = 50;
 /// More answers are not remembered by their ids.
 const MAX_IDS: usize = 100_000;
-/// A shorter text below a key such as `token` is a word that may stand anywhere, in characters.
+/// A shorter text that is a credential by its key or its place is a word that may stand anywhere, in characters.
 const SHORTEST_CREDENTIAL: usize = 8;
 /// How much of a line a request beside the conversation is known by, in characters.
 const PATTERN: usize = 120;
@@ -488,21 +488,16 @@ impl Recorder {
         })
     }
 
-    /// Learns the secrets that stand in an exchange: keys that are known by their looks, and what stands below a name
-    /// such as `password`.
+    /// Learns the secrets that stand in an exchange, known by their key, their place or their looks.
     fn learn(&mut self, exchange: &RecordedExchange<'_>) {
         let mut found = Vec::new();
-        let mut credentials = Vec::new();
         let rounds = Rounds::of(exchange.request);
         let has_turns = !self.conversations.is_empty();
         for text in &rounds.last.texts {
-            find_keys(text, &mut found);
+            find_credentials_in_text(text, &mut found);
         }
         for result in &rounds.last.results {
-            find_keys(&result.text, &mut found);
-            if let Ok(json) = serde_json::from_str::<Json>(&result.text) {
-                find_credentials(&json, &mut credentials);
-            }
+            find_credentials_in_text(&result.text, &mut found);
         }
         // What came before was looked at when it was new.
         let parts = exchange
@@ -512,12 +507,9 @@ impl Recorder {
             .flat_map(|message| &message.parts);
         for part in parts.filter(|_| !has_turns) {
             match part {
-                Part::Text(text) => find_keys(text, &mut found),
-                Part::Result(result) => find_keys(&result.text, &mut found),
-                Part::Call(call) => {
-                    find_keys(&call.args.to_string(), &mut found);
-                    find_credentials(&call.args, &mut credentials);
-                }
+                Part::Text(text) => find_credentials_in_text(text, &mut found),
+                Part::Result(result) => find_credentials_in_text(&result.text, &mut found),
+                Part::Call(call) => find_credentials(&call.args, &mut found),
                 Part::Thinking(_) | Part::Other(_) => {}
             }
         }
@@ -527,17 +519,17 @@ impl Recorder {
                 | RecordedElement::Text(pieces)
                 | RecordedElement::Refusal(pieces) => {
                     let text: String = pieces.iter().map(|piece| &*piece.text).collect();
-                    find_keys(&text, &mut found);
+                    find_credentials_in_text(&text, &mut found);
                 }
                 RecordedElement::Call(call) => {
-                    find_keys(&call.args.to_string(), &mut found);
-                    find_keys(call.raw.as_deref().unwrap_or_default(), &mut found);
-                    find_credentials(&call.args, &mut credentials);
+                    let raw = call.raw.as_deref().unwrap_or_default();
+                    find_credentials_in_text(raw, &mut found);
+                    find_credentials(&call.args, &mut found);
                 }
             }
         }
-        credentials.retain(|secret| secret.chars().count() >= SHORTEST_CREDENTIAL);
-        self.add_secrets(found.into_iter().chain(credentials));
+        found.retain(|secret| secret.chars().count() >= SHORTEST_CREDENTIAL);
+        self.add_secrets(found);
     }
 }
 

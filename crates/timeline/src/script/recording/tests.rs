@@ -386,6 +386,23 @@ fn secrets_are_nowhere_and_what_is_left_still_matches() {
 }
 
 #[test]
+fn a_result_that_an_agent_wraps_in_prose_is_taken_apart() {
+    let mut recording = Recording::new();
+    recording.says("Show the settings");
+    let answer = RecordedAnswer {
+        elements: vec![call("t1", "Bash", json!({"command": "settings"}), 0)],
+        ..RecordedAnswer::default()
+    };
+    recording.gets(&answer);
+    let result = "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{\"user\": \"ann\", \"password\": \"first-s3cret\"}\n\
+        API_TOKEN=second-s3cret\nAuthorization: Bearer third-s3cret\nsee https://ann:fourth-s3cret@h.example/?token=fifth-s3cret\n";
+    recording.returns("t1", result).hears("Done.");
+    let text = recording.recorder.text(0);
+    assert!(!text.contains("s3cret"), "{text}");
+    assert!(text.contains("Process exited with code 0"), "{text}");
+}
+
+#[test]
 fn what_a_model_refuses_and_calls_wrongly_is_kept_as_it_came() {
     let mut recording = Recording::new();
     recording.tools[2] = AdvertisedTool::function(

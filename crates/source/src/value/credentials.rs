@@ -1,0 +1,635 @@
+//! Credentials that nobody has named, known by their key, by what stands around them, or by their looks.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Json, REDACTED, Redactor, as_text};
+
+/// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
+/// out would take letters out of every message.
+pub const SHORTEST_SECRET: usize = 4;
+
+/// How many characters a number, or a value inside a text, has at least that is a secret because of its key.
+const SHORTEST_UNCERTAIN: usize = 6;
+
+/// How many characters the name of a user has at least that is a token.
+const SHORTEST_USER_TOKEN: usize = 20;
+
+/// The longest private key, in bytes.
+const LONGEST_PRIVATE_KEY: usize = 16_000;
+
+/// The longest key inside a text, in bytes.
+const LONGEST_KEY: usize = 100;
+
+/// Whether a value is to be taken for a secret because of its key.
+pub fn is_credential(key: &str, value: &Json) -> bool {
+    names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
+}
+
+/// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
+pub fn names_credential(key: &str) -> bool {
+    // Every word that counts has one of these letters; most keys have none, and cost no more than this.
+    if !key
+        .bytes()
+        .any(|byte| matches!(byte.to_ascii_lowercase(), b'c' | b'h' | b'k' | b'w' | b'z'))
+    {
+        return false;
+    }
+    // `accessToken` and `access-token` are `access_token`.
+    let mut words = String::with_capacity(key.len() + 4);
+    let mut after_lower = false;
+    for character in key.chars().take(200) {
+        if character.is_uppercase() && after_lower {
+            words.push('_');
+        }
+        after_lower = character.is_lowercase() || character.is_ascii_digit();
+        words.extend(
+            if matches!(character, '-' | ' ' | '.') {
+                '_'
+            } else {
+                character
+            }
+            .to_lowercase(),
+        );
+    }
+    let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
+    let last = parts.last().copied().unwrap_or_default();
+    let is = |word: &str| parts.contains(&word);
+    matches!(
+        last,
+        "passwd"
+            | "passphrase"
+            | "pwd"
+            | "secret"
+            | "token"
+            | "credential"
+            | "credentials"
+            | "authorization"
+            | "apikey"
+            | "cookie"
+    ) || last.ends_with("password")
+        || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
+        || (last == "value" && is("secret"))
+}
+
+/// Adds texts and numbers below keys that name credentials, at any depth, and what is one in a text.
+pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
+    match json {
+        Json::String(text) => find_credentials_in_text(text, found),
+        Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
+        Json::Object(members) => {
+            for (key, value) in members {
+                match names_credential(key) && !is_schema(value) {
+                    true => {
+                        let n_known = found.len();
+                        secret_texts(value, found);
+                        for text in found.split_off(n_known) {
+                            // Of `Bearer abc`, the token is a secret by itself.
+                            find_credentials_in_text(&text, found);
+                            found.extend((!is_keyword(&text)).then_some(text));
+                        }
+                    }
+                    false => find_credentials(value, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds the texts and numbers of a secret value, at any depth, that are long enough to be hidden.
+pub fn secret_texts(secret: &Json, found: &mut Vec<String>) {
+    match secret {
+        Json::String(text) if text.chars().count() >= SHORTEST_SECRET => found.push(text.clone()),
+        Json::Number(number) if is_long(number) => found.push(number.to_string()),
+        Json::Array(items) => items.iter().for_each(|item| secret_texts(item, found)),
+        Json::Object(members) => members
+            .values()
+            .for_each(|value| secret_texts(value, found)),
+        _ => {}
+    }
+}
+
+/// Whether a number is long enough to be no count or limit.
+fn is_long(number: &serde_json::Number) -> bool {
+    number.to_string().len() >= SHORTEST_UNCERTAIN
+}
+
+/// Whether a value says what is meant by a key, as a schema of a tool does, in place of a value for it.
+fn is_schema(value: &Json) -> bool {
+    value.is_object() && (value["type"].is_string() || value["$ref"].is_string())
+}
+
+/// Puts [`REDACTED`] in the place of what [`find_credentials`] finds, and only there.
+pub fn mask_credentials(json: &mut Json) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(mask_credentials),
+        Json::Object(members) => {
+            for (key, value) in members {
+                match names_credential(key) && !is_schema(value) {
+                    true => mask(value),
+                    false => mask_credentials(value),
+                }
+            }
+        }
+        Json::String(text) => {
+            if let Cow::Owned(masked) = without_credentials(text) {
+                *text = masked;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Puts [`REDACTED`] in the place of what [`secret_texts`] finds.
+fn mask(secret: &mut Json) {
+    match secret {
+        Json::String(text) if text.chars().count() >= SHORTEST_SECRET && !is_keyword(text) => {
+            *secret = REDACTED.into();
+        }
+        Json::Number(number) if is_long(number) => *secret = REDACTED.into(),
+        Json::Array(items) => items.iter_mut().for_each(mask),
+        Json::Object(members) => members.values_mut().for_each(mask),
+        _ => {}
+    }
+}
+
+/// `text` without the credentials in it.
+pub fn without_credentials(text: &str) -> Cow<'_, str> {
+    let mut found = Vec::new();
+    find_credentials_in_text(text, &mut found);
+    match found.is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(Redactor::new(found).text(text).into_owned()),
+    }
+}
+
+/// What stands before a credential in a text, or around it.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+    let shapes = [
+        // OpenAI, Anthropic, OpenRouter and others; xAI, Groq, Perplexity, Replicate, Tavily, Hugging Face.
+        r"sk-[A-Za-z0-9_-]{20,}",
+        r"(?:xai-|gsk_|pplx-|r8_|tvly-|hf_)[A-Za-z0-9_-]{30,}",
+        // GitHub, GitLab, npm, PyPI, Docker, DigitalOcean.
+        r"gh[pousr]_[A-Za-z0-9]{30,}",
+        r"github_pat_[A-Za-z0-9_]{30,}",
+        r"glpat-[A-Za-z0-9_-]{20,}",
+        r"npm_[A-Za-z0-9]{36}",
+        r"pypi-[A-Za-z0-9_-]{50,}",
+        r"dckr_pat_[A-Za-z0-9_-]{20,}",
+        r"do[opr]_v1_[a-f0-9]{60,}",
+        // AWS, Google, Slack, Stripe, SendGrid, Shopify, Linear, Vault.
+        r"(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"AIza[A-Za-z0-9_-]{35}",
+        r"GOCSPX-[A-Za-z0-9_-]{20,}",
+        r"ya29\.[A-Za-z0-9_-]{20,}",
+        r"(?:xox[abeprs]|xapp)-[A-Za-z0-9-]{10,}",
+        r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
+        r"(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,}",
+        r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+        r"shp(?:at|ca|pa|ss)_[a-f0-9]{32}",
+        r"lin_api_[A-Za-z0-9]{32,}",
+        r"hvs\.[A-Za-z0-9_-]{24,}",
+        // Tokens in three parts.
+        r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    ];
+    let all = [
+        &format!(r"(?-u:\b)(?:{})", shapes.join("|")),
+        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
+        r"://[^\s/?#<>\x22'`\\]+@",
+        r"(?i:(?-u:\b)(?:bearer|basic) +)",
+        r"(?i:(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)[\\\x22'`*\]]*[ \t]*[:=][ \t*]*)",
+    ];
+    Regex::new(&all.join("|")).expect("the marks are fixed")
+});
+
+/// Whether there may be a credential in JSON that was serialized to `text`.
+pub fn may_hold_credential(text: &str) -> bool {
+    MARKS.is_match(text)
+}
+
+/// Adds what is a credential in a text: keys of known providers, passwords in addresses, tokens behind `Bearer`, and values in
+/// JSON, `KEY=value` and `key: value`.
+pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
+    let mut json_from = 0;
+    let mut has_pair = false;
+    for mark in MARKS.find_iter(text) {
+        let rest = &text[mark.end()..];
+        if let Some(authority) = mark.as_str().strip_prefix("://") {
+            find_in_authority(&authority[..authority.len() - 1], found);
+        } else if mark.as_str().starts_with("-----") {
+            found.extend(private_key(&text[mark.start()..]));
+        } else if mark.as_str().contains([':', '=']) {
+            has_pair = true;
+            find_in_pair(text, mark.range(), found);
+        } else if mark.as_str().ends_with(' ') {
+            let value = unquoted(rest, false);
+            let is_basic_scheme = mark.as_str()[..5].eq_ignore_ascii_case("basic");
+            let is_token = match is_basic_scheme {
+                true => is_basic(value),
+                false => is_secret(value, false),
+            };
+            found.extend(is_token.then(|| value.to_owned()));
+        } else if !mark.as_str().starts_with("sk-")
+            || mark.as_str().bytes().any(|byte| byte.is_ascii_digit())
+        {
+            // A slug may begin with `sk-`.
+            found.push(mark.as_str().to_owned());
+        }
+    }
+    // Only below a key is there a credential that was not found as a text.
+    while has_pair && let Some(at) = text[json_from..].find(['{', '[']) {
+        json_from += at;
+        let mut inner = serde_json::Deserializer::from_str(&text[json_from..]).into_iter::<Json>();
+        match inner.next() {
+            Some(Ok(json)) => {
+                find_credentials(&json, found);
+                json_from += inner.byte_offset();
+            }
+            _ => json_from += 1,
+        }
+    }
+}
+
+/// Adds the password of `user:password`, and a user that is a token.
+fn find_in_authority(authority: &str, found: &mut Vec<String>) {
+    let Some((user, password)) = authority.split_once(':') else {
+        return;
+    };
+    if password.chars().count() >= SHORTEST_SECRET && !is_reference(password) {
+        found.push(password.to_owned());
+    }
+    if user.len() >= SHORTEST_USER_TOKEN && is_secret(user, false) {
+        found.push(user.to_owned());
+    }
+}
+
+/// A private key, up to its end.
+fn private_key(text: &str) -> Option<String> {
+    let text = &text[..text.floor_char_boundary(LONGEST_PRIVATE_KEY)];
+    let end = text.find("-----END ")? + "-----END ".len();
+    let end = end + text[end..].find("-----")? + "-----".len();
+    Some(text[..end].to_owned())
+}
+
+/// Adds the value behind a mark that is a key with its sign.
+fn find_in_pair(text: &str, mark: Range<usize>, found: &mut Vec<String>) {
+    let word = &text[mark.clone()];
+    let word_length = word.find(|letter: char| !letter.is_ascii_alphabetic());
+    let word_end = mark.start + word_length.unwrap_or(word.len());
+    let is_assigned = word.ends_with('=');
+    let before = text[..mark.start].bytes().rev().take(LONGEST_KEY);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let start = mark.start - before.take_while(is_part).count();
+    let key = &text[start..word_end];
+    let rest = &text[mark.end..];
+    // `==`, `=>` and `::` are operators.
+    if !names_credential(key) || rest.starts_with(['=', '>', ':']) {
+        return;
+    }
+    let bare = rest.trim_start_matches('\\');
+    if let Some(quote) = bare.chars().next().filter(|first| "\"'`".contains(*first)) {
+        let value = quoted(&bare[1..], quote, rest.len() > bare.len());
+        let decoded = serde_json::from_str(&format!("\"{value}\""));
+        let value = decoded.unwrap_or_else(|_| value.to_owned());
+        let value = without_scheme(&value);
+        found.extend(is_secret(value, true).then(|| value.to_owned()));
+        return;
+    }
+    let is_cookie = key.to_ascii_lowercase().ends_with("cookie");
+    let line = rest.lines().next().unwrap_or_default();
+    if is_cookie && line.contains('=') {
+        for pair in line.split(';') {
+            let value = pair
+                .split_once('=')
+                .map(|(_, value)| unquoted(value, false));
+            found.extend(
+                value
+                    .filter(|value| is_secret(value, false))
+                    .map(str::to_owned),
+            );
+        }
+        return;
+    }
+    let is_query = text[..start].ends_with(['?', '&']) || text[..start].ends_with("amp;");
+    let value = unquoted(without_scheme(rest), is_query);
+    found.extend(is_secret(value, is_assigned).then(|| value.to_owned()));
+}
+
+/// A value up to its closing quote or the end of the line.
+fn quoted(rest: &str, quote: char, is_escaped: bool) -> &str {
+    let mut is_behind_backslash = false;
+    let end = rest.find(|character| {
+        let is_end =
+            character == '\n' || (character == quote && (is_escaped || !is_behind_backslash));
+        is_behind_backslash = character == '\\' && !is_behind_backslash;
+        is_end
+    });
+    let value = &rest[..end.unwrap_or(rest.len())];
+    match is_escaped {
+        true => value.trim_end_matches('\\'),
+        false => value,
+    }
+}
+
+/// A value up to white space or a mark that no value holds, without the punctuation of the sentence around it.
+fn unquoted(rest: &str, is_query: bool) -> &str {
+    let is_end = |character: char| {
+        character.is_whitespace()
+            || "\"'`<>".contains(character)
+            || (is_query && "&#".contains(character))
+    };
+    let value = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+    let escapes = ["\\n", "\\r", "\\t"].iter();
+    let end = escapes.filter_map(|escape| value.find(escape)).min();
+    value[..end.unwrap_or(value.len())]
+        .trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '\\', '*', '|'])
+}
+
+fn without_scheme(value: &str) -> &str {
+    let Some((scheme, rest)) = value.split_once(' ') else {
+        return value;
+    };
+    let schemes = ["bearer", "basic", "token", "apikey"].iter();
+    match schemes
+        .into_iter()
+        .any(|known| known.eq_ignore_ascii_case(scheme))
+    {
+        true => rest.trim_start(),
+        false => value,
+    }
+}
+
+/// Whether the value of a key inside a text is a secret, not a word, a number, a type, or a reference. Only behind `KEY=` and
+/// in quotes is a word a value.
+fn is_secret(value: &str, may_be_word: bool) -> bool {
+    let is_word = |value: &str| {
+        !value.chars().any(char::is_numeric)
+            && !value.bytes().any(|byte| b"+=~@#%^".contains(&byte))
+    };
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = value
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".,:-/_".contains(&byte));
+    value.chars().count() >= SHORTEST_UNCERTAIN
+        && !is_reference(value)
+        && (digits || !is_number)
+        && (may_be_word && !value.contains(char::is_whitespace) || !is_word(value))
+}
+
+/// What stands for a value, such as `$TOKEN`, `<token>`, `get_token()`, `config.token`, or `api_key=api_key`.
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)^(?:
+            \W* | [xX*.]{3,} | .*\*{3}.* | .*….* | \[redacted\]
+            | \$[A-Za-z_({].* | <.* | \{\{.* | \{\w*\} | %[A-Z_]+% | %\(?\w*\)?s | [(\[{].*
+            | [&*!]?[A-Za-z_][\w:.]*(?:\(.*|\[.*|<.*|\.[A-Za-z_]+)
+        )$",
+    )
+    .expect("it is fixed")
+});
+
+fn is_reference(value: &str) -> bool {
+    let is_dotted_token = value.contains('.')
+        && !value.contains(['(', '[', '<'])
+        && value.chars().any(char::is_numeric);
+    let is_name = value.contains('_') || value.contains(char::is_uppercase);
+    is_keyword(value)
+        || (is_name && names_credential(value))
+        || (REFERENCE.is_match(value) && !is_dotted_token)
+}
+
+/// Whether a text is a word that stands for a value, as in examples and schemas: to take it out would take it out of every
+/// message.
+fn is_keyword(value: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "string",
+        "number",
+        "integer",
+        "boolean",
+        "object",
+        "array",
+        "null",
+        "none",
+        "undefined",
+        "true",
+        "false",
+        "required",
+        "optional",
+        "password",
+        "secret",
+    ];
+    value == REDACTED
+        || KEYWORDS
+            .iter()
+            .any(|keyword| keyword.eq_ignore_ascii_case(value))
+}
+
+/// Whether a word behind `Basic` is Base64 and not the subject of a sentence.
+fn is_basic(value: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    value.len() >= 8
+        && value.len().is_multiple_of(4)
+        && value.bytes().all(is_base64)
+        && value
+            .bytes()
+            .any(|byte| byte.is_ascii_digit() || byte == b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        find_credentials_in_text(text, &mut found);
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn all_below_a_key_that_names_a_credential_is_found_and_masked() {
+        let json = json!({
+            "api_key": {"a": "deep-1", "list": ["deep-2", 12345678, "abc", 99]},
+            "password": ["deep-3"],
+            "token": 4096,
+            "other": {"secret": {"type": "string", "description": "of a schema"}, "token": "string"},
+        });
+        let mut found = Vec::new();
+        find_credentials(&json, &mut found);
+        assert_eq!(found, ["deep-1", "deep-2", "12345678", "deep-3"]);
+        let mut masked = json.clone();
+        mask_credentials(&mut masked);
+        assert_eq!(
+            masked["api_key"]["list"],
+            json!([REDACTED, REDACTED, "abc", 99])
+        );
+        assert_eq!(masked["password"], json!([REDACTED]));
+        assert_eq!(masked["token"], json["token"]);
+        assert_eq!(masked["other"], json["other"]);
+    }
+
+    #[test]
+    fn keys_that_name_credentials_are_known() {
+        for key in [
+            "password",
+            "DB_PASSWORD",
+            "PGPASSWORD",
+            "apiKey",
+            "API_KEY",
+            "x-api-key",
+            "accessToken",
+            "Authorization",
+            "client_secret",
+            "private_key",
+        ] {
+            assert!(names_credential(key), "{key}");
+        }
+        for key in [
+            "key",
+            "tokens",
+            "max_tokens",
+            "token_count",
+            "author",
+            "keyboard",
+            "secretary",
+            "primary_key",
+        ] {
+            assert!(!names_credential(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn json_inside_a_text_is_taken_apart() {
+        let text = r#"Exit code: 0
+Output: [1] {"user": "ann", "token": "abcd", "more": [{"password": {"secret": "hunter2"}}]} and {"pin": 1"#;
+        assert_eq!(found(text), ["abcd", "hunter2"]);
+        let masked = without_credentials(text);
+        assert!(
+            masked.contains(r#"{"user": "ann", "token": "[redacted]", "#),
+            "{masked}"
+        );
+        let cut = r#"{"token": "abc\u0026de1", "data": "abc…"#;
+        assert_eq!(found(cut), ["abc&de1"]);
+        assert_eq!(
+            without_credentials(cut),
+            r#"{"token": "[redacted]", "data": "abc…"#
+        );
+        assert_eq!(
+            found(r#"a line: "{\"api_key\": \"abcd1234\"}""#),
+            ["abcd1234"]
+        );
+    }
+
+    #[test]
+    fn keys_of_providers_are_found_by_their_looks() {
+        let many = |part: &str, n: usize| part.repeat(n);
+        for key in [
+            format!("sk-{}", many("a1B2-", 6)),
+            format!("ghp_{}", many("x9", 18)),
+            "AKIAIOSFODNN7EXAMPLE".to_owned(),
+            format!("hf_{}", many("aB", 17)),
+            format!("xoxb-{}", many("12-ab", 5)),
+            format!("sk_test_{}", many("x9", 12)),
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIabc+/=\n-----END RSA PRIVATE KEY-----".to_owned(),
+        ] {
+            assert_eq!(found(&format!("export A=({key}; curl")), [key]);
+        }
+        let words = "a task-list sk-short risk-assessment-of-the-whole-project sk-learn-is-the-name-of-a-package ghp_1 AKIA \
+            eyJhbGciOi.x";
+        assert_eq!(found(words), [] as [String; 0]);
+    }
+
+    const PLACES: &[&str] = &[
+        "DB_PASSWORD=HERE",
+        "export API_KEY='HERE'",
+        "password: HERE",
+        "  \"client_secret\": \"HERE\",",
+        "Authorization: Bearer HERE",
+        "curl -H \"authorization: token HERE\" http://h/",
+        "https://ann:HERE@h.example/x",
+        "GET /x?token=HERE&page=2",
+        "http://h/?a=b&amp;api_key=HERE&amp;c=d",
+        "**Token:** HERE",
+        "secret = \"HERE\"",
+        "{\"out\": \"API_TOKEN=HERE\\nX=1\"}",
+        "Set-Cookie: session=HERE; Path=/",
+        "Wall time: 0.1\nOutput:\n{\"pwd\":\"HERE\"}\n",
+        "AWS_SECRET_ACCESS_KEY: HERE.",
+        "a.accessToken=HERE, and",
+    ];
+
+    const HARMLESS: &[&str] = &[
+        "token: 15",
+        "max_tokens=100",
+        "password: string",
+        "tokens used: 1234",
+        "the key: value pairs",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "id: 123e4567-e89b-12d3-a456-426614174000",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+        "password: required, 8-64 characters",
+        "token = next_token();",
+        "if token == expected1 {",
+        "Token::Word1",
+        "token => 12345678",
+        "API_KEY=$API_KEY ./run",
+        "api_key=os.environ[\"X1\"]",
+        "token: ${{ secrets.TOKEN_1 }}",
+        "password=<password1>",
+        "connect(token=self.token, password=db_password)",
+        "let token: Option<String1> = None;",
+        "secret: \"{{SECRET_1}}\"",
+        "authorization: required",
+        "Basic JavaScript and basic authentication",
+        "the bearer token is missing",
+        "mailto:ann@example.com http://h:80/x",
+        "https://h/a:b?x=c@d",
+        "primary_key: users_id1",
+        "cookie: accept all",
+        "expires: 2026-01-01 secret: 2026-01-01",
+        "postgres://user:password@host/db",
+        "token: ***",
+        "TOKEN=xxxxxxxx",
+        "{\"name\": \"token\", \"type\": \"string\"}",
+        "token: str",
+        "password: String,",
+        "[redacted]",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_credential_is_found_in_each_place_and_ordinary_text_around_it_stays(
+            value in "[a-z][A-Za-z0-9_-]{6,30}[0-9][A-Za-z]",
+            place in select(PLACES),
+            before in select(HARMLESS),
+            after in select(HARMLESS),
+        ) {
+            let text = format!("{before}\n{}\n{after}", place.replace("HERE", &value));
+            let expected = format!("{before}\n{}\n{after}", place.replace("HERE", REDACTED));
+            prop_assert_eq!(without_credentials(&text), expected);
+        }
+
+        #[test]
+        fn prose_holds_no_credential(words in r"([a-zA-Z]{1,12}[ ,.:]{1,2}){0,30}") {
+            prop_assert_eq!(without_credentials(&words), words.as_str());
+        }
+    }
+
+    #[test]
+    fn ordinary_text_holds_no_credential() {
+        for text in HARMLESS {
+            assert_eq!(found(text), [] as [String; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The ways in which a peer may write a character: escaped for JSON, a URL, HTML or a shell, and escaped again.
+
+use std::sync::LazyLock;
+
+use encoding_rs::Encoding;
+use smallvec::SmallVec;
+
+/// A decoded part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symbol {
+    Char(char),
+    /// A byte of a character outside ASCII, in the charset of a page.
+    Byte(u8),
+}
+
+/// The ways to decode what stands at an offset, each with the offset behind it.
+pub(super) type Readings = SmallVec<[(Symbol, usize); 4]>;
+
+/// How often a text may have been escaped, such as JSON inside JSON inside a URL.
+const MAX_DEPTH: usize = 3;
+
+/// The most backslashes before a character that was escaped as often.
+const LONGEST_RUN: usize = (1 << MAX_DEPTH) - 1;
+
+/// The longest name of an HTML entity.
+const LONGEST_ENTITY: usize = 32;
+
+/// Whether a character may begin another spelling than its own.
+pub(super) fn is_special(character: char) -> bool {
+    matches!(character, '\\' | '%' | '&' | '+' | '/' | '\'' | '"' | '\r')
+}
+
+/// All ways to decode what stands at `at`, as it is first.
+pub(super) fn readings(text: &str, at: usize) -> Readings {
+    read(text, at, MAX_DEPTH)
+}
+
+fn read(text: &str, at: usize, depth: usize) -> Readings {
+    let mut readings = Readings::new();
+    let Some(first) = text[at..].chars().next() else {
+        return readings;
+    };
+    readings.push((Symbol::Char(first), at + first.len_utf8()));
+    if depth == 0 || !is_special(first) {
+        return readings;
+    }
+    match first {
+        '%' | '&' => {
+            for (symbol, end) in read(text, at, depth - 1) {
+                add(&mut readings, symbol, end);
+                if let Symbol::Char(introducer) = symbol {
+                    unescape(text, introducer, end, depth - 1, &mut readings);
+                }
+            }
+        }
+        '\\' => {
+            // Each time that it is escaped doubles it, and what it escapes stands behind the last.
+            let run = text[at..].bytes().take(LONGEST_RUN + 1);
+            let n_backslashes = run.take_while(|byte| *byte == b'\\').count();
+            let times = (1..=MAX_DEPTH).map(|times| 1 << times);
+            for length in times.filter(|length| *length <= n_backslashes) {
+                add(&mut readings, Symbol::Char('\\'), at + length);
+            }
+            if n_backslashes <= LONGEST_RUN {
+                unescape(text, '\\', at + n_backslashes, depth - 1, &mut readings);
+            }
+            for (symbol, end) in readings.clone() {
+                if let Symbol::Char(introducer @ ('%' | '&')) = symbol {
+                    unescape(text, introducer, end, depth - 1, &mut readings);
+                }
+            }
+        }
+        other => unescape(text, other, at + 1, depth - 1, &mut readings),
+    }
+    readings
+}
+
+fn add(readings: &mut Readings, symbol: Symbol, end: usize) {
+    if !readings.contains(&(symbol, end)) {
+        readings.push((symbol, end));
+    }
+}
+
+/// Adds what `introducer` means together with what stands behind it.
+fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mut Readings) {
+    match introducer {
+        '\\' => {
+            for (symbol, end) in read(text, at, depth) {
+                let meant = match symbol {
+                    Symbol::Char('n') => '\n',
+                    Symbol::Char('r') => '\r',
+                    Symbol::Char('t') => '\t',
+                    Symbol::Char('b') => '\u{8}',
+                    Symbol::Char('f') => '\u{c}',
+                    Symbol::Char(mark) if mark.is_ascii_punctuation() => mark,
+                    _ => continue,
+                };
+                add(readings, Symbol::Char(meant), end);
+            }
+            add_byte(readings, text, at, "x");
+            add_utf16(readings, text, at, depth, "\\u");
+        }
+        '%' => {
+            add_byte(readings, text, at, "");
+            add_utf16(readings, text, at, depth, "%u");
+        }
+        '&' => {
+            if let Some((character, end)) = entity(text, at, depth) {
+                add(readings, Symbol::Char(character), end);
+            }
+        }
+        '+' => add(readings, Symbol::Char(' '), at),
+        // An address has slashes in the place of backslashes, and a form CRLF in that of LF.
+        '/' => add(readings, Symbol::Char('\\'), at),
+        '\r' => {
+            if let Some(end) = after(text, at, depth, "\n") {
+                add(readings, Symbol::Char('\n'), end);
+            }
+        }
+        '"' => {
+            if let Some(end) = after(text, at, depth, "\"") {
+                add(readings, Symbol::Char('"'), end);
+            }
+        }
+        '\'' => {
+            // As YAML and SQL, shells, and Python's `shlex` quote it.
+            for rest in ["'", r"\''", r#""'"'"#] {
+                if let Some(end) = after(text, at, depth, rest) {
+                    add(readings, Symbol::Char('\''), end);
+                }
+            }
+            // GNU's tools leave the quotes for control characters.
+            let Some(inner) = after(text, at, depth, "$'") else {
+                return;
+            };
+            for (symbol, end) in read(text, inner, depth.max(1)) {
+                if let (Symbol::Char(control), Some(end)) = (symbol, after(text, end, depth, "''"))
+                    && control.is_control()
+                {
+                    add(readings, symbol, end);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The offset behind `word`, whose characters may be escaped themselves.
+fn after(text: &str, at: usize, depth: usize, word: &str) -> Option<usize> {
+    let mut rest = word.chars();
+    let Some(wanted) = rest.next() else {
+        return Some(at);
+    };
+    let mut readings = read(text, at, depth).into_iter();
+    readings.find_map(|(symbol, end)| {
+        (symbol == Symbol::Char(wanted))
+            .then(|| after(text, end, depth, rest.as_str()))
+            .flatten()
+    })
+}
+
+/// Adds the byte that two hexadecimal digits behind `prefix` stand for.
+fn add_byte(readings: &mut Readings, text: &str, at: usize, prefix: &str) {
+    let digits = text[at..].strip_prefix(prefix);
+    let Some(byte) = digits.and_then(|digits| hexadecimal(digits, 2)) else {
+        return;
+    };
+    let symbol = match u8::try_from(byte) {
+        Ok(byte) if byte.is_ascii() => Symbol::Char(char::from(byte)),
+        Ok(byte) => Symbol::Byte(byte),
+        Err(_) => return,
+    };
+    add(readings, symbol, at + prefix.len() + 2);
+}
+
+/// Adds the character that one or two `\u0000` stand for, behind the first character of the first `prefix`.
+fn add_utf16(readings: &mut Readings, text: &str, at: usize, depth: usize, prefix: &str) {
+    let unit = |at: usize| hexadecimal(text.get(at..)?, 4);
+    let Some(first) = text[at..].strip_prefix('u').and_then(|_| unit(at + 1)) else {
+        return;
+    };
+    let end = at + 5;
+    let pair = (0xd800..0xdc00).contains(&first).then(|| {
+        let at = after(text, end, depth, prefix)?;
+        Some((unit(at)?, at + 4))
+    });
+    let (second, end) = pair.flatten().unzip();
+    let units = [Some(first), second].into_iter().flatten();
+    let units = units.filter_map(|unit| u16::try_from(unit).ok());
+    if let Some(Ok(character)) = char::decode_utf16(units).next() {
+        add(readings, Symbol::Char(character), end.unwrap_or(at + 5));
+    }
+}
+
+fn hexadecimal(text: &str, n_digits: usize) -> Option<u32> {
+    let digits = text.get(..n_digits)?;
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_number.then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// The character of an HTML entity behind its `&`.
+fn entity(text: &str, at: usize, depth: usize) -> Option<(char, usize)> {
+    let (hash, start) = match after(text, at, depth, "#") {
+        Some(start) => ("#", start),
+        None => ("", at),
+    };
+    let name = text[start..].bytes().take(LONGEST_ENTITY);
+    let length = name.take_while(u8::is_ascii_alphanumeric).count();
+    let name = &text[start..start + length];
+    let end = after(text, start + length, depth, ";").filter(|_| length > 0)?;
+    let entity = format!("&{hash}{name};");
+    let decoded = html_escape::decode_html_entities(&entity);
+    let mut characters = decoded.chars();
+    let character = characters.next()?;
+    characters.next().is_none().then_some((character, end))
+}
+
+/// The bytes of a character outside ASCII in UTF-8 and in the charsets that pages have.
+pub(super) fn encoded(character: char) -> Vec<SmallVec<[u8; 4]>> {
+    let mut utf8 = [0; 4];
+    let text = &*character.encode_utf8(&mut utf8);
+    let mut all = vec![SmallVec::from_slice(text.as_bytes())];
+    for charset in CHARSETS.iter() {
+        let (bytes, _, is_unmappable) = charset.encode(text);
+        if !is_unmappable && !all.iter().any(|known| **known == *bytes) {
+            all.push(SmallVec::from_slice(&bytes));
+        }
+    }
+    all
+}
+
+/// The charsets of the WHATWG, without those that are the same for a single character.
+static CHARSETS: LazyLock<Vec<&Encoding>> = LazyLock::new(|| {
+    let labels = "windows-1252 windows-1250 windows-1251 windows-1253 windows-1254 windows-1255 windows-1256 windows-1257 \
+        windows-1258 windows-874 iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-10 \
+        iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u ibm866 macintosh x-mac-cyrillic gb18030 big5 euc-jp \
+        shift_jis euc-kr";
+    let labels = labels.split_ascii_whitespace();
+    labels
+        .filter_map(|label| Encoding::for_label(label.as_bytes()))
+        .collect()
+});
