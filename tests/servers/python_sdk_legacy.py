@@ -38,6 +38,12 @@ def add(a: int, b: int) -> dict[str, int]:
     return {"sum": a + b}
 
 
+@server.tool()
+def issues(labels: list[str], ids: list[int] | None = None) -> list[dict[str, str]]:
+    """A list of one."""
+    return [{"labels": ",".join(labels), "ids": str(ids)}]
+
+
 @server.tool(structured_output=False)
 def shout(text: str) -> str:
     """Text and nothing else."""

@@ -81,23 +81,28 @@ impl SseReader {
         bytes: &[u8],
         mut event: impl FnMut(SseEvent),
     ) -> Result<(), SseTooLong> {
-        for &byte in bytes {
-            let is_rest_of_end = self.is_after_return && byte == b'\n';
-            self.is_after_return = byte == b'\r';
-            match byte {
-                b'\n' if is_rest_of_end => {}
-                b'\n' | b'\r' => {
-                    if let Some(complete) = self.end_line() {
-                        event(complete);
-                    }
-                }
-                _ => self.line.push(byte),
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            if std::mem::take(&mut self.is_after_return) && first == b'\n' {
+                rest = &rest[1..];
+                continue;
             }
+            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            self.line
+                .extend_from_slice(&rest[..end.unwrap_or(rest.len())]);
             let n_bytes = self.line.len() + self.data.as_ref().map_or(0, String::len);
             if n_bytes > self.max_bytes {
                 return Err(SseTooLong {
                     max_bytes: self.max_bytes,
                 });
+            }
+            let Some(end) = end else {
+                break;
+            };
+            self.is_after_return = rest[end] == b'\r';
+            rest = &rest[end + 1..];
+            if let Some(complete) = self.end_line() {
+                event(complete);
             }
         }
         Ok(())

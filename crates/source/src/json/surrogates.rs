@@ -20,7 +20,8 @@ const ESCAPE: usize = 6;
 pub fn without_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     static MAY_HAVE_ONE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F]").expect("a fixed pattern"));
-    if !MAY_HAVE_ONE.is_match(json) {
+    // Most have no escape at all, which is quickly seen.
+    if !json.contains(&b'\\') || !MAY_HAVE_ONE.is_match(json) {
         return Cow::Borrowed(json);
     }
     let mut replaced = Cow::Borrowed(json);

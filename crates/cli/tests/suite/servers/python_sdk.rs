@@ -95,6 +95,34 @@ fn python_falls_back_to_the_legacy_era_to_ask() {
     falls_back_to_ask(&json!({"url": server.url}));
 }
 
+#[test]
+fn lists_stay_lists_with_either_version_of_the_sdk() {
+    for (venv, server) in [
+        ("venv", "python_sdk.py"),
+        ("venv-legacy", "python_sdk_legacy.py"),
+    ] {
+        let Some(python) = peers::require(&format!("{venv}/bin/python")) else {
+            return;
+        };
+        let entry = json!({"command": python, "args": [script(server), "stdio"]});
+        let mut scratch = with_server(&entry);
+        patient(&mut scratch);
+        let params = json!({"labels": "{{L}}", "ids": "{{IDS}}"});
+        let expected = json!([{"labels": "bug,ui", "ids": "[1, 2]"}]);
+        let steps = json!([{"tool": "mcp__peer__issues", "params": params, "expect": {"equals": expected, "strict": true}}]);
+        write_scenario(&scratch, &steps);
+        let args = [
+            "scenario.json",
+            "--var",
+            r#"L=["bug","ui"]"#,
+            "--var",
+            r#"IDS=[1,"2"]"#,
+        ];
+        let played = program::play(&scratch, &args, 0);
+        assert_eq!(played.statuses(), ["passed"], "{}", played.stderr);
+    }
+}
+
 fn plays_in_its_era(entry: &Value, transport: &str, spoken: &str) {
     let mut scratch = with_server(entry);
     patient(&mut scratch);
