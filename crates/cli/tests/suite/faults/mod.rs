@@ -99,7 +99,7 @@ fn times_out(fault: FaultKind, transport: Transport) -> bool {
         // A banner, which says nothing about what follows it.
         FaultKind::Garbage => matches!(
             transport,
-            Transport::Stdio | Transport::Unix | Transport::Chrome
+            Transport::Stdio | Transport::Unix | Transport::Sse | Transport::Chrome
         ),
         // Over HTTP each answer comes to its request, so that another one is missed there.
         FaultKind::WrongId => transport.is_one_connection(),
@@ -190,7 +190,8 @@ impl Seen {
         let args = [&["play", "scenario.json", "--json", "-v"], options].concat();
         let finished = program::run(place, &args);
         let exit = finished.code();
-        let played = Played::of(finished, exit.expect("an exit code"));
+        let exit_code = exit.unwrap_or_else(|| panic!("it hung or was killed: {finished:?}"));
+        let played = Played::of(finished, exit_code);
         let steps = played.json["step_results"].as_array().expect("a list");
         let word = |step: &Value, key: &str| step[key].as_str().unwrap_or_default().to_owned();
         let failed = steps.iter().filter(|step| !step["error"].is_null());

@@ -25,6 +25,14 @@ use variables::Variables;
 /// Data in one command may have so many bytes.
 const MAX_DATA: usize = 64 << 20;
 
+/// What helps besides the environment where something isn't read.
+const ADVICE: &[(&str, &str)] = &[
+    ("here-document", "write the file with `claude__write`, or "),
+    ("backticks", "write `$(…)` in place of the backticks, or "),
+    ("comment", "take the reference out of the comment, or "),
+    ("arithmetic", "let the step give a whole number, or "),
+];
+
 /// A command that is ready for `sh -c` or `bash -c`.
 #[derive(Debug)]
 pub struct BoundCommand {
@@ -110,10 +118,10 @@ pub(super) fn bind(
                 unreadable.what,
                 name(source.data[number])
             );
-            let help = match unreadable.what.contains("here-document") {
-                true => "write files with `claude__write`, or ",
-                false => "",
-            };
+            let advice = ADVICE
+                .iter()
+                .find(|(what, _)| unreadable.what.contains(what));
+            let help = advice.map_or("", |(_, help)| help);
             return Err(with_proposal(
                 Refusal::new(RefusalKind::Data, message, help),
                 text,

@@ -173,6 +173,7 @@ fn role(words: &[Word], at: usize) -> Role {
         _ => {}
     }
     match program {
+        "find" if option.starts_with("-exec") || option.starts_with("-ok") => Role::Code,
         "awk" | "gawk" | "mawk" | "jq" if operands == 0 => {
             language(program).map_or(Role::Code, Role::Language)
         }

@@ -94,6 +94,7 @@ fn what_would_run_the_value_is_not_proposed() {
         "x=D; $x",
         "for x in D; do bash -c \"$x\"; done",
         "find . -exec sh -c \"D$X\" {} +",
+        "find . -exec D \\;",
     ] {
         let help = proposal(&text(&with_data(template), &[("a.b", "x")]));
         assert!(
