@@ -143,7 +143,10 @@ pub(super) fn bind(
 
 /// Adds how the command is written so that it works.
 fn with_proposal(mut refusal: Refusal, text: &Text) -> Refusal {
-    if refusal.kind == RefusalKind::Data {
+    // Some say all that helps.
+    if refusal.kind == RefusalKind::Data
+        && (refusal.help.is_empty() || refusal.help.ends_with(", or "))
+    {
         refusal.help.push_str(&rewrite::proposal(text));
     }
     refusal

@@ -57,6 +57,7 @@ const PROGRAMS: &[Program] = &[
     row("basename", "as:z", Operands::Text),
     row("dirname", "z", Operands::Text),
     row("seq", "wf:s:", Operands::Text),
+    row("sleep", "", Operands::Text),
     row("tr", "cCdst", Operands::Text),
     row("cat", "AbeEnsTtuv", Operands::Read),
     row("head tail", "n:c:qvz", Operands::Read),

@@ -14,7 +14,7 @@ pub(super) fn proposal(text: &Text) -> String {
     let Some(source) = Source::new(&shown) else {
         return String::new();
     };
-    let names = variable_names(&source);
+    let names = variable_names(&source, &shown.to_string());
     let mut env: Vec<(&str, &str)> = Vec::new();
     for (name, piece) in names.iter().zip(&source.data) {
         let pair = (name.as_str(), piece.reference.as_deref().unwrap_or("…"));
@@ -31,12 +31,12 @@ pub(super) fn proposal(text: &Text) -> String {
         Some(command) => {
             let command = serde_json::Value::String(command);
             format!(
-                "pass the value in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
+                "if the command may have the value, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
             )
         }
         None => format!(
             "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there: \
-             `\"${{{0}}}\"` in a shell, `os.environ[\"{0}\"]` in Python, `process.env.{0}` in Node.js",
+             `\"${{{0}}}\"` in a shell, `os.environ[\"{0}\"]` in Python, `process.env.{0}` in Node.js, `ENVIRON[\"{0}\"]` in awk, `env.{0}` in jq",
             names.first().map_or("VALUE", String::as_str)
         ),
     }
@@ -54,7 +54,7 @@ fn as_written(text: &Text) -> Text {
 }
 
 /// A name for each piece of data: the last part of its reference, as environment variables are written.
-fn variable_names(source: &Source<'_>) -> Vec<String> {
+fn variable_names(source: &Source<'_>, command: &str) -> Vec<String> {
     let mut known: Vec<(String, Option<&str>)> = Vec::new();
     let names = source.data.iter().map(|piece| {
         let reference = piece.reference.as_deref();
@@ -75,7 +75,8 @@ fn variable_names(source: &Source<'_>) -> Vec<String> {
         {
             name.insert_str(0, "VALUE_");
         }
-        while known.iter().any(|(taken, _)| *taken == name) {
+        // The author's own variables keep their names.
+        while command.contains(&name) || known.iter().any(|(taken, _)| *taken == name) {
             name.push_str("_2");
         }
         known.push((name.clone(), reference));
@@ -108,6 +109,18 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
         };
         let start = assignments.clone().count();
         let words = &command.words[start..];
+        // A shell without a script in its words reads one.
+        let is_script = |word: &Word| {
+            word.literal()
+                .is_some_and(|text| text.starts_with('-') && text.ends_with('c'))
+        };
+        let name = words
+            .first()
+            .and_then(Word::literal)
+            .map(programs::base_name);
+        if name.is_some_and(is_shell) && !words.iter().any(is_script) {
+            return None;
+        }
         if words.first().is_some_and(|word| word.literal().is_none())
             || assignments.clone().any(obeyed)
         {
@@ -123,10 +136,6 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
                 Role::Code => return None,
                 Role::Shell => {
                     let code = rewritten(&to_symbols(word)?, names)?;
-                    changes.push((word.span, single_quoted(&code)));
-                }
-                Role::Language(read) => {
-                    let code = in_language(word, names, read)?;
                     changes.push((word.span, single_quoted(&code)));
                 }
             }
@@ -145,50 +154,37 @@ enum Role {
     Argument,
     /// A script for a shell that has our environment.
     Shell,
-    /// A script that reads the variable `{}` like this.
-    Language(&'static str),
-    /// It runs in a way that is not known.
+    /// A script of another language, or a program that is started elsewhere.
     Code,
 }
 
 fn role(words: &[Word], at: usize) -> Role {
-    let literals: Vec<&str> = words[..at]
+    let texts = words[..at]
         .iter()
-        .map(|word| word.literal().unwrap_or_default())
-        .collect();
-    let program = programs::base_name(literals[0]);
-    let operands = literals[1..]
-        .iter()
-        .filter(|word| !word.starts_with('-') && !word.is_empty())
-        .count();
-    let option = literals[at - 1];
-    let starter = literals[..at - 1]
-        .iter()
-        .map(|word| programs::base_name(word))
-        .find(|name| language(name).is_some() || is_shell(name));
+        .map(|word| word.literal().unwrap_or_default());
+    let literals: Vec<&str> = texts.clone().map(programs::base_name).collect();
+    let (program, option) = (literals[0], literals[at - 1]);
+    let mut operands = texts
+        .skip(1)
+        .filter(|word| !word.starts_with('-') && !word.is_empty());
     let is_script = option.starts_with('-') && option.ends_with(['c', 'e', 'p']);
-    match starter {
-        Some(name) if is_script && is_shell(name) => return Role::Shell,
-        Some(name) if is_script => return language(name).map_or(Role::Code, Role::Language),
-        _ => {}
-    }
+    let shell = literals[..at - 1].iter().position(|word| is_shell(word));
     match program {
-        "find" if option.starts_with("-exec") || option.starts_with("-ok") => Role::Code,
-        "awk" | "gawk" | "mawk" | "jq" if operands == 0 => {
-            language(program).map_or(Role::Code, Role::Language)
+        _ if shell == Some(0) && is_script => Role::Shell,
+        // These give their environment to the shell that they start.
+        "timeout" | "nice" | "nohup" | "xargs" | "find" if shell.is_some() && is_script => {
+            Role::Shell
         }
-        "sed" if operands == 0 => Role::Code,
+        _ if shell.is_some() || option.starts_with("-exec") || option.starts_with("-ok") => {
+            Role::Code
+        }
+        "awk" | "gawk" | "mawk" | "jq" | "sed" if operands.next().is_none() => Role::Code,
+        "ssh" | "su" | "script" | "watch" | "parallel" | "xargs" | "flock" => Role::Code,
+        "find" => Role::Argument,
         // What follows the name of a script is an argument of that script.
-        name if programs::is_runner(name) => {
-            let is_remote = matches!(
-                name,
-                "ssh" | "su" | "script" | "watch" | "parallel" | "xargs" | "flock"
-            );
-            let is_number = option.starts_with(|first: char| first.is_ascii_digit());
-            match operands > usize::from(is_number)
-                && !is_remote
-                && starter.is_none_or(|of| of == name)
-            {
+        _ if programs::is_runner(program) => {
+            let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+            match operands.any(|word| !is_number(&word)) && !is_script {
                 true => Role::Argument,
                 false => Role::Code,
             }
@@ -199,52 +195,6 @@ fn role(words: &[Word], at: usize) -> Role {
 
 fn is_shell(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
-}
-
-/// How a language reads a variable of its environment.
-fn language(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "python" => "__import__(\"os\").environ[\"{}\"]",
-        "node" => "process.env.{}",
-        "ruby" => "ENV[\"{}\"]",
-        "perl" => "$ENV{{}}",
-        "php" => "getenv(\"{}\")",
-        "awk" | "gawk" | "mawk" => "ENVIRON[\"{}\"]",
-        "jq" => "env.{}",
-        _ => return None,
-    })
-}
-
-/// The script in which strings that are just data, and data outside of strings, are read from the environment.
-fn in_language(word: &Word, names: &[String], read: &str) -> Option<String> {
-    let mut code = String::new();
-    let mut parts = word.parts.iter().peekable();
-    let mut cut = "";
-    while let Some(part) = parts.next() {
-        match part {
-            Part::Text(text) => code.push_str(text.strip_prefix(cut)?),
-            Part::Data(number) => {
-                let next = match parts.peek() {
-                    Some(Part::Text(text)) => text.as_str(),
-                    _ => "",
-                };
-                let quote = ["\"", "'"]
-                    .into_iter()
-                    .find(|quote| code.ends_with(quote) && next.starts_with(quote));
-                cut = quote.unwrap_or_default();
-                code.truncate(code.len() - cut.len());
-                // Within a longer string it would be text.
-                if code.matches(['"', '\'']).count() % 2 == 1 {
-                    return None;
-                }
-                code.push_str(&read.replace("{}", &names[*number]));
-                continue;
-            }
-            Part::Variable | Part::Substitution { .. } => return None,
-        }
-        cut = "";
-    }
-    Some(code)
 }
 
 fn to_symbols(word: &Word) -> Option<Vec<Symbol>> {

@@ -12,6 +12,9 @@ use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
 use cuecard_source::value::{Piece, Text};
 use reqwest::Url;
 
+/// What helps where data would be an option. The environment would not.
+pub(super) const OPTION_HELP: &str = "write `--` before the words that are no options";
+
 /// So many folders may be the one in which a command runs.
 const MAX_FOLDERS: usize = 16;
 
@@ -214,23 +217,40 @@ impl Rules<'_> {
                 Some(format) if format.beginning().starts_with('-') => {
                     deny("`printf -v` sets a variable".to_owned())
                 }
-                // `%n` would set the variable that a word names.
-                Some(format)
-                    if format.has_data()
-                        && words.last().is_some_and(|last| !std::ptr::eq(last, format)) =>
-                {
-                    deny(format!(
-                        "the data of {} is the format for other words",
+                Some(format) if self.has_special(format, &['%', '\\']) => Err(Refusal::new(
+                    RefusalKind::Data,
+                    format!(
+                        "the data of {} would be a format of `printf`",
                         self.name_in(format)
-                    ))
-                }
+                    ),
+                    "write `printf '%s' …` with the reference behind it",
+                )),
                 Some(format) => self.check_option(format, words[0].literal() == Some("--")),
                 None => Ok(()),
             },
             Operands::Expression => self.expression(name, words),
             Operands::Filter if self.is_moved_by_data => self.other(name, words, false),
-            kind => self.options(name, program.options, kind, words),
+            kind => {
+                // `awk -v` reads escapes.
+                let is_awk = name.ends_with("awk");
+                if let Some(word) = words
+                    .iter()
+                    .find(|word| is_awk && self.has_special(word, &['\\']))
+                {
+                    return deny(format!(
+                        "`{name}` would read the backslashes in the data of {}",
+                        self.name_in(word)
+                    ));
+                }
+                self.options(name, program.options, kind, words)
+            }
         }
+    }
+
+    /// Whether the program would read these characters of data as more than text.
+    fn has_special(&self, word: &Word, special: &[char]) -> bool {
+        let mut texts = word.data().map(|number| &self.source.data[number].text);
+        texts.any(|text| text.contains(special)) || self.substitutes(word).is_some()
     }
 
     /// Options as `getopt` reads them, and what follows them.
@@ -242,6 +262,7 @@ impl Rules<'_> {
         words: &[Word],
     ) -> Result<(), Refusal> {
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
+        let mut is_name = false;
         for word in words {
             match takes_value.take() {
                 Some(true) => {
@@ -254,6 +275,16 @@ impl Rules<'_> {
             let start = word.beginning();
             if !is_behind_options && word.literal() == Some("--") {
                 is_behind_options = true;
+                continue;
+            }
+            // `jq --arg NAME VALUE`
+            if std::mem::take(&mut is_name) {
+                self.no_data(name, std::slice::from_ref(word))?;
+                takes_value = Some(false);
+                continue;
+            }
+            if name == "jq" && matches!(word.literal(), Some("--arg" | "--argjson")) {
+                is_name = true;
                 continue;
             }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
@@ -322,16 +353,32 @@ impl Rules<'_> {
         let is_known = match words {
             [] | [_] => true,
             [operator, _] => is(operator, "-n -z -e -f -d -r -w -x -s -L -h"),
-            [_, operator, _] => is(operator, "= == != -nt -ot -ef"),
+            [left, operator, right] => {
+                is(operator, "= == != -nt -ot -ef")
+                    || (is(operator, "-eq -ne -lt -le -gt -ge")
+                        && [left, right].into_iter().all(|word| self.is_number(word)))
+            }
             _ => false,
         };
         let has_data = |word: &Word| word.has_data() || self.substitutes(word).is_some();
         if !is_known && words.iter().any(has_data) {
             return deny(format!(
-                "`{name}` has data in an expression that isn't one comparison"
+                "`{name}` has data in an expression that isn't one comparison of texts, or of whole numbers"
             ));
         }
         Ok(())
+    }
+
+    /// Whether nothing of a word is anything but a whole number.
+    fn is_number(&self, word: &Word) -> bool {
+        let is_integer = |text: &str| {
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match self.text(word) {
+            Some(text) => is_integer(&text.to_string()),
+            None => !word.has_data() && self.substitutes(word).is_none(),
+        }
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
@@ -360,9 +407,13 @@ impl Rules<'_> {
             _ => None,
         };
         match start {
-            Some(start) if start.starts_with('-') => deny(format!(
-                "the data of {} begins with `-` where it would be an option",
-                self.name_in(word)
+            Some(start) if start.starts_with('-') => Err(Refusal::new(
+                RefusalKind::Data,
+                format!(
+                    "the data of {} begins with `-` where it would be an option",
+                    self.name_in(word)
+                ),
+                OPTION_HELP,
             )),
             _ => Ok(()),
         }

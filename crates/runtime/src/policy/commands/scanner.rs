@@ -345,7 +345,26 @@ impl Scanner<'_> {
         let is_named = self.binding.is_lenient;
         let what = match word.literal() {
             _ if end != Some(0) && is_assignment && !is_named => "an assignment".to_owned(),
-            Some(name) if is_named && matches!(name, "for" | "while" | "until" | "do" | "done") => {
+            Some(name)
+                if is_named
+                    && matches!(
+                        name,
+                        "for"
+                            | "while"
+                            | "until"
+                            | "do"
+                            | "done"
+                            | "[["
+                            | "export"
+                            | "local"
+                            | "read"
+                            | "break"
+                            | "continue"
+                            | "ln"
+                            | "pushd"
+                            | "popd"
+                    ) =>
+            {
                 return Ok(());
             }
             Some(name) if programs::is_unreadable(name) => format!("`{name}`"),

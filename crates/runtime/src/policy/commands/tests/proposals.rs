@@ -48,19 +48,6 @@ fn a_refused_command_is_rewritten() {
         ),
         ("find . -name D", "find . -name \"${B}\""),
         (
-            "jq '.[] | select(.name == \"D\")' x",
-            "jq '.[] | select(.name == env.B)' x",
-        ),
-        ("awk '$1 == \"D\"' x", "awk '$1 == ENVIRON[\"B\"]' x"),
-        (
-            "python3 -c 'print(\"D\")'",
-            "python3 -c 'print(__import__(\"os\").environ[\"B\"])'",
-        ),
-        (
-            "node -e \"console.log('D')\"",
-            "node -e 'console.log(process.env.B)'",
-        ),
-        (
             "echo D | python3 read.py",
             "echo \"${B}\" | python3 read.py",
         ),
@@ -76,6 +63,14 @@ fn a_refused_command_is_rewritten() {
 fn what_would_run_the_value_is_not_proposed() {
     for template in [
         "D x",
+        "awk '/D/' x",
+        "awk '$1 == \"D\"' x",
+        "jq '.[] | select(.name == \"D\")' x",
+        "node -e \"console.log('D')\"",
+        "env -i sh -c 'echo D'",
+        "docker run x sh -c 'echo D'",
+        "echo D | sh",
+        "echo D > x.sh; sh x.sh",
         "eval D",
         "eval \"echo D\"",
         "ssh host \"echo D\"",
@@ -103,6 +98,13 @@ fn what_would_run_the_value_is_not_proposed() {
         );
         assert_eq!(parameters(template, "x"), None, "{template}");
     }
+}
+
+#[test]
+fn the_author_s_variables_keep_their_names() {
+    let (command, env) = parameters("B=1; git tag \"$B\" D", "x").expect("rewritten");
+    assert_eq!(command, "B=1; git tag \"$B\" \"${B_2}\"");
+    assert_eq!(env[0].0, "B_2");
 }
 
 #[test]
@@ -156,8 +158,6 @@ fn proposals_get_the_value_as_it_is() {
         ("sh -c 'printf \"<%s>\" D'", "<", ">"),
         ("sh -c \"printf '<%s>' 'D'\"", "<", ">"),
         ("sh -c 'printf \"<%s>\" \"D\"'", "<", ">"),
-        ("python3 -c 'import sys; sys.stdout.write(\"D\")'", "", ""),
-        ("awk 'BEGIN { printf \"%s\", \"D\" }'", "", ""),
     ] {
         for value in values {
             let (command, env) =
