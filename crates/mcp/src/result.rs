@@ -88,7 +88,10 @@ fn extract(reply: &ToolReply, parse: Parse, reads_block: bool) -> Result<Extract
                 continue;
             }
         };
-        let json = exact_json(text);
+        let json = match parse {
+            Parse::Json => whole_json(text),
+            _ => exact_json(text),
+        };
         is_whole &= json.is_some();
         let json = json.or_else(|| reads_block.then(|| only_block(text)).flatten());
         values.push(json.unwrap_or_else(|| {
@@ -115,6 +118,12 @@ fn extract(reply: &ToolReply, parse: Parse, reads_block: bool) -> Result<Extract
             let says_the_same = repeats(structured, &text)
                 || serde_json::from_str(&text).is_ok_and(|json: Value| json == *structured);
             match result_key(structured) {
+                // A text is no number, whatever it spells; JSON that a tool gives as a text is read.
+                Some(result @ Value::String(_))
+                    if is_whole && !content.is_object() && !content.is_array() =>
+                {
+                    result.clone()
+                }
                 _ if says_the_same => content,
                 Some(result) => result.clone(),
                 None if not_json.is_some() => structured.clone(),

@@ -194,6 +194,10 @@ impl<'s> Fitting<'s> {
     /// The list that holds what `text` is alone, if `schema` takes lists of such items.
     fn list_of_one(&mut self, text: &str, schema: &'s Json) -> Option<Json> {
         let items = schema.get("items").filter(|_| takes(schema, "array"))?;
+        // A list that isn't JSON, or not of such items, is no item.
+        if text.trim().is_empty() || text.trim_start().starts_with(['[', '{']) {
+            return None;
+        }
         let mut alternatives = Vec::new();
         self.collect_alternatives(items, DEEPEST, &mut alternatives);
         let item = match alternatives.iter().any(|schema| takes(schema, "string")) {
@@ -321,7 +325,6 @@ mod tests {
                 json!(["bug"]),
             ),
             ("bug", &texts, json!(["bug"])),
-            ("[draft] x", &texts, json!(["[draft] x"])),
             ("[1, \"2\"]", &numbers, json!([1, 2])),
             ("7", &numbers, json!([7])),
             (r#"{"ids": ["1"]}"#, &nested, json!({ "ids": [1] })),
@@ -334,6 +337,14 @@ mod tests {
         ] {
             let expected = (expected, 1, 0);
             assert_eq!(fitted(json!(text), schema), expected, "{text} for {schema}");
+        }
+    }
+
+    #[test]
+    fn what_begins_like_a_list_is_no_item_of_one() {
+        let texts = json!({ "type": "array", "items": { "type": "string" } });
+        for text in ["[\"bug\",]", "[draft] x", "{", " "] {
+            assert_eq!(fitted(json!(text), &texts), (json!(text), 0, 1), "{text}");
         }
     }
 

@@ -183,6 +183,23 @@ fn structured_content_that_repeats_the_text_is_the_text() {
 }
 
 #[test]
+fn a_text_of_digits_stays_a_text_and_json_in_a_text_is_read() {
+    for (text, expected) in [
+        ("5", json!("5")),
+        ("true", json!("true")),
+        ("{\"a\":1}", json!({ "a": 1 })),
+    ] {
+        let reply = structured(&[text], json!({ "result": text }));
+        assert_eq!(
+            of_tool(&reply, Parse::Auto).expect("a value").value,
+            expected
+        );
+    }
+    let version = of_tool(&texts(&["1.10"]), Parse::Json).expect("it is JSON");
+    assert_eq!(version.value, json!(1.1));
+}
+
+#[test]
 fn each_parse_takes_its_part_or_says_that_there_is_none() {
     let reply = structured(&["{\"a\": 1}"], json!({ "result": 2 }));
     let of = |parse| of_tool(&reply, parse).expect("it can be met");

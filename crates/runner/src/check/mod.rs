@@ -88,10 +88,28 @@ fn is_json_of(path: &Path, (kinds, keys): JsonKinds) -> bool {
     let Some(source) = source else {
         return true;
     };
-    match json::parse(source.text(), &Limits::default()).root {
-        Some(root) => detect(&root).is_some_and(|kind| kinds.contains(&kind)),
-        None => keys.iter().any(|key| source.text().contains(key)),
+    let root = json::parse(source.text(), &Limits::default()).root;
+    match root.as_ref().map(detect) {
+        Some(Some(kind)) => kinds.contains(&kind),
+        // A key may be misspelled, and the rest of the file missing.
+        Some(None) => has_scenario_version(source.text()),
+        None => {
+            let has_key = keys.iter().any(|key| source.text().contains(key));
+            has_key || has_scenario_version(source.text())
+        }
     }
+}
+
+/// Whether a text has `"version": "2.1"` or another version of tool-call scenarios, which those of packages don't look like.
+fn has_scenario_version(text: &str) -> bool {
+    text.split("\"version\"").skip(1).any(|after| {
+        let value = after.trim_start().strip_prefix(':').map(str::trim_start);
+        let version = value.and_then(|value| value.strip_prefix('"')?.split('"').next());
+        let minor = version.and_then(|version| version.strip_prefix(['1', '2'])?.strip_prefix('.'));
+        minor.is_some_and(|minor| {
+            !minor.is_empty() && minor.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    })
 }
 
 /// What files are checked with.

@@ -54,7 +54,14 @@ const SPECIAL_V4: &[([u8; 4], u32)] = &[
     ([192, 0, 0, 0], 24),
     // Documentation.
     ([192, 0, 2, 0], 24),
+    // Relays and servers of the name system that answer everywhere.
+    ([192, 31, 196, 0], 24),
+    ([192, 52, 193, 0], 24),
+    ([192, 88, 99, 0], 24),
     ([192, 168, 0, 0], 16),
+    ([192, 175, 48, 0], 24),
+    // Metadata of Azure.
+    ([168, 63, 129, 16], 32),
     // Benchmarks of networks, which some use inside.
     ([198, 18, 0, 0], 15),
     // Documentation.
@@ -70,6 +77,7 @@ const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     // Documentation.
     (Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0x2620, 0x4F, 0x8000, 0, 0, 0, 0, 0), 48),
     (Ipv6Addr::new(0x3FFF, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 

@@ -66,6 +66,10 @@ const NAMES: &[&str] = &[
     // Version control, networks and keys.
     "git_* gh_* github_token github_env github_path github_output gitlab_host gitlab_token hg* svn_* cvs* ssh_* *_proxy ssl_* openssl_* curl_* wgetrc netrc requests_ca_bundle gnupghome \
      gpg_* sudo_* rsync_*",
+    // Tests, desktops and what loads modules by a path.
+    "pytest_* make m4 gtk_* qt_* gio_* gst_* gdk_* vk_* sasl_* pkcs11_* ripgrep_config_path fzf_* javacmd scons* chrome_* \
+     puppeteer_* playwright_* electron_* terragrunt_* packer_* compose_* aclocal_* ant_* gemrc condarc gviminit p4* \
+     *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
     // Containers, clouds and databases.
     "docker_* podman_* container_host containers_* kube* helm* tf_* terraform_* ansible_* vault_* aws_* azure_* google_cloud_* \
      google_application_credentials gcloud_* cloudsdk_* boto_* pg* psql* mysql_* redis* sqlite_* mongo*",

@@ -16,7 +16,8 @@ pub(crate) fn decides_when_written(name: &str) -> bool {
         || RUN_ENDINGS.iter().any(|ending| name.ends_with(ending))
         // `vite.config.ts`
         || name.contains(".config.")
-        || (name.starts_with("requirements") && name.ends_with(".txt"))
+        || [".conf.js", ".conf.cjs", ".conf.mjs", ".conf.ts"].iter().any(|ending| name.ends_with(ending))
+        || ((name.contains("requirements") || name.starts_with("constraints")) && name.ends_with(".txt"))
         // `Brewfile`
         || (name == stem && name.len() > 4 && name.ends_with("file") && name != "profile")
 }
@@ -85,7 +86,8 @@ const RUN_NAMES: &[&str] = &[
      gradle.properties, gradle-wrapper.properties, build.sbt, cmakelists.txt, meson.build, build.ninja, wscript, sconstruct, \
      sconscript, deno.json, deno.jsonc, bunfig.toml, pnpm-workspace.yaml, composer.json, artisan, mix.exs, pubspec.yaml, \
      makefile.pl, build.pl, config.ru, spec_helper.rb, rails_helper.rb, configure, gradlew, mvnw, ansible.cfg, \
-     directory.build.props, directory.packages.props, web.config, mise.toml, devbox.json",
+     directory.build.props, directory.packages.props, web.config, mise.toml, devbox.json, gems.rb, package.swift, build.zig, project.clj, deps.edn, rebar.config, pnpmfile.cjs, \
+     vitest.workspace.ts, action.yml, action.yaml",
     // What tasks, deployments and hooks are read from.
     "cdk.json, nodemon.json, nx.json, project.json, turbo.json, lerna.json, vercel.json, netlify.toml, wrangler.toml, \
      fly.toml, serverless.yml, serverless.yaml, pulumi.yaml, skaffold.yaml, buildspec.yml, appspec.yml, cloudbuild.yaml, \
@@ -112,6 +114,15 @@ const RUN_ENDINGS: &[&str] = &[
     ".bzl",
     ".nix",
     ".tf",
+    ".tf.json",
+    ".hcl",
+    "._pth",
+    ".mak",
+    ".just",
+    ".sbt",
+    ".socket",
+    ".plist",
+    ".lnk",
     ".gemspec",
     ".podspec",
     ".rake",

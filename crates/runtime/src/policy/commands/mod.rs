@@ -109,6 +109,15 @@ pub(super) fn bind(
         integers: &integers,
         is_lenient: false,
     };
+    let is_named = |piece: &cuecard_source::value::Piece| {
+        piece.origin.is_trusted() && piece.text.contains("CUECARD_")
+    };
+    if has_data && text.pieces().iter().any(is_named) {
+        let message =
+            "the command names a variable that begins with `CUECARD_`, as those of data do"
+                .to_owned();
+        return refuse(RefusalKind::Data, message, "choose another name");
+    }
     let script = match scanner::scan(&source.symbols, &binding) {
         Ok(script) => script,
         Err(unreadable) if has_data => {

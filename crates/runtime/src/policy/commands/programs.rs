@@ -90,7 +90,7 @@ const PROGRAMS: &[Program] = &[
     row("mkdir", "pvm:", Operands::Write),
     row("rmdir", "pv", Operands::Write),
     row("rm", "rRfvdi", Operands::Write),
-    row("cp", "rpvnuaf", Operands::Write),
+    row("cp", "pvnuf", Operands::Write),
     row("mv", "fnvu", Operands::Write),
     row("touch", "acmd:t:", Operands::Write),
     row("tee", "ai", Operands::Write),
@@ -107,14 +107,17 @@ const LONG_OPTIONS: &str = "all block-size bytes color colour count delete fixed
 /// Words that change what the words after them are, or what runs: where one stands, nothing else can be known.
 const UNREADABLE: &str = "for while until case select function [[ time coproc eval . source exec command builtin trap alias unalias \
      shift read mapfile readarray getopts export declare typeset local readonly let unset enable shopt bind complete \
-     compgen fc history pushd popd return break continue do done in esac ln";
+     compgen fc history pushd popd return break continue do done in esac ln hash \
+     wait jobs fg bg disown kill umask ulimit times type suspend caller dirs logout";
 
 /// Programs that run what their words or their input say, and no known part of it is data. They never get data, even
 /// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
-const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh busybox env nice nohup setsid stdbuf timeout \
-     flock sudo doas su runuser script watch xargs parallel ssh python pypy ipython node nodejs deno bun tsx ts-node perl \
-     ruby irb php lua luajit julia Rscript R tclsh wish expect osascript groovy jshell scala ghci sbcl clojure guile \
-     racket octave make gdb lldb vi vim nvim ex ed emacs psql mysql sqlite3 at batch crontab m4 bc dc find";
+const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh powershell busybox toybox env nice nohup setsid stdbuf \
+     timeout flock ionice chrt choom taskset prlimit setpriv setarch linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
+     sudo doas su runuser script rlwrap watch entr xargs parallel ssh sshpass docker podman systemd-run bwrap firejail python pypy \
+     ipython node nodejs deno bun npx uvx pipx tsx ts-node perl ruby irb php lua luajit julia Rscript R tclsh wish expect osascript \
+     groovy jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
+     emacsclient less man psql mysql sqlite sqlite3 at batch crontab m4 bc dc find awk gawk mawk nawk sed gsed jq";
 
 /// The program in the table that a shell starts by this word. A path outside the system's folders is another program.
 pub(super) fn find(word: &str) -> Option<&'static Program> {
@@ -141,7 +144,8 @@ pub(super) fn is_unreadable(word: &str) -> bool {
 
 /// Also of another version: `python3.12`.
 pub(super) fn is_runner(word: &str) -> bool {
-    is_in(RUNNERS, base_name(word))
+    let name = word.rsplit('/').next().unwrap_or(word);
+    is_in(RUNNERS, name) || is_in(RUNNERS, base_name(word)) || name.starts_with("ld-")
 }
 
 /// The last part of a path, without a version.

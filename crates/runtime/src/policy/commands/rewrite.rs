@@ -183,7 +183,12 @@ fn role(words: &[Word], at: usize) -> Role {
         "find" => Role::Argument,
         // What follows the name of a script is an argument of that script.
         _ if programs::is_runner(program) => {
-            let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+            let is_number = |word: &&str| {
+                let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
+                digits
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            };
             match operands.any(|word| !is_number(&word)) && !is_script {
                 true => Role::Argument,
                 false => Role::Code,

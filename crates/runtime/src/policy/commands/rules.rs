@@ -42,11 +42,29 @@ pub(super) fn check(
         is_moved_by_data: false,
         has_met_data: false,
         has_written_data: false,
+        has_written_content: false,
+        has_moved_files: false,
     };
+    if has_data && script.has_background {
+        return deny(
+            "the command has data and a `&`, so its parts run at the same time".to_owned(),
+        );
+    }
     script
         .commands
         .iter()
-        .try_for_each(|command| rules.command(command))
+        .try_for_each(|command| rules.command(command))?;
+    // The parts of a pipe run at the same time.
+    let mut unknown = script.commands.iter().filter_map(|command| {
+        let name = command.words.first().and_then(Word::literal)?;
+        programs::find(name).is_none().then_some(name)
+    });
+    match unknown.next() {
+        Some(name) if script.has_pipe && rules.has_written_content => deny(format!(
+            "`{name}` runs beside a command that writes data to a file, and may run that"
+        )),
+        _ => Ok(()),
+    }
 }
 
 struct Rules<'a> {
@@ -63,8 +81,12 @@ struct Rules<'a> {
     is_moved_by_data: bool,
     /// A command before this one has data.
     has_met_data: bool,
-    /// A command before this one may have written data to a file.
+    /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
+    /// A command has written data to a file.
+    has_written_content: bool,
+    /// A command before this one moved files, and links among them.
+    has_moved_files: bool,
 }
 
 impl Rules<'_> {
@@ -90,11 +112,15 @@ impl Rules<'_> {
             match programs::find(program) {
                 Some(listed) => {
                     self.listed(program, listed, words)?;
-                    self.has_written_data |= match listed.operands {
-                        Operands::Write => carried || reads_data || self.has_written_data,
+                    let is_copy = matches!(program, "cp" | "mv");
+                    let writes = match listed.operands {
+                        Operands::Write => carried || reads_data,
                         Operands::Filter => reads_data,
                         _ => false,
                     };
+                    self.has_written_data |= writes;
+                    self.has_written_content |= writes && (reads_data || is_copy);
+                    self.has_moved_files |= is_copy;
                 }
                 None if self.lists.takes_data(program) => {
                     self.allowed(words)?;
@@ -110,6 +136,12 @@ impl Rules<'_> {
             self.redirection(redirection)?;
             let is_kept = redirection.writes && redirection.target.literal() != Some("/dev/null");
             self.has_written_data |= is_kept && (carried || reads_data);
+            let has_content = is_group && self.has_met_data
+                || command
+                    .words
+                    .iter()
+                    .any(|word| word.has_data() || self.substitutes(word).is_some());
+            self.has_written_content |= is_kept && (has_content || reads_data);
         }
         self.has_met_data |= carried;
         Ok(())
@@ -213,21 +245,7 @@ impl Rules<'_> {
         }
         match program.operands {
             Operands::Printed => Ok(()),
-            Operands::Formatted => match words.iter().find(|word| word.literal() != Some("--")) {
-                Some(format) if format.beginning().starts_with('-') => {
-                    deny("`printf -v` sets a variable".to_owned())
-                }
-                Some(format) if self.has_special(format, &['%', '\\']) => Err(Refusal::new(
-                    RefusalKind::Data,
-                    format!(
-                        "the data of {} would be a format of `printf`",
-                        self.name_in(format)
-                    ),
-                    "write `printf '%s' …` with the reference behind it",
-                )),
-                Some(format) => self.check_option(format, words[0].literal() == Some("--")),
-                None => Ok(()),
-            },
+            Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
             Operands::Filter if self.is_moved_by_data => self.other(name, words, false),
             kind => {
@@ -242,9 +260,74 @@ impl Rules<'_> {
                         self.name_in(word)
                     ));
                 }
-                self.options(name, program.options, kind, words)
+                self.options(name, program.options, kind, words)?;
+                match name {
+                    "cp" | "mv" => self.copied(words),
+                    _ => Ok(()),
+                }
             }
         }
+    }
+
+    /// The files that `cp` and `mv` make in a folder, under the names that they have.
+    fn copied(&self, words: &[Word]) -> Result<(), Refusal> {
+        let Some((folder, sources)) = words.split_last() else {
+            return Ok(());
+        };
+        let Some(folder) = self.text(folder) else {
+            return Ok(());
+        };
+        for source in sources.iter().filter_map(|word| self.text(word)) {
+            let written = source.to_string();
+            let name = written
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or_default();
+            let mut piece = source
+                .untrusted()
+                .cloned()
+                .unwrap_or_else(|| Piece::author(""));
+            piece.text = name.to_owned();
+            let path = join(&folder, &Text::new(vec![piece]));
+            if !source.is_trusted() && !matches!(name, "" | "." | "..") {
+                for base in self.folders.iter().flatten() {
+                    self.places.create(&join(base, &path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
+    fn format(&self, words: &[Word]) -> Result<(), Refusal> {
+        let Some(format) = words.iter().find(|word| word.literal() != Some("--")) else {
+            return Ok(());
+        };
+        let is_known = match format.parts.first() {
+            Some(Part::Text(text)) => !text.starts_with('-'),
+            Some(Part::Data(number)) => !self.source.data[*number].text.starts_with('-'),
+            Some(Part::Variable | Part::Substitution { .. }) => false,
+            None => true,
+        };
+        let counts = format.parts.iter().any(|part| match part {
+            Part::Text(text) => text.split('%').skip(1).any(|conversion| {
+                conversion
+                    .trim_start_matches(|flag: char| {
+                        flag.is_ascii_digit() || "-+ #'.*hlLjzt".contains(flag)
+                    })
+                    .starts_with('n')
+            }),
+            _ => false,
+        });
+        if is_known && !counts && !self.has_special(format, &['%', '\\']) {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            RefusalKind::Data,
+            "`printf` has a format that isn't the author's alone, or one that sets a variable",
+            "write `printf '%s' …` with the reference behind it",
+        ))
     }
 
     /// Whether the program would read these characters of data as more than text.
@@ -447,6 +530,12 @@ impl Rules<'_> {
                 self.name_in(word)
             ));
         };
+        if has_data && self.has_moved_files {
+            return deny(format!(
+                "the data of {} names a file after `cp` or `mv`, which may have moved links",
+                self.name_in(word)
+            ));
+        }
         for folder in folders {
             let path = join(folder, &text);
             if writes {

@@ -16,6 +16,10 @@ pub(super) struct Script {
     pub(super) output: String,
     /// The simple commands in order; those of a substitution before the command that it is a part of.
     pub(super) commands: Vec<SimpleCommand>,
+    /// Some of them run at the same time: there is a `|`.
+    pub(super) has_pipe: bool,
+    /// There is a `&`.
+    pub(super) has_background: bool,
 }
 
 /// A program with its words, and redirections.
@@ -137,6 +141,8 @@ pub(super) fn scan(symbols: &[Symbol], binding: &Binding<'_>) -> Result<Script, 
         script: Script {
             output: String::with_capacity(symbols.len()),
             commands: Vec::new(),
+            has_pipe: false,
+            has_background: false,
         },
     };
     scanner.list(false)?;
@@ -204,6 +210,10 @@ impl Scanner<'_> {
                     if self.is_next(";;") || self.is_next(";&") {
                         return self.fail("a `;;`");
                     }
+                    self.script.has_background |= self.is_next("&") && !self.is_next("&&");
+                    if self.is_next("&&") {
+                        self.take();
+                    }
                     self.take();
                     piped = inherited;
                 }
@@ -217,6 +227,7 @@ impl Scanner<'_> {
                         self.take();
                     }
                     is_behind_pipe = !is_or;
+                    self.script.has_pipe |= is_behind_pipe;
                     piped = is_behind_pipe || inherited;
                 }
                 Some(Symbol::Char('#')) => self.comment()?,

@@ -213,11 +213,18 @@ fn data_reaches_no_program_that_is_not_known() {
         ("cd D && make", "x"),
         ("cd D && sed p x", "x"),
         ("set -- D; echo x", "x"),
+        ("hash -p /bin/sh cat; echo D | cat", "touch x"),
+        ("wait -n -p PATH; cat D", "x"),
+        ("(sleep 1; sh o) | echo D > o", "touch x"),
+        ("mkfifo p; sh p | echo D > p", "touch x"),
+        ("sh a.txt & echo D > a.txt", "touch x"),
+        ("cp -r D sub", "x"),
+        ("mv D zz && cat D", "x"),
     ] {
         let value = if value == "1" { "1;" } else { value };
         let refusal = refused(&with_data(template), value);
         assert_eq!(refusal.kind, RefusalKind::Data, "{template}: {refusal}");
-        assert!(refusal.help.contains("environment"), "{}", refusal.help);
+        assert!(!refusal.help.is_empty(), "{template}");
     }
 }
 
@@ -239,6 +246,13 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("grep -f D x", "x"),
         ("printf D x", "-v"),
         ("printf -v D x", "x"),
+        ("printf \"$(cat f)\" D x", "a[$(x)]"),
+        ("printf $(echo -v) D x", "a[$(x)]"),
+        ("printf \"$F\" D x", "a[$(x)]"),
+        ("printf '%n' D; cat a.txt", "PATH"),
+        ("printf '%-3lln' D", "PATH"),
+        ("cat \"$CUECARD_ARG_1\"; echo D", "../x"),
+        ("sh -c \"$CUECARD_ARG_1\"; echo D", "touch x"),
         ("printf D D", "%n"),
         ("printf \"D\\n\"", "100% of %s"),
         ("awk -v x=D 1 f", "a\\nb"),
@@ -286,6 +300,8 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("cd D && cat ../../etc/passwd", "lib"),
         ("cd D && echo x > y", "node_modules"),
         ("npm test > D", "/tmp/x"),
+        ("mv D .git/hooks", "sub/pre-commit"),
+        ("mv D .", "evil/Makefile"),
     ] {
         let refusal = refused(&with_data(template), value);
         assert_eq!(refusal.kind, RefusalKind::Path, "{template}: {refusal}");
@@ -317,7 +333,7 @@ fn everyday_commands_with_data_run() {
         ("date -d D +%F", "../x"),
         ("basename \"D\"", "https://example.com/a?b"),
         ("wc -l < D", "lib/x"),
-        ("cp -r D backup/", "notes"),
+        ("cp D backup/", "notes"),
         ("mkdir -p \"reports/D\" && mv x.txt \"reports/D/\"", "a b"),
         ("echo \"$(date +%F) D\" >> log-$(date +%F).txt", "x"),
         ("echo \"$(cat D | wc -l) lines\"", "lib/x"),
@@ -367,7 +383,9 @@ fn a_number_may_stand_anywhere() {
 #[test]
 fn an_allowed_program_gets_data_but_no_options_and_no_other_schemes() {
     let policy = policy(|options| {
-        options.allow_commands = ["git", "curl", "sh", "python3"].map(String::from).to_vec();
+        options.allow_commands = ["git", "curl", "sh", "python3", "ionice", "sqlite3", "gmake"]
+            .map(String::from)
+            .to_vec();
     });
     let run = |template: &str, value: &str| {
         policy.command(&text(&with_data(template), &[("a.b", value)]))
@@ -392,6 +410,9 @@ fn an_allowed_program_gets_data_but_no_options_and_no_other_schemes() {
         ("sh -c D", "x"),
         ("python3 -c D", "x"),
         ("echo D | sh", "x"),
+        ("ionice D", "./p.sh"),
+        ("echo D | sqlite3", ".shell x"),
+        ("gmake D", "x"),
         ("git show D > x && make", "x"),
         ("gh issue view D", "x"),
     ] {
