@@ -66,7 +66,7 @@ impl StartError {
             StartErrorKind::NoTab { .. } => Some("open a tab in Chrome that the extension may use".to_owned()),
             // Some servers refuse an unknown path like this.
             StartErrorKind::Http { status: 403, to: HttpRequest::WebSocket, .. } => {
-                Some("check the path of the URL (often `/ws`), and the credentials: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }".to_owned())
+                Some("check the path of the URL (often `/ws`), and what the config says to log in: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }".to_owned())
             }
             StartErrorKind::Http { status, .. } if matches!(status, 401 | 403) => {
                 Some(credentials(*status))

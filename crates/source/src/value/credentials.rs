@@ -89,7 +89,8 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
                         for text in found.split_off(n_known) {
                             // Of `Bearer abc`, the token is a secret by itself.
                             find_credentials_in_text(&text, found);
-                            found.extend((!is_keyword(&text)).then_some(text));
+                            let stands_for_value = is_keyword(&text) || is_variable(&text);
+                            found.extend((!stands_for_value).then_some(text));
                         }
                     }
                     false => find_credentials(value, found),
@@ -98,6 +99,13 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// Whether a value names a variable, as configs and scenarios do: `Bearer ${TOKEN}`, `{{token}}`.
+fn is_variable(text: &str) -> bool {
+    let value = without_scheme(text);
+    (value.starts_with("${") && value.ends_with('}') && !value[2..].contains("${"))
+        || (value.starts_with("{{") && value.ends_with("}}"))
 }
 
 /// Adds the texts and numbers of a secret value, at any depth, that are long enough to be hidden.
@@ -453,6 +461,22 @@ mod tests {
         found.sort();
         found.dedup();
         found
+    }
+
+    #[test]
+    fn a_variable_is_no_credential() {
+        let mut found = Vec::new();
+        let text =
+            "put it into the config: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }";
+        find_credentials_in_text(text, &mut found);
+        let json = serde_json::json!({ "token": "{{api_token}}", "password": "${DB_PASSWORD}" });
+        find_credentials(&json, &mut found);
+        assert_eq!(found, Vec::<String>::new());
+        find_credentials(
+            &serde_json::json!({ "password": "${x}hunter2" }),
+            &mut found,
+        );
+        assert_eq!(found, ["${x}hunter2"]);
     }
 
     #[test]

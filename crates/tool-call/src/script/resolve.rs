@@ -253,17 +253,21 @@ impl Resolver {
                         Template::Literal(Json::String(key)) => key.clone(),
                         computed => {
                             let key = self.value(computed)?;
-                            // A mark is about a value, so data in a key makes the whole object data. The names
-                            // of parameters are the tool's, which knows them.
                             let mut data = key.marks.into_iter();
                             let data = data.find(|mark| !mark.origin.is_trusted());
-                            let data = data.filter(|_| !pointer.is_empty());
+                            let text = as_text(&key.json).into_owned();
+                            // A mark is about a value, so data in a key makes the whole object data. If it chose a
+                            // parameter, what that gets is data: the others are not its.
+                            let mut place = pointer.clone();
+                            if place.is_empty() {
+                                push_pointer(&mut place, &text);
+                            }
                             marks.extend(data.map(|mark| Mark {
-                                pointer: pointer.clone(),
+                                pointer: place,
                                 range: None,
                                 ..mark
                             }));
-                            as_text(&key.json).into_owned()
+                            text
                         }
                     };
                     push_pointer(pointer, &key);

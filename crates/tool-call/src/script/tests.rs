@@ -156,6 +156,10 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
         assert!(text.pieces().len() == 1 && !text.is_trusted(), "{pointer}");
     }
     assert!(params.data_around("/env").is_some(), "its names are data");
+    assert!(
+        params.data_around("/k").is_some(),
+        "data chose the parameter"
+    );
     assert!(params.data_around("/plain").is_none());
     assert!(
         params

@@ -34,12 +34,30 @@ pub(super) fn proposal(text: &Text) -> String {
                 "if the command may have the value, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
             )
         }
-        None => format!(
-            "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there: \
-             `\"${{{0}}}\"` in a shell, `os.environ[\"{0}\"]` in Python, `process.env.{0}` in Node.js, `ENVIRON[\"{0}\"]` in awk, `env.{0}` in jq",
-            names.first().map_or("VALUE", String::as_str)
-        ),
+        None => {
+            let command = shown.to_string();
+            let mut programs = command.split_whitespace().map(programs::base_name);
+            let read = programs.find_map(read_by).unwrap_or("\"${{}}\"");
+            let name = names.first().map_or("VALUE", String::as_str);
+            let read = read.replace("{}", name);
+            format!(
+                "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there: `{read}`"
+            )
+        }
     }
+}
+
+/// How a program reads the variable `{}` of its environment.
+fn read_by(program: &str) -> Option<&'static str> {
+    Some(match program {
+        "python" => "os.environ[\"{}\"]",
+        "node" => "process.env.{}",
+        "ruby" => "ENV[\"{}\"]",
+        "perl" => "$ENV{\"{}\"}",
+        "awk" | "gawk" | "mawk" => "ENVIRON[\"{}\"]",
+        "jq" => "env.{}",
+        _ => return None,
+    })
 }
 
 /// The text with the references of its trusted parts again, as the author wrote them.
