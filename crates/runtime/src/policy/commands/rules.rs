@@ -111,8 +111,9 @@ impl Rules<'_> {
             let words = &command.words[1..];
             match programs::find(program) {
                 Some(listed) => {
-                    self.listed(program, listed, words)?;
-                    let is_copy = matches!(program, "cp" | "mv");
+                    let name = program.rsplit('/').next().unwrap_or(program);
+                    self.listed(name, listed, words)?;
+                    let is_copy = matches!(name, "cp" | "mv");
                     let writes = match listed.operands {
                         Operands::Write => carried || reads_data,
                         Operands::Filter => reads_data,

@@ -220,6 +220,7 @@ fn data_reaches_no_program_that_is_not_known() {
         ("sh a.txt & echo D > a.txt", "touch x"),
         ("cp -r D sub", "x"),
         ("mv D zz && cat D", "x"),
+        ("/bin/mv D zz && cat D", "x"),
     ] {
         let value = if value == "1" { "1;" } else { value };
         let refusal = refused(&with_data(template), value);
@@ -302,6 +303,7 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("npm test > D", "/tmp/x"),
         ("mv D .git/hooks", "sub/pre-commit"),
         ("mv D .", "evil/Makefile"),
+        ("/usr/bin/mv D .", "evil/Makefile"),
     ] {
         let refusal = refused(&with_data(template), value);
         assert_eq!(refusal.kind, RefusalKind::Path, "{template}: {refusal}");
