@@ -94,7 +94,7 @@ const PROGRAMS: &[Program] = &[
     row("mv", "fnvu", Operands::Write),
     row("touch", "acmd:t:", Operands::Write),
     row("tee", "ai", Operands::Write),
-    row("jq", "crensSaj", Operands::Filter),
+    row("jq", "crensSajRMC", Operands::Filter),
     row("sed", "nErsuze=", Operands::Filter),
     row("awk gawk mawk", "F:v:", Operands::Filter),
 ];

@@ -42,7 +42,6 @@ pub(super) fn check(
         is_moved_by_data: false,
         has_met_data: false,
         has_written_data: false,
-        has_written_content: false,
         has_moved_files: false,
     };
     if has_data && script.has_background {
@@ -57,11 +56,11 @@ pub(super) fn check(
     // The parts of a pipe run at the same time.
     let mut unknown = script.commands.iter().filter_map(|command| {
         let name = command.words.first().and_then(Word::literal)?;
-        programs::find(name).is_none().then_some(name)
+        (programs::find(name).is_none() && !lists.takes_data(name)).then_some(name)
     });
     match unknown.next() {
-        Some(name) if script.has_pipe && rules.has_written_content => deny(format!(
-            "`{name}` runs beside a command that writes data to a file, and may run that"
+        Some(name) if script.has_pipe && rules.has_written_data => deny(format!(
+            "`{name}` runs beside a command that makes a file of data, and may run that"
         )),
         _ => Ok(()),
     }
@@ -83,8 +82,6 @@ struct Rules<'a> {
     has_met_data: bool,
     /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
-    /// A command has written data to a file.
-    has_written_content: bool,
     /// A command before this one moved files, and links among them.
     has_moved_files: bool,
 }
@@ -120,7 +117,6 @@ impl Rules<'_> {
                         _ => false,
                     };
                     self.has_written_data |= writes;
-                    self.has_written_content |= writes && (reads_data || is_copy);
                     self.has_moved_files |= is_copy;
                 }
                 None if self.lists.takes_data(program) => {
@@ -137,12 +133,6 @@ impl Rules<'_> {
             self.redirection(redirection)?;
             let is_kept = redirection.writes && redirection.target.literal() != Some("/dev/null");
             self.has_written_data |= is_kept && (carried || reads_data);
-            let has_content = is_group && self.has_met_data
-                || command
-                    .words
-                    .iter()
-                    .any(|word| word.has_data() || self.substitutes(word).is_some());
-            self.has_written_content |= is_kept && (has_content || reads_data);
         }
         self.has_met_data |= carried;
         Ok(())
@@ -252,14 +242,22 @@ impl Rules<'_> {
             kind => {
                 // `awk -v` reads escapes.
                 let is_awk = name.ends_with("awk");
-                if let Some(word) = words
-                    .iter()
-                    .find(|word| is_awk && self.has_special(word, &['\\']))
-                {
+                if let Some(word) = words.iter().find(|word| {
+                    is_awk
+                        && (self.has_special(word, &['\\'])
+                            || (word.has_data() && !word.beginning().contains('=')))
+                }) {
                     return deny(format!(
-                        "`{name}` would read the backslashes in the data of {}",
+                        "`{name}` takes data as `-v name=…` without backslashes only, and not so of {}",
                         self.name_in(word)
                     ));
+                }
+                let loads = |word: &Word| {
+                    let text = word.literal().unwrap_or_default();
+                    text.contains("include") || text.contains("import")
+                };
+                if name == "jq" && words.iter().any(loads) {
+                    return deny("`jq` would load a module, which may be of data".to_owned());
                 }
                 self.options(name, program.options, kind, words)?;
                 match name {
@@ -321,6 +319,13 @@ impl Rules<'_> {
             }),
             _ => false,
         });
+        // A `%` before data would make a conversion of it.
+        let counts = counts
+            || (format.has_data()
+                && format
+                    .parts
+                    .iter()
+                    .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
         if is_known && !counts && !self.has_special(format, &['%', '\\']) {
             return Ok(());
         }

@@ -290,7 +290,14 @@ impl Scanner<'_> {
                     return self.fail("a `<` behind a group");
                 }
                 Some(Symbol::Char('<' | '>')) => {
-                    command.redirections.push(self.redirection()?);
+                    let redirection = self.redirection()?;
+                    // It would hold for all commands of the group.
+                    let is_kept =
+                        redirection.writes && redirection.target.literal() != Some("/dev/null");
+                    if is_behind_group && is_kept {
+                        return self.fail("a file behind a group");
+                    }
+                    command.redirections.push(redirection);
                 }
                 Some(Symbol::Char('(')) => {
                     return self.fail("a function, or a `(` within a word");
@@ -303,7 +310,6 @@ impl Scanner<'_> {
                     if matches!(self.peek(), Some(Symbol::Char('<' | '>'))) && !word.is_quoted {
                         let text = word.literal().unwrap_or_default();
                         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-                            command.redirections.push(self.redirection()?);
                             continue;
                         }
                         if text.len() > 1 && text.starts_with('{') {

@@ -65,6 +65,10 @@ impl<'text> Variables<'text> {
                     format!("CUECARD_ARG_{number}").into(),
                     OsString::from(&piece.text),
                 ));
+                // For the shell only: what it starts doesn't find the data in its environment.
+                bound.script.push_str(&format!(
+                    "CUECARD_0=$CUECARD_ARG_{number}; unset CUECARD_ARG_{number}; CUECARD_ARG_{number}=$CUECARD_0; "
+                ));
                 continue;
             }
             let file = write_file(&piece.text, dir).map_err(|error| {

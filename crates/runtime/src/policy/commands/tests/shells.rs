@@ -149,6 +149,22 @@ proptest! {
 }
 
 #[test]
+fn programs_find_no_data_in_their_environment() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let command = policy(|_| {})
+        .command(&text(
+            "env; printf '<%s>' {{a.b}}",
+            &[("a.b", "a canary\n")],
+        ))
+        .expect("bound");
+    for shell in SHELLS {
+        let printed = run(shell, &command, dir.path(), "/bin:/usr/bin");
+        assert_eq!(printed.matches("canary").count(), 1, "{printed}");
+        assert!(printed.ends_with("<a canary\n>"), "{printed}");
+    }
+}
+
+#[test]
 fn empty_data_is_an_empty_argument() {
     let dir = tempfile::tempdir().expect("a folder");
     let command = policy(|_| {})
