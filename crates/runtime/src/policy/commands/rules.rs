@@ -88,9 +88,7 @@ struct Rules<'a> {
 
 impl Rules<'_> {
     fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
-        // Behind a group stands what redirects all of it.
-        let is_group = command.words.is_empty();
-        let carried = self.carried(command) || (is_group && self.has_met_data);
+        let carried = self.carried(command);
         let reads_data = (command.is_piped && self.has_met_data) || self.is_read(command);
         if let (Some(first), true) = (command.words.first(), self.has_data) {
             let Some(program) = first
@@ -131,8 +129,7 @@ impl Rules<'_> {
         }
         for redirection in &command.redirections {
             self.redirection(redirection)?;
-            let is_kept = redirection.writes && redirection.target.literal() != Some("/dev/null");
-            self.has_written_data |= is_kept && (carried || reads_data);
+            self.has_written_data |= redirection.makes_file() && (carried || reads_data);
         }
         self.has_met_data |= carried;
         Ok(())
@@ -142,7 +139,12 @@ impl Rules<'_> {
     fn carried(&self, command: &SimpleCommand) -> bool {
         let targets = command.redirections.iter().map(|to| &to.target);
         let mut words = command.words.iter().chain(targets);
-        words.any(|word| word.has_data() || self.substitutes(word).is_some())
+        words.any(|word| self.may_be_data(word))
+    }
+
+    /// Whether any of a word is data, or may be.
+    fn may_be_data(&self, word: &Word) -> bool {
+        word.has_data() || self.substitutes(word).is_some()
     }
 
     /// Whether a command reads a file that data names or is in.
@@ -173,7 +175,9 @@ impl Rules<'_> {
 
     /// A program that is not in the table gets no data, in no way.
     fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Refusal> {
-        self.no_data(program, words)?;
+        words
+            .iter()
+            .try_for_each(|word| self.without_data(program, word))?;
         let why = match () {
             () if reads_data => "reads data, and may run it",
             () if self.has_written_data => "runs after data made a file, and may run that",
@@ -183,24 +187,20 @@ impl Rules<'_> {
         deny(format!("`{program}` {why}"))
     }
 
-    fn no_data(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
+    fn without_data(&self, program: &str, word: &Word) -> Result<(), Refusal> {
+        let message = match word.data().next() {
+            Some(number) => format!(
+                "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
+                self.name(number)
+            ),
+            None if self.may_be_data(word) => format!(
+                "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
+            ),
+            None => return Ok(()),
+        };
         let tool = programs::tool_instead(program);
         let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
-        let deny = |message: String| Err(Refusal::new(RefusalKind::Data, message, help.clone()));
-        for word in words {
-            if let Some(number) = word.data().next() {
-                return deny(format!(
-                    "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
-                    self.name(number)
-                ));
-            }
-            if self.substitutes(word).is_some() {
-                return deny(format!(
-                    "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
-                ));
-            }
-        }
-        Ok(())
+        Err(Refusal::new(RefusalKind::Data, message, help))
     }
 
     /// The user allowed this program, so its words may be any text. They are never its options.
@@ -355,7 +355,7 @@ impl Rules<'_> {
         for word in words {
             match takes_value.take() {
                 Some(true) => {
-                    self.no_data(name, std::slice::from_ref(word))?;
+                    self.without_data(name, word)?;
                     continue;
                 }
                 Some(false) => continue,
@@ -368,7 +368,7 @@ impl Rules<'_> {
             }
             // `jq --arg NAME VALUE`
             if std::mem::take(&mut is_name) {
-                self.no_data(name, std::slice::from_ref(word))?;
+                self.without_data(name, word)?;
                 takes_value = Some(false);
                 continue;
             }
@@ -382,7 +382,7 @@ impl Rules<'_> {
                     Some(Some(value)) => {
                         takes_value = value.is_pending.then_some(value.is_literal);
                         if value.is_literal {
-                            self.no_data(name, std::slice::from_ref(word))?;
+                            self.without_data(name, word)?;
                         }
                         if kind == Operands::Pattern && value.letter == 'e' {
                             kind = Operands::Read;
@@ -413,7 +413,7 @@ impl Rules<'_> {
                     self.enter(word);
                 }
                 Operands::Literal | Operands::Filter => {
-                    self.no_data(name, std::slice::from_ref(word))?;
+                    self.without_data(name, word)?;
                 }
                 _ => {}
             }
@@ -449,8 +449,7 @@ impl Rules<'_> {
             }
             _ => false,
         };
-        let has_data = |word: &Word| word.has_data() || self.substitutes(word).is_some();
-        if !is_known && words.iter().any(has_data) {
+        if !is_known && words.iter().any(|word| self.may_be_data(word)) {
             return deny(format!(
                 "`{name}` has data in an expression that isn't one comparison of texts, or of whole numbers"
             ));
@@ -466,7 +465,7 @@ impl Rules<'_> {
         };
         match self.text(word) {
             Some(text) => is_integer(&text.to_string()),
-            None => !word.has_data() && self.substitutes(word).is_none(),
+            None => !self.may_be_data(word),
         }
     }
 
@@ -477,7 +476,7 @@ impl Rules<'_> {
                 "the output of `$(…)` may be data, and has no double quotes around it".to_owned(),
             );
         }
-        if word.has_pattern && (word.has_data() || self.substitutes(word).is_some()) {
+        if word.has_pattern && self.may_be_data(word) {
             return deny(format!(
                 "the data of {} stands beside `*`, `?`, `[` or `{{`, so it would choose names of files",
                 self.name_in(word)

@@ -38,6 +38,12 @@ pub(super) struct Redirection {
     pub(super) target: Word,
 }
 
+impl Redirection {
+    pub(super) fn makes_file(&self) -> bool {
+        self.writes && self.target.literal() != Some("/dev/null")
+    }
+}
+
 /// A word of the shell.
 #[derive(Debug, Default)]
 pub(super) struct Word {
@@ -292,9 +298,7 @@ impl Scanner<'_> {
                 Some(Symbol::Char('<' | '>')) => {
                     let redirection = self.redirection()?;
                     // It would hold for all commands of the group.
-                    let is_kept =
-                        redirection.writes && redirection.target.literal() != Some("/dev/null");
-                    if is_behind_group && is_kept {
+                    if is_behind_group && redirection.makes_file() {
                         return self.fail("a file behind a group");
                     }
                     command.redirections.push(redirection);
