@@ -1,241 +1,329 @@
 //! Scripts that make code of values.
 //!
-//! The list is of what a page, jQuery and Playwright offer. It is asked of the whole script: where a value goes is not
-//! followed.
+//! Where a value goes in a script is not followed. So a script with data may not name what runs or opens a text, in
+//! whatever way it would use it; a name that is mostly harmless is allowed in the forms that are.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
+use std::ops::Range;
 
 use super::super::source::is_integer;
 use super::{Kind, Refusal, Script, refusal};
 
-/// Patterns of what a script with data may not use, what it may be nevertheless, and what helps. A space stands around
-/// each token, and the last group is the name. `SET` is an assignment of anything but a literal, `FUNCTION` a function,
-/// `WRITTEN` one that is written there, `@data` data, and `[@ @]` the brackets of a member with data in them.
-const SINKS: &[(&str, &str, &str)] = &[
+/// When a name is harmless. Names are words, names of members in brackets (`window["eval"]`) and quoted keys.
+enum Harmless {
+    Never,
+    /// Where it is not called.
+    Uncalled,
+    /// Where nothing but a literal is assigned to it.
+    Read,
+    /// The same, and it is not replaced.
+    Kept,
+    /// Where it is called with a new object.
+    NewObject,
+    /// Where it is called with the literal name of what is no handler and no URL, or to read.
+    Attribute,
+    /// Where it is called with a function.
+    Function,
+    /// Where it is called with a function or literal at this place, without data in it.
+    Sent(usize),
+    /// Where it is called with what begins with a literal that is no HTML, or with a name.
+    Selector,
+    /// Where it is called with a literal or nothing, or the script has no jQuery.
+    Markup,
+    /// Where no computed name follows.
+    Window,
+}
+
+const SINKS: &[(Harmless, &str, &str)] = &[
     (
-        " (eval|Function|import|constructor|execScript|importScripts|Reflect|Worker|SharedWorker|insertAdjacentHTML\
-         |createContextualFragment|setHTMLUnsafe|srcdoc|dangerouslySetInnerHTML|setAttributeNS|setAttributeNode\
-         |createAttribute|globalEval|getScript|parseHTML|addScriptTag|setContent|execCommand|parseFromString|parseHTMLUnsafe\
-         |serviceWorker|addModule|runIn\\w+Context) ",
-        "",
-        CALL,
-    ),
-    (r#"(?i)"[\s_]*(javascript:)"#, "", CALL),
-    (
-        r" (setTimeout|setInterval) ",
-        r" \w+ \( FUNCTION",
-        "write `setTimeout(() => …)`, with the reference as a value in the function",
-    ),
-    (
-        r" (?:\S+ \. )?(evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( ",
-        r#" (?:document \. |(?:\S+ \. )?\w+ \( (?:FUNCTION|"[^"]*" [,)]))"#,
-        SENT,
-    ),
-    (
-        r" (evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( WRITTEN [^,]*@data",
-        "",
-        SENT,
-    ),
-    (r" (\$\$?eval) \( ", r" \S+ \( \S+ , FUNCTION", SENT),
-    (r" (\$\$?eval) \( \S+ , WRITTEN [^,]*@data", "", SENT),
-    (r" \. (innerHTML|outerHTML) SET", "", "set `textContent`"),
-    (r" \. (location|href|src|action|formAction) SET", "", OPEN),
-    (r" (?:\S+ )?(location) SET", " (?:const|let|var) ", OPEN),
-    (r" location \. (assign|replace) ", "", OPEN),
-    (
-        r"(?:[^.] |^ )(?:(?:window|self|top|parent|globalThis) \. )?(open) \( ",
-        "",
-        OPEN,
+        Harmless::Never,
+        "eval Function import constructor execScript importScripts Reflect Worker SharedWorker serviceWorker addModule \
+         insertAdjacentHTML createContextualFragment setHTMLUnsafe parseHTMLUnsafe parseFromString parseHTML srcdoc \
+         dangerouslySetInnerHTML setAttributeNS setAttributeNode getAttributeNode createAttribute attributes globalEval \
+         getScript addScriptTag addInitScript setContent execCommand createElementNS runInContext runInNewContext \
+         runInThisContext getOwnPropertyDescriptor __lookupSetter__ with",
+        "call the function that is meant, with the reference as its argument",
     ),
     (
-        r#" (setAttribute) (?:[^(]|$|\( [^"]|\( "[^"]*" [^,]|\( "(?i:on[^"]*|href|src|srcdoc|xlink:href|action|formaction|data)" , (?:[^"]|"[^"]*" [^)]))"#,
-        "",
+        Harmless::Never,
+        "script scripts currentScript",
+        "write the text of the script element literally",
+    ),
+    (
+        Harmless::Uncalled,
+        "write writeln",
+        "set `textContent` of an element",
+    ),
+    (Harmless::Uncalled, "open", OPEN),
+    (Harmless::Read, "href src action formAction baseVal", OPEN),
+    (Harmless::Kept, "location", OPEN),
+    (Harmless::Read, "innerHTML outerHTML", "set `textContent`"),
+    (
+        Harmless::NewObject,
+        "assign",
+        "set each property by its name: `element.value = …`",
+    ),
+    (
+        Harmless::Attribute,
+        "setAttribute attr prop",
         "write the attribute's name as a string; for a handler, use `addEventListener` with a function",
     ),
     (
-        r" \S*(?i:document) \. (write|writeln) ",
-        "",
-        "set `textContent` of an element",
+        Harmless::Function,
+        "setTimeout setInterval",
+        "write `setTimeout(() => …)`, with the reference as a value in the function",
     ),
     (
-        r" Object \. (assign) (?:\( )?[^{( ]",
-        "",
-        "set each property by its name: `element.value = …`",
+        Harmless::Sent(0),
+        "evaluate evaluateHandle evaluateAll waitForFunction",
+        SENT,
     ),
-    (r#" (createElement) \( "(?i:script)" "#, "", SCRIPT),
+    (Harmless::Sent(1), "$eval $$eval", SENT),
     (
-        r"(?i)\b(?:current)?scripts?\b.* \. (text|textContent|innerText) SET",
-        "",
-        SCRIPT,
-    ),
-    (
-        r"(?:[^.] |^ )(\$|jQuery) \( @data",
-        "",
+        Harmless::Selector,
+        "$ jQuery",
         "write `document.querySelector(REFERENCE)`",
     ),
-    (r" \. (html) \( [^)]", "", "use `.text(…)`"),
     (
-        r"(?:[^.] |^ )(?:\$|jQuery) \( .* \. (append|prepend|after|before|replaceWith) \( ",
-        "",
+        Harmless::Markup,
+        "html append prepend after before replaceWith wrap wrapAll wrapInner",
         "use `.text(…)`",
     ),
     (
-        r" (window|globalThis|self|top|parent|frames|this|defaultView|contentWindow) \[@ ",
-        "",
+        Harmless::Window,
+        "window globalThis self top parent frames this defaultView contentWindow",
         MEMBER,
     ),
-    (r" @(\]) (?:\( |` |SET|\. (?:call|apply|bind) )", "", MEMBER),
 ];
 
-const CALL: &str = "call the function that is meant, with the reference as its argument";
 const OPEN: &str =
     "open the URL with the browser's tool for it (`navigate_page`, `browser_navigate`)";
-const SCRIPT: &str = "write the text of the script element literally";
 const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
 const MEMBER: &str = "write the name of the member literally";
 
-const SET: &str = r#"(?:=|\+=|\|\|=|&&=|\?\?=) (?:[^"]|"[^"]*" [^;)},\w])"#;
-const FUNCTION: &str = r"(?:WRITTEN|@function [,)])";
-const WRITTEN: &str = r"(?:async )?(?:function |\([^()]*\) =>|[\w$]+ =>)";
-
-static TABLE: LazyLock<Vec<(Regex, Option<Regex>, &str)>> = LazyLock::new(|| {
-    let sinks = SINKS.iter().map(|(pattern, unless, help)| {
-        let unless = (!unless.is_empty()).then(|| read(&format!("^{unless}")));
-        (read(pattern), unless, *help)
-    });
-    sinks.collect()
-});
-
-fn read(pattern: &str) -> Regex {
-    let pattern = pattern
-        .replace("SET", SET)
-        .replace("FUNCTION", FUNCTION)
-        .replace("WRITTEN", WRITTEN);
-    Regex::new(&pattern).expect("a fixed pattern")
+fn is_in(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
 }
 
 impl Script<'_> {
     pub(super) fn check_sinks(&self) -> Result<(), Refusal> {
-        let tokens = self.spaced_tokens();
-        for (pattern, unless, help) in TABLE.iter() {
-            for found in pattern.captures_iter(&tokens) {
-                let start = found.get(0).map_or(0, |whole| whole.start());
-                let is_fine = |unless: &Regex| unless.is_match(&tokens[start..]);
-                if unless.as_ref().is_some_and(is_fine) {
-                    continue;
+        for index in 0..self.tokens.len() {
+            let name = self.named(index);
+            let mut sinks = SINKS.iter();
+            let (what, help) = match sinks.find(|(_, names, _)| is_in(names, &name)) {
+                Some((harmless, _, help)) if !self.is_harmless(index, harmless) => {
+                    (format!("`{name}`"), *help)
                 }
-                let name = found.iter().flatten().last();
-                let what = match name.map_or("", |name| name.as_str()) {
-                    "]" => "it as the name of a member that is called or set".to_owned(),
-                    name if found[0].contains("= ") => format!("`{name} = …`"),
-                    name => format!("`{name}`"),
-                };
-                return Err(refusal(
-                    format!(
-                        "the script with the data of `{}` uses {what}, which can run text as code",
-                        self.source()
-                    ),
-                    help.replace("REFERENCE", &self.source()),
-                ));
-            }
+                _ if self.is_computed(index) => (
+                    "it as the name of a member that is called or set".to_owned(),
+                    MEMBER,
+                ),
+                _ => continue,
+            };
+            return Err(refusal(
+                format!(
+                    "the script with the data of `{}` uses {what}, which can run text as code",
+                    self.source()
+                ),
+                help.replace("REFERENCE", &self.source()),
+            ));
         }
         Ok(())
     }
 
-    /// The tokens with a space around each, and what the patterns need to know of them.
-    fn spaced_tokens(&self) -> String {
-        static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-            read(
-                r" function ([\w$]+) \(| ([\w$]+) = WRITTEN| Promise \( (?:async )?(?:function )?(?:\( )?([\w$]+) (?:, ([\w$]+) )?(?:=>|\))",
-            )
-        });
-        static CALLBACK: LazyLock<Regex> = LazyLock::new(|| {
-            read(r"( (?:setTimeout|setInterval|evaluate\w*|waitForFunction) \( )([\w$]+) ")
-        });
-        let mut tokens = String::from(" ");
-        for (index, token) in self.tokens.iter().enumerate() {
-            let mut data = self.data_in(&token.range).peekable();
-            let bracket = if self.at(index) == "[" {
-                index
-            } else {
-                token.partner
-            };
-            tokens += &match token.kind {
-                _ if data.peek().is_some() => "@data".to_owned(),
-                Kind::String
-                    if self.is_member(index.wrapping_sub(1)) && self.at(index + 1) == "]" =>
-                {
-                    self.at(index)[1..self.at(index).len() - 1].to_owned()
-                }
-                Kind::String | Kind::Template => {
-                    let text = self.at(index).trim_matches(['"', '\'']);
-                    format!("\"{}\"", text.replace(['"', ' ', '\n'], "_"))
-                }
-                Kind::Symbol if self.is_member(bracket) => {
-                    let inside = token
-                        .range
-                        .start
-                        .min(self.tokens[token.partner].range.start)
-                        ..token.range.end.max(self.tokens[token.partner].range.end);
-                    let mut keys = self.data_in(&inside).map(|data| data.piece.text.as_str());
-                    let name = &self.tokens[bracket + 1];
-                    match (keys.find(|key| !is_integer(key)), self.at(index)) {
-                        (Some("constructor" | "__proto__"), _) => "constructor".to_owned(),
-                        (Some(_), "[") => "[@".to_owned(),
-                        (Some(_), _) => "@]".to_owned(),
-                        // `window["eval"]` is `window.eval`.
-                        (None, "[") if name.kind == Kind::String => ".".to_owned(),
-                        (None, _) if name.kind == Kind::String && bracket + 2 == index => continue,
-                        (None, symbol) => symbol.to_owned(),
-                    }
-                }
-                // What is called at once is not the function.
-                Kind::Word if self.at(index) == "function" && self.is_called(index) => {
-                    "@called".to_owned()
-                }
-                _ if self.at(index) == "?." => match self.at(index + 1) {
-                    "(" | "[" => continue,
-                    _ => ".".to_owned(),
-                },
-                _ => self.at(index).to_owned(),
-            };
-            tokens.push(' ');
-        }
-        let named = NAMED.captures_iter(&tokens);
-        let named: HashSet<&str> = named
-            .flat_map(|found| {
-                found
+    fn is_harmless(&self, index: usize, harmless: &Harmless) -> bool {
+        let (before, after) = (index.wrapping_sub(1), self.after(index));
+        let is_member = matches!(self.at(before), "." | "?.") || after > index + 1;
+        let of_document = self.at(index.wrapping_sub(2)) == "document";
+        let is_call = self.at(after) == "(";
+        let [first, second] = [0, 1].map(|place| self.argument(after, place));
+        let literal = self.literal(first.clone());
+        match harmless {
+            Harmless::Never => false,
+            Harmless::Uncalled => !is_call,
+            Harmless::Read => !is_member || !self.is_set(index),
+            Harmless::Kept => !self.is_set(index) && self.at(after + 1) != "replace",
+            Harmless::NewObject => !is_member || (is_call && self.at(after + 1) == "{"),
+            Harmless::Attribute if !is_call => !is_member || self.at(index) != "setAttribute",
+            Harmless::Attribute => literal.is_some_and(|name| {
+                let name = name.to_ascii_lowercase();
+                let acts = is_in(
+                    "href src srcdoc xlink:href action formaction data html innerhtml outerhtml",
+                    &name,
+                );
+                !(acts || name.starts_with("on"))
+                    || second.is_none()
+                    || self.literal(second.clone()).is_some()
+            }),
+            Harmless::Function => self.is_function(first),
+            Harmless::Sent(_) if of_document => true,
+            Harmless::Sent(place) => {
+                let argument = self.argument(after, *place);
+                let has_data = self.tokens[argument.clone().unwrap_or_default()]
                     .iter()
-                    .skip(1)
-                    .flatten()
-                    .map(|name| name.as_str())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        let with_functions = CALLBACK.replace_all(&tokens, |found: &Captures<'_>| {
-            let name = if named.contains(&found[2]) {
-                "@function"
-            } else {
-                &found[2]
-            };
-            format!("{}{name} ", &found[1])
-        });
-        with_functions.into_owned()
+                    .any(|token| self.has_data(&token.range));
+                !has_data
+                    && (self.literal(argument.clone()).is_some() || self.is_function(argument))
+            }
+            Harmless::Selector if is_member || !is_call => true,
+            Harmless::Selector => match self.tokens.get(after + 1) {
+                Some(token) if token.kind == Kind::String => {
+                    let start = token.range.start + 1;
+                    !self.text[start..].starts_with(['<', ' '])
+                        && self.data.iter().all(|data| data.range.start != start)
+                }
+                Some(token) => token.kind == Kind::Word && !self.has_data(&token.range),
+                None => true,
+            },
+            Harmless::Markup => {
+                let is_jquery = |at| {
+                    matches!(self.at(at), "$" | "jQuery")
+                        && self.at(at + 1) == "("
+                        && self.at(at.wrapping_sub(1)) != "."
+                };
+                let is_literal = is_call && (first.is_none() || literal.is_some());
+                !is_member || is_literal || !(0..self.tokens.len()).any(is_jquery)
+            }
+            Harmless::Window => {
+                let bracket = after + usize::from(self.at(after) == "?.");
+                self.at(bracket) != "["
+                    || self.after(bracket + 1) > bracket + 2
+                    || (self.tokens[bracket].partner == bracket + 2 && self.is_number(bracket))
+            }
+        }
     }
 
-    /// Whether something is done with the function that is written at `index`.
-    fn is_called(&self, index: usize) -> bool {
-        let parent = self.tokens[index].parent;
-        let mut following = index..self.tokens.len();
-        let body = following.find(|&at| self.at(at) == "{" && self.tokens[at].parent == parent);
-        let after = body.map(|body| self.tokens[body].partner + 1);
-        after.is_some_and(|after| {
-            self.kind(after) == Some(Kind::Symbol)
-                && !matches!(self.at(after), "," | ";" | ":" | ")" | "]" | "}")
+    /// Whether data as the name of a member decides what is called or set.
+    fn is_computed(&self, bracket: usize) -> bool {
+        if !self.is_member(bracket) || self.is_number(bracket) {
+            return false;
+        }
+        let close = self.tokens[bracket].partner;
+        let inside = self.tokens[bracket].range.start..self.tokens[close].range.end;
+        let is_applied = matches!(self.at(close + 1), "." | "?.")
+            && is_in("call apply bind", self.at(close + 2));
+        let acts =
+            is_applied || matches!(self.at(self.after(close)), "(" | "`") || self.is_set(close);
+        let is_special = |name: &str| matches!(name, "constructor" | "__proto__");
+        self.data_in(&inside)
+            .any(|data| acts || is_special(&data.piece.text))
+    }
+
+    /// Whether the data in a bracket is whole numbers.
+    fn is_number(&self, bracket: usize) -> bool {
+        let inside =
+            self.tokens[bracket].range.start..self.tokens[self.tokens[bracket].partner].range.end;
+        self.has_data(&inside)
+            && self
+                .data_in(&inside)
+                .all(|data| is_integer(&data.piece.text))
+    }
+
+    fn has_data(&self, range: &Range<usize>) -> bool {
+        self.data_in(range).next().is_some()
+    }
+
+    /// The name that a token is: a string only in brackets, as a key, and for an element.
+    fn named(&self, index: usize) -> String {
+        match self.kind(index) {
+            Some(Kind::Word) => self.at(index).to_owned(),
+            Some(Kind::String) => {
+                let text = self.at(index).trim_matches(['"', '\'']);
+                let is_name = self.after(index) > index + 1 || self.at(index + 1) == ":";
+                match text.to_ascii_lowercase() {
+                    element if element == "script" => element,
+                    _ if is_name => text.to_owned(),
+                    _ => String::new(),
+                }
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The token after a name, which may stand in brackets, and after the `?.` of a call.
+    fn after(&self, index: usize) -> usize {
+        let is_in_brackets = self.kind(index) == Some(Kind::String)
+            && self.at(index.wrapping_sub(1)) == "["
+            && self.at(index + 1) == "]";
+        let after = index + 1 + usize::from(is_in_brackets);
+        after + usize::from(self.at(after) == "?." && matches!(self.at(after + 1), "(" | "["))
+    }
+
+    /// Whether something but a literal is assigned to what ends with this token, also as a part of a pattern.
+    fn is_set(&self, index: usize) -> bool {
+        let is_declaration = |at: usize| is_in("const let var", self.at(at.wrapping_sub(1)));
+        let operator = self.after(index);
+        let is_assigned = match self.at(operator) {
+            "of" | "in" => true,
+            "==" | "===" | "!=" | "!==" | "<=" | ">=" => false,
+            text => text.ends_with('=') && !is_declaration(index),
+        };
+        let is_end = matches!(self.at(operator + 2), "" | ";" | "," | ")" | "}")
+            || self.tokens[operator + 2].is_line_start;
+        let is_literal = is_end && self.literal(Some(operator + 1..operator + 2)).is_some();
+        let around = std::iter::successors(self.tokens[index].parent, |&at| self.tokens[at].parent);
+        let mut patterns = around.filter(|&at| {
+            matches!(self.at(self.tokens[at].partner + 1), "=" | "of" | "in")
+                && !self.is_member(at)
+                && !is_declaration(at)
+        });
+        (is_assigned && !is_literal) || patterns.next().is_some()
+    }
+
+    /// The tokens of an argument of a call with this bracket.
+    fn argument(&self, bracket: usize, place: usize) -> Option<Range<usize>> {
+        if self.at(bracket) != "(" {
+            return None;
+        }
+        let end = self.tokens[bracket].partner;
+        let is_comma = |&at: &usize| self.at(at) == "," && self.tokens[at].parent == Some(bracket);
+        let commas = (bracket + 1..end).filter(is_comma);
+        let mut bounds = std::iter::once(bracket)
+            .chain(commas)
+            .chain([end])
+            .skip(place);
+        let range = bounds.next()? + 1..bounds.next()?;
+        (!range.is_empty()).then_some(range)
+    }
+
+    /// The string without data that an argument is.
+    fn literal(&self, argument: Option<Range<usize>>) -> Option<&str> {
+        let argument = argument.filter(|argument| argument.len() == 1)?;
+        let token = self.tokens.get(argument.start)?;
+        let is_literal = token.kind == Kind::String && !self.has_data(&token.range);
+        is_literal.then(|| self.at(argument.start).trim_matches(['"', '\'']))
+    }
+
+    /// Whether an argument is a function that is written there, or the name of one that is written in the script or that
+    /// resolves a promise.
+    fn is_function(&self, argument: Option<Range<usize>>) -> bool {
+        let Some(Range { start, end }) = argument else {
+            return false;
+        };
+        if end > start + 1 {
+            return self.is_function_at(start)
+                && (self.at(end - 1) == "}" || !self.at(start).contains("function"));
+        }
+        let name = self.at(start);
+        let mut places = (0..self.tokens.len()).filter(|&at| self.at(at) == name);
+        places.any(|at| {
+            let [second, first] = [1, 2].map(|back| self.at(at.wrapping_sub(back)));
+            let is_resolver = matches!((first, second), ("Promise", "("))
+                || (matches!((first, second), ("(", "("))
+                    && self.at(at.wrapping_sub(3)) == "Promise");
+            second == "function"
+                || is_resolver
+                || (self.at(at + 1) == "=" && self.is_function_at(at + 2))
         })
+    }
+
+    /// Whether a function begins with a token.
+    fn is_function_at(&self, index: usize) -> bool {
+        let start = index + usize::from(self.at(index) == "async");
+        match self.at(start) {
+            "function" => true,
+            "(" => self.at(self.tokens[start].partner + 1) == "=>",
+            _ => self.at(start + 1) == "=>",
+        }
     }
 
     /// Whether a bracket opens the name of a member.
