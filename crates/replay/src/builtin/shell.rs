@@ -25,11 +25,16 @@ pub(super) async fn run(
     request: &CallRequest,
 ) -> Result<Json, Failure> {
     let limit = request.timeout;
-    let bound = toolbox
-        .policy
-        .command(&arguments.required_text("command")?)
-        .map_err(refused)?;
     let mut env = variables(toolbox, arguments)?;
+    let command = arguments.required_text("command")?;
+    let bound = toolbox.policy.command(&command).map_err(|mut refusal| {
+        if !env.is_empty() && refusal.help.contains("\"env\": {") {
+            refusal
+                .help
+                .push_str(" (beside the variables that are in `env`)");
+        }
+        refused(refusal)
+    })?;
     // Last, so that what the command was bound with wins.
     env.extend(bound.env);
     let own = match arguments.number("timeout")? {

@@ -211,7 +211,7 @@ impl Resolver {
                     pointer: pointer.clone(),
                     range: None,
                     origin,
-                    reference: placeholder.reference.text.clone(),
+                    reference: placeholder.written(),
                 });
                 Ok(value.clone())
             }
@@ -228,7 +228,7 @@ impl Resolver {
                                 pointer: pointer.clone(),
                                 range: Some(start..text.len()),
                                 origin,
-                                reference: placeholder.reference.text.clone(),
+                                reference: placeholder.written(),
                             });
                         }
                     }

@@ -25,7 +25,8 @@ pub(super) fn proposal(text: &Text) -> String {
     let mut pairs = String::new();
     for (name, reference) in &env {
         let comma = if pairs.is_empty() { "" } else { ", " };
-        let _ = write!(pairs, "{comma}\"{name}\": \"{{{{{reference}}}}}\"");
+        let value = serde_json::Value::String(format!("{{{{{reference}}}}}"));
+        let _ = write!(pairs, "{comma}\"{name}\": {value}");
     }
     match rewritten(&source.symbols, &names) {
         Some(command) => {
@@ -79,9 +80,8 @@ fn variable_names(source: &Source<'_>, command: &str) -> Vec<String> {
         if let Some((name, _)) = known.iter().find(|(_, of)| *of == reference) {
             return name.clone();
         }
-        let mut parts = reference
-            .unwrap_or_default()
-            .split(['.', '[', ']', ' ', '|']);
+        let path = reference.unwrap_or_default().split('|').next();
+        let mut parts = path.unwrap_or_default().split(['.', '[', ']', ' ']);
         let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
         let plain = last.chars().map(|character| match character {
             letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),

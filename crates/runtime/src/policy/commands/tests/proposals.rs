@@ -110,7 +110,7 @@ fn the_author_s_variables_keep_their_names() {
 #[test]
 fn names_are_those_of_the_references() {
     let text = text(
-        "gh api {{issue.html_url}} {{user.url}} {{page.html_url}} {{x.path}} {{x.git_dir}} {{x.list[0]}} 7{{issue.html_url}}",
+        "gh api {{issue.html_url}} {{user.url}} {{page.html_url}} {{x.path}} {{x.git_dir}} {{x.list[0]}} 7{{issue.html_url}} {{x.note | default(\"none\")}}",
         &[
             ("issue.html_url", "a"),
             ("user.url", "b"),
@@ -118,6 +118,7 @@ fn names_are_those_of_the_references() {
             ("x.path", "d"),
             ("x.git_dir", "e"),
             ("x.list[0]", "f"),
+            ("x.note | default(\"none\")", "g"),
         ],
     );
     let help = proposal(&text);
@@ -128,6 +129,7 @@ fn names_are_those_of_the_references() {
         "\"VALUE_PATH\": \"{{x.path}}\"",
         "\"VALUE_GIT_DIR\": \"{{x.git_dir}}\"",
         "\"VALUE_0\": \"{{x.list[0]}}\"",
+        r#""NOTE": "{{x.note | default(\"none\")}}""#,
     ] {
         assert!(help.contains(pair), "{help}");
     }
