@@ -44,7 +44,10 @@ pub(super) fn is_obeyed(name: &str) -> bool {
 const NAMES: &[&str] = &[
     // Shells, and where programs are found.
     "path bash* env ifs shellopts ps0 ps1 ps2 ps3 ps4 prompt_command cdpath execignore globignore posixly_correct fpath \
-     zdotdir zsh* ksh* histfile hostfile inputrc fcedit mailpath pwd oldpwd shell home cuecard_* sandy_*",
+     zdotdir zsh* ksh* hist* hostfile inputrc fcedit mailpath pwd oldpwd shell home cuecard_* sandy_*",
+    // What shells set by themselves, whatever it was.
+    "random srandom seconds lineno ppid optind optarg opterr shlvl epochseconds epochrealtime funcname dirstack groups uid euid \
+     pipestatus reply columns lines comp_* coproc mapfile _",
     // The dynamic linker and the C library.
     "ld_* dyld_* glibc_tunables malloc_* gconv_path getconf_dir locpath nlspath hostaliases localdomain res_options lang \
      language lc_* tz tzdir tmpdir temp tmp term terminfo* termcap xdg_* dbus_* display wayland_display",

@@ -67,6 +67,7 @@ pub(super) struct CommandLists {
 
 pub(super) fn bind(
     text: &Text,
+    env: &[(String, Text)],
     lists: &CommandLists,
     places: &Places,
     hosts: &HostLists,
@@ -134,15 +135,16 @@ pub(super) fn bind(
             return Err(with_proposal(
                 Refusal::new(RefusalKind::Data, message, help),
                 text,
+                env,
             ));
         }
         Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
-        Err(_) => return splice_integers(text, &source),
+        Err(_) => return splice_integers(text, env, &source),
     };
     lists.check(&script)?;
     if has_data || lists.forbidden().is_some() {
         rules::check(&script, &source, has_data, lists, places, hosts)
-            .map_err(|refusal| with_proposal(refusal, text))?;
+            .map_err(|refusal| with_proposal(refusal, text, env))?;
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
@@ -151,19 +153,23 @@ pub(super) fn bind(
 }
 
 /// Adds how the command is written so that it works.
-fn with_proposal(mut refusal: Refusal, text: &Text) -> Refusal {
+fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> Refusal {
     // Some say all that helps.
     if refusal.kind == RefusalKind::Data
         && (refusal.help.is_empty() || refusal.help.ends_with(", or "))
     {
-        refusal.help.push_str(&rewrite::proposal(text));
+        refusal.help.push_str(&rewrite::proposal(text, env));
     }
     refusal
 }
 
 /// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
 /// right behind `$` a parameter.
-fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
+fn splice_integers(
+    text: &Text,
+    env: &[(String, Text)],
+    source: &Source<'_>,
+) -> Result<BoundCommand, Refusal> {
     let is_near = |at: Option<usize>, characters: &[char]| {
         let symbol = at.and_then(|at| source.symbols.get(at));
         matches!(symbol, Some(Symbol::Char(near)) if characters.contains(near))
@@ -180,6 +186,7 @@ fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Ref
             return Err(with_proposal(
                 Refusal::new(RefusalKind::Data, message, ""),
                 text,
+                env,
             ));
         }
     }

@@ -22,7 +22,7 @@ pub(super) enum Operands {
     Folder,
     /// The author's words only.
     Literal,
-    /// The author's words only. What it reads may be data, and may be written by the author's script.
+    /// The author's script, then files to read. What it reads may be written by the script.
     Filter,
 }
 

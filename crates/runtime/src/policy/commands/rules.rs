@@ -111,7 +111,7 @@ impl Rules<'_> {
                     let is_copy = matches!(name, "cp" | "mv");
                     let writes = match listed.operands {
                         Operands::Write => carried || reads_data,
-                        Operands::Filter => reads_data,
+                        Operands::Filter => carried || reads_data,
                         _ => false,
                     };
                     self.has_written_data |= writes;
@@ -240,15 +240,18 @@ impl Rules<'_> {
             Operands::Expression => self.expression(name, words),
             Operands::Filter if self.is_moved_by_data => self.other(name, words, false),
             kind => {
-                // `awk -v` reads escapes.
-                let is_awk = name.ends_with("awk");
-                if let Some(word) = words.iter().find(|word| {
-                    is_awk
-                        && (self.has_special(word, &['\\'])
-                            || (word.has_data() && !word.beginning().contains('=')))
-                }) {
+                // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
+                let is_special = |word: &&Word| match word.beginning().contains('=') {
+                    true => self.has_special(word, &['\\']),
+                    false => self.has_special(word, &['\\', '=']),
+                };
+                if let Some(word) = words
+                    .iter()
+                    .find(is_special)
+                    .filter(|_| name.ends_with("awk"))
+                {
                     return deny(format!(
-                        "`{name}` takes data as `-v name=…` without backslashes only, and not so of {}",
+                        "`{name}` would read a `=` or backslash in the data of {}",
                         self.name_in(word)
                     ));
                 }
@@ -384,7 +387,9 @@ impl Rules<'_> {
                         if value.is_literal {
                             self.without_data(name, word)?;
                         }
-                        if kind == Operands::Pattern && value.letter == 'e' {
+                        if matches!(kind, Operands::Pattern | Operands::Filter)
+                            && value.letter == 'e'
+                        {
                             kind = Operands::Read;
                         }
                     }
@@ -406,15 +411,14 @@ impl Rules<'_> {
             count += 1;
             match kind {
                 Operands::Pattern if count == 1 => {}
-                Operands::Pattern | Operands::Read => self.file(word, false)?,
+                Operands::Filter if count == 1 => self.without_data(name, word)?,
+                Operands::Pattern | Operands::Filter | Operands::Read => self.file(word, false)?,
                 Operands::Write => self.file(word, true)?,
                 Operands::Folder => {
                     self.file(word, true)?;
                     self.enter(word);
                 }
-                Operands::Literal | Operands::Filter => {
-                    self.without_data(name, word)?;
-                }
+                Operands::Literal => self.without_data(name, word)?,
                 _ => {}
             }
         }

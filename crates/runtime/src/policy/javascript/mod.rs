@@ -14,7 +14,7 @@ mod tokens;
 
 use std::ops::Range;
 
-use super::source::{reference, shown};
+use super::source::{is_integer, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
 use tokens::{Kind, Token, is_operator_word};
@@ -38,7 +38,10 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     }
     let script = Script::new(text)?;
     script.check_places()?;
-    script.check_sinks()?;
+    // A number is a number wherever it goes.
+    if script.data.iter().any(|data| !is_integer(&data.piece.text)) {
+        script.check_sinks()?;
+    }
     Ok(script.bound(shape))
 }
 
@@ -128,7 +131,7 @@ impl<'text> Script<'text> {
             ScriptShape::Condition => format!("(async ({}) => ({expression}\n))()", names(", ")),
             // A tool that takes a function may take an expression in its place.
             ScriptShape::Function if !is_function => {
-                format!("({}) => ({expression}\n)", names(", "))
+                format!("() => (({}) => ({expression}\n))()", names(", "))
             }
             ScriptShape::Program if self.is_statements() => {
                 format!("{{ const {};\n{script}\n}}", names(", "))

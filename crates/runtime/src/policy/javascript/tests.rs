@@ -76,7 +76,7 @@ fn data_is_bound_in_front_of_the_script() {
     let shaped = |template, shape| bind(&text(template, &[("a.b", "x")]), shape).expect(template);
     assert_eq!(
         shaped("document.title === {{a.b}};", ScriptShape::Function),
-        "(__cuecard_1 = \"x\") => (document.title === __cuecard_1\n)"
+        "() => ((__cuecard_1 = \"x\") => (document.title === __cuecard_1\n))()"
     );
     assert_eq!(
         shaped("(await f()).id === {{a.b}}", ScriptShape::Condition),
@@ -327,6 +327,7 @@ fn a_script_that_makes_code_of_values_gets_none() {
     for template in [
         "rows[{{a.b}}].click()",
         "rows[{{a.b}}] = 1",
+        "img.src = '/i/{{a.b}}.png'",
         "window[{{a.b}}]",
     ] {
         bound(template, "7");
