@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cuecard_source::value::{Piece, Text};
+use cuecard_source::value::{Piece, Text, as_text};
 use cuecard_tool_call::script::{Failure, FailureKind};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -28,10 +28,22 @@ pub(super) async fn glob(
         Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
         None => (folder(toolbox, arguments)?, written),
     };
-    in_background(toolbox, timeout, move |limits| {
+    let mut found = in_background(toolbox, timeout, move |limits| {
         find_files(&root, &below, limits)
     })
-    .await
+    .await?;
+    // Data in a pattern finds no file that it may not name.
+    if let (Some(piece), Some(files)) = (pattern.untrusted(), found["files"].as_array_mut()) {
+        let before = files.len();
+        files.retain(|file| {
+            let mut piece = piece.clone();
+            piece.text = as_text(file).into_owned();
+            toolbox.policy.read_path(&Text::new(vec![piece])).is_ok()
+        });
+        let removed = before - files.len();
+        found["count"] = (found["count"].as_u64().unwrap_or_default() - removed as u64).into();
+    }
+    Ok(found)
 }
 
 /// The folder that an absolute pattern begins with is judged by where the pattern came from.

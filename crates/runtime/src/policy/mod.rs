@@ -136,7 +136,7 @@ impl Policy {
         text: &Text,
         env: &[(String, Text)],
     ) -> Result<BoundCommand, Refusal> {
-        commands::bind(text, env, &self.commands, &self.places, &self.hosts)
+        commands::bind(text, env, &self.commands, &self.places)
     }
 
     /// The value of the environment variable `name` of a command. Data may be any of it, but not of a variable that

@@ -14,7 +14,6 @@ mod variables;
 
 use std::ffi::OsString;
 
-use super::hosts::HostLists;
 use super::paths::Places;
 use super::source::{Source, Symbol, is_integer, name};
 use super::{Refusal, RefusalKind};
@@ -70,7 +69,6 @@ pub(super) fn bind(
     env: &[(String, Text)],
     lists: &CommandLists,
     places: &Places,
-    hosts: &HostLists,
 ) -> Result<BoundCommand, Refusal> {
     lists.check_any()?;
     let refuse = |kind, message: String, help: &str| Err(Refusal::new(kind, message, help));
@@ -143,7 +141,7 @@ pub(super) fn bind(
     };
     lists.check(&script)?;
     if has_data || lists.forbidden().is_some() {
-        rules::check(&script, &source, has_data, lists, places, hosts)
+        rules::check(&script, &source, has_data, lists, places)
             .map_err(|refusal| with_proposal(refusal, text, env))?;
     }
     match source.data.is_empty() {
@@ -289,10 +287,7 @@ impl CommandLists {
 
 /// The name by which a program is found, or where it is instead.
 fn found_as(program: &str) -> &str {
-    match program.starts_with('/') {
-        true => program.rsplit('/').next().unwrap_or(program),
-        false => program,
-    }
+    programs::system_name(program).unwrap_or(program)
 }
 
 /// An entry with a folder means that file, one without means what is found by that name: `./git` is another program.

@@ -34,8 +34,17 @@ pub(super) struct SimpleCommand {
     pub(super) is_piped: bool,
 }
 
+impl SimpleCommand {
+    /// The name of its program, without the folder.
+    pub(super) fn program(&self) -> Option<&str> {
+        let name = self.words.first()?.literal()?;
+        Some(name.rsplit('/').next().unwrap_or(name))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Redirection {
+    pub(super) reads: bool,
     pub(super) writes: bool,
     pub(super) target: Word,
 }
@@ -374,6 +383,15 @@ impl Scanner<'_> {
                 }
             }
         }
+        // A command in a name of a file has the input of this one.
+        let substitutes = |to: &Redirection| {
+            let mut parts = to.target.parts.iter();
+            parts.any(|part| matches!(part, Part::Substitution { .. }))
+        };
+        let has_input = is_piped || command.redirections.iter().any(|from| from.reads);
+        if has_input && command.redirections.iter().any(substitutes) {
+            return self.fail("a `$(…)` that names a file and may read data");
+        }
         if !command.words.is_empty() || !command.redirections.is_empty() {
             self.script.commands.push(command);
         }
@@ -418,6 +436,7 @@ impl Scanner<'_> {
             }
         }
         let writes = self.is_next(">");
+        let reads = !writes;
         self.take();
         let mut is_copy = false;
         match self.peek() {
@@ -445,6 +464,7 @@ impl Scanner<'_> {
             return self.fail("a `>&` with a file");
         }
         Ok(Redirection {
+            reads,
             // A copy writes where something else was opened.
             writes: writes && !is_copy,
             target,
@@ -477,6 +497,7 @@ impl Scanner<'_> {
             });
         }
         Ok(Redirection {
+            reads: true,
             writes: false,
             target,
         })

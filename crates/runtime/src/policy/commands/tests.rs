@@ -291,10 +291,33 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("cat \"$(echo D)\"", "x"),
         ("echo x > \"$(echo D)\"", "x"),
         ("echo x > \"$X/D\"", "x"),
-        // Folders that aren't known.
-        ("cd \"$X\" && cat D", "x"),
-        ("cd && cat D", "x"),
-        ("cd - && cat D", "x"),
+        // Where `cd` leads and what `cp` and `mv` make is not followed.
+        ("cd D", "x"),
+        ("cd lib && cat D", "x"),
+        ("(cd lib); cat D", "x"),
+        ("cat D && cp a b", "x"),
+        ("(sleep 1; echo x > D) | mv lnk x", "x"),
+        ("cp D x", "x"),
+        ("mv x D", "x"),
+        ("diff D lib", "x"),
+        ("uniq x D", "x"),
+        // What else would be an option, or change what data is.
+        ("grep -rnw D -e x", "x"),
+        ("grep -r x D", "."),
+        ("rm D -r", "x"),
+        ("sort $X D f", "x"),
+        ("grep D $X f", "x"),
+        ("tail D f", "+1f"),
+        ("grep -ne\"D\" f", ""),
+        ("cut -d\"D\" -f1", ","),
+        ("date -d D", "TZ=\"/etc/x\" 0"),
+        ("touch -d D f", "x"),
+        // A command in the name of a file has the input of the one around it.
+        ("echo D | sort < \"$(sh)x\"", "touch y"),
+        ("sort < D > \"out-$(sh)\"", "x"),
+        ("sort 3< D > \"$(sh <&3)x\"", "x"),
+        ("echo D | ls > \"$(head -1)\"", "../x"),
+        ("echo \"$(cat < \"$(sh)x\")\" D | cat < \"$(sh)x\"", "x"),
     ] {
         let refusal = refused(&with_data(template), value);
         assert_eq!(refusal.kind, RefusalKind::Data, "{template}: {refusal}");
@@ -305,26 +328,17 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("cat < D", "/etc/passwd"),
         ("grep x D", "/etc/passwd"),
         ("grep -e x D", "/etc/passwd"),
-        ("cp D x", "/etc/passwd"),
-        ("cp x D", "package.json"),
+        ("grep D -e x", "/etc/passwd"),
+        ("grep D -nex", "/etc/passwd"),
         ("echo x > D", ".bashrc"),
         ("echo x >> out/D", "../../x"),
         ("mkdir -p D", ".git"),
         ("touch -- D", "-rf"),
-        ("uniq x D", "Makefile"),
-        ("cd lib && cat D", "../../etc/passwd"),
-        ("cd .. && cat D", "etc/passwd"),
-        ("(cd lib); cat D", "../etc/passwd"),
-        ("cd D && cat x", "/etc"),
-        ("cd D && cat ../../etc/passwd", "lib"),
-        ("cd D && echo x > y", "node_modules"),
+        ("mkdir -p D", "x/-rf/y"),
         ("npm test > D", "/tmp/x"),
         ("jq .a D", "/etc/passwd"),
         ("sed -n 1p D", "../x"),
         ("awk 1 D", "/etc/passwd"),
-        ("mv D .git/hooks", "sub/pre-commit"),
-        ("mv D .", "evil/Makefile"),
-        ("/usr/bin/mv D .", "evil/Makefile"),
     ] {
         let refusal = refused(&with_data(template), value);
         assert_eq!(refusal.kind, RefusalKind::Path, "{template}: {refusal}");
@@ -354,23 +368,23 @@ fn everyday_commands_with_data_run() {
         ("grep -n -- D lib/x", "/a\\.b/"),
         ("grep -e D -i x", "-x"),
         ("cut -d D -f 1 x", "/"),
-        ("date -d D +%F", "../x"),
         ("basename \"D\"", "https://example.com/a?b"),
         ("wc -l < D", "lib/x"),
-        ("cp D backup/", "notes"),
-        ("mkdir -p \"reports/D\" && mv x.txt \"reports/D/\"", "a b"),
+        ("mkdir -p \"reports/D\" && touch \"reports/D/x\"", "a b"),
         ("echo \"$(date +%F) D\" >> log-$(date +%F).txt", "x"),
         ("echo \"$(cat D | wc -l) lines\"", "lib/x"),
         ("npm test > \"logs/D.txt\" 2>&1", "a b"),
         ("git pull -q && cat D", "README.md"),
-        ("cd lib && cat D", "x/y"),
-        ("cd D && ls -la && cat x", "lib"),
         ("set -euo pipefail; echo D", "x"),
         ("npm run $TASK && echo D", "x"),
         ("ls -- D", "-x"),
         ("/bin/cat D", "x"),
         ("tr a-z A-Z < D", "x"),
-        ("diff -u D y", "x"),
+        ("cat D | diff - expected.txt", "x"),
+        ("grep -rn D lib", "it's"),
+        ("cp a b && echo D", "x"),
+        ("cd lib && echo D", "x"),
+        ("cut -d D -f1", ","),
         ("echo $((1 + 2)) ${PAGER:-vi} D", "x"),
         ("jq .a D", "x.json"),
         ("sed -n 1p D", "x"),
@@ -411,7 +425,7 @@ fn a_number_may_stand_anywhere() {
 }
 
 #[test]
-fn an_allowed_program_gets_data_but_no_options_and_no_other_schemes() {
+fn an_allowed_program_gets_data_but_no_options() {
     let policy = policy(|options| {
         options.allow_commands = ["git", "curl", "sh", "python3", "ionice", "sqlite3", "gmake"]
             .map(String::from)
@@ -431,12 +445,8 @@ fn an_allowed_program_gets_data_but_no_options_and_no_other_schemes() {
     }
     for (template, value) in [
         ("git checkout D", "--upload-pack=x"),
-        ("curl -s D", "file:///etc/passwd"),
-        ("curl -s D", "ftp://example.com/x"),
-        ("curl -s D", "http://127.0.0.1:8080/x"),
-        ("curl -s D", "http://[::1]/x"),
-        ("curl -s D", "http://localhost/x"),
         ("curl -s D*", "x"),
+        ("curl -D", "T/etc/passwd"),
         ("sh -c D", "x"),
         ("python3 -c D", "x"),
         ("echo D | sh", "x"),
