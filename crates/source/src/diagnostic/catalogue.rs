@@ -154,6 +154,7 @@ catalogue! {
     REFERENCE_LEFT_OUT = "C-REF-04", "a reference to a step outside the played range";
     REFERENCE_ABSENT = "C-REF-05", "a reference has no value";
     REFERENCE_LITERAL = "C-REF-06", "double braces that are not a reference";
+    REFERENCE_MISPLACED = "C-REF-07", "a reference where none is filled in";
     RETRY_UNUSED = "C-RETRY-01", "`retry` has no effect";
     RUN_TOOL_ERROR = "C-RUN-01", "the tool reported an error";
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";

@@ -161,6 +161,47 @@ pub(super) fn from_text(
     Template::Text(parts)
 }
 
+/// Whether `node` holds a reference although none is filled in there, which is an error: as text its braces match
+/// nothing, and a check that something is absent would hold.
+pub(super) fn holds_reference(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    help: &str,
+) -> bool {
+    let text = match &node.kind {
+        NodeKind::String(text) => text,
+        NodeKind::Array(items) => {
+            return items
+                .iter()
+                .any(|item| holds_reference(reader, item, pointer, what, help));
+        }
+        NodeKind::Object(members) => {
+            return members
+                .iter()
+                .any(|member| holds_reference(reader, &member.value, pointer, what, help));
+        }
+        _ => return false,
+    };
+    let mut starts = text.match_indices("{{").map(|(start, _)| start);
+    let Some(range) = starts.find_map(|start| match placeholder(text, start) {
+        Ok((Inner::Reference(..), end)) => Some(start..end),
+        _ => None,
+    }) else {
+        return false;
+    };
+    let message = format!(
+        "`{}` stands in {what}, where no reference is filled in",
+        cut(&text[range.clone()], 100)
+    );
+    let span = reader.part(node, range);
+    let diagnostic = reader.error(codes::REFERENCE_MISPLACED, span, message);
+    diagnostic.pointer = Some(pointer.to_owned());
+    diagnostic.help = Some(help.to_owned());
+    true
+}
+
 /// Where the double braces that open at `start` end, if they are closed before others open.
 fn closing(text: &str, start: usize) -> Option<usize> {
     let inside = start + 2;
