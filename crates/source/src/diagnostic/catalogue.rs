@@ -139,7 +139,7 @@ catalogue! {
     ID_MISSING = "C-ID-03", "outputs without a step id";
     JSON_SYNTAX = "C-JSON-01", "invalid JSON";
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
-    JSON_NUMBER = "C-JSON-03", "a number can't be represented exactly";
+    JSON_NUMBER = "C-JSON-03", "a number with more digits than fit";
     JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";

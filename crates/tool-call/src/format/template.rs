@@ -7,7 +7,7 @@ use super::reader::Reader;
 use crate::model::{PathSegment, Placeholder, Reference, Template, TextPart};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind, string_span};
+use cuecard_source::json::{Node, NodeKind, is_large_integer, read_value, string_span};
 use cuecard_source::value::{Json, cut, push_pointer};
 
 /// Turns byte ranges of a decoded string into spans of the source.
@@ -61,14 +61,15 @@ pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
             }
         }
         NodeKind::Number(text) => {
-            if cuecard_source::json::lossy_number(text) {
-                let diagnostic = reader.warning(
-                    codes::JSON_NUMBER,
-                    node.span,
-                    format!("the number {} can't be represented exactly", cut(text, 40)),
-                );
+            if is_large_integer(text) {
+                let shown = cut(text, 40);
+                let message = format!("the number {shown} is read as the text \"{shown}\"");
+                let diagnostic = reader.warning(codes::JSON_NUMBER, node.span, message);
                 diagnostic.pointer = Some(pointer.to_owned());
-                diagnostic.help = Some("write it as a string if its digits matter".to_owned());
+                diagnostic.help = Some(
+                    "put it in quotes if its digits matter, or write it with an exponent: 1e30"
+                        .to_owned(),
+                );
             }
             Template::Literal(node.to_value())
         }
@@ -444,10 +445,13 @@ impl Cursor<'_> {
         let rest = self.rest();
         let (value, read) = if rest.starts_with(['"', '[', '{']) {
             let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
-            (values.next().and_then(Result::ok), values.byte_offset())
+            let is_json = values.next().is_some_and(|value| value.is_ok());
+            let length = values.byte_offset();
+            let value = is_json.then(|| read_value(&rest[..length]).ok());
+            (value.flatten(), length)
         } else {
             let length = rest.find([')', '}', ']', ' ']).unwrap_or(rest.len());
-            (serde_json::from_str(&rest[..length]).ok(), length)
+            (read_value(&rest[..length]).ok(), length)
         };
         let value = value.ok_or("expected a JSON value, such as \"text\" or 5")?;
         self.at += read;
