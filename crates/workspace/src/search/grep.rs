@@ -298,7 +298,8 @@ impl Search<'_> {
         walk.git_global(false)
             .add_custom_ignore_filename(".rgignore")
             .follow_links(false)
-            .sort_by_file_name(std::ffi::OsStr::cmp);
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .filter_entry(self.limits.may_enter(root));
         for entry in walk.build() {
             self.limits.check()?;
             let entry = match entry {
@@ -582,6 +583,26 @@ mod tests {
         .expect("it searches");
         let json = serde_json::to_value(outcome).expect("serialises");
         assert_eq!(json, serde_json::json!({"count": 3, "files_count": 2}));
+    }
+
+    #[test]
+    fn a_folder_is_left_out_unless_the_search_begins_in_it() {
+        let folder = tree(&[("a", b"x\n"), ("runs/1/b", b"x\n")]);
+        let runs = folder.path().join("runs");
+        let limits = Limits {
+            leave_out: Some(runs.clone()),
+            ..Limits::default()
+        };
+        let mut request = request(&folder, "x", OutputMode::Count);
+        let count = |request: &Grep| match grep(request, &limits).expect("it searches") {
+            GrepOutcome::Count { count, .. } => count,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(count(&request), 1);
+        request.path = runs;
+        assert_eq!(count(&request), 1);
+        request.path.push("1/b");
+        assert_eq!(count(&request), 1);
     }
 
     #[test]
