@@ -146,7 +146,7 @@ catalogue! {
     PARAM_MISSING = "C-PARAM-01", "missing tool parameter";
     PARAM_TYPE = "C-PARAM-02", "a tool parameter has the wrong type";
     PARAM_UNKNOWN = "C-PARAM-03", "unknown tool parameter";
-    PARAM_CONVERTED = "C-PARAM-04", "a string was converted to the type that the tool expects";
+    PARAM_CONVERTED = "C-PARAM-04", "a value was converted to the type that the tool expects";
     PATH_SYNTAX = "C-PATH-01", "invalid JSONPath";
     REFERENCE_SYNTAX = "C-REF-01", "invalid reference syntax";
     REFERENCE_UNKNOWN = "C-REF-02", "undefined reference";

@@ -240,7 +240,8 @@ fn report_unclosed(
     diagnostic.pointer = Some(pointer.to_owned());
 }
 
-const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
+/// What to write for braces.
+pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
 
 /// Says that double braces hold no reference: an error when they were meant to, else a warning, since
 /// scripts and other template languages have double braces too.
