@@ -30,10 +30,16 @@ pub(super) fn record_warnings(messages: &[String], recorder: &mut Recorder<'_>) 
     }
 }
 
-/// Fits `arguments` to `schema`, the input schema of a tool.
-pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
+/// Fits `arguments` to `schema`, the input schema of a tool. A number or boolean becomes a text only where
+/// `is_filled_in` says that a reference brought it: what is written in a scenario can be written as a text.
+pub(super) fn fit(
+    arguments: Map<String, Json>,
+    schema: &Json,
+    is_filled_in: impl Fn(&str) -> bool,
+) -> Fitted {
     let mut fitting = Fitting {
         root: schema,
+        is_filled_in: &is_filled_in,
         place: String::new(),
         pointer: String::new(),
         converted: Vec::new(),
@@ -55,6 +61,7 @@ pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
 
 struct Fitting<'s> {
     root: &'s Json,
+    is_filled_in: &'s dyn Fn(&str) -> bool,
     /// Where the value is, as `labels[0]`.
     place: String,
     /// The same as a JSON pointer.
@@ -71,7 +78,9 @@ impl<'s> Fitting<'s> {
         if !value.is_string() && !may_be_taken(value, &alternatives) {
             let takes_text = alternatives.iter().any(|schema| takes(schema, "string"));
             match value {
-                Json::Number(_) | Json::Bool(_) if takes_text => {
+                Json::Number(_) | Json::Bool(_)
+                    if takes_text && (self.is_filled_in)(&self.pointer) =>
+                {
                     return self.replace(value, Json::from(value.to_string()));
                 }
                 // A list may hold the text that is asked for.
@@ -349,7 +358,8 @@ mod tests {
             "properties": { "x": schema },
             "$defs": { "Labels": { "type": "array", "items": { "type": "string" } } },
         });
-        let found = fit(Map::from_iter([("x".to_owned(), value)]), &schema);
+        let arguments = Map::from_iter([("x".to_owned(), value)]);
+        let found = fit(arguments, &schema, |pointer| pointer == "/x");
         (
             found.arguments["x"].clone(),
             found.converted.len(),
@@ -404,6 +414,14 @@ mod tests {
         ] {
             assert_eq!(fitted(value, schema), (json!(expected), 1, 0), "{schema}");
         }
+        let arguments = Map::from_iter([("x".to_owned(), json!(42))]);
+        let schema = json!({ "properties": { "x": text } });
+        let found = fit(arguments.clone(), &schema, |_| false);
+        assert_eq!(found.arguments, arguments);
+        assert_eq!(
+            found.refused,
+            ["`x` is the number 42, which the tool's schema does not take"]
+        );
     }
 
     #[test]
@@ -437,7 +455,8 @@ mod tests {
             "name": { "type": "string" },
         } } } });
         let arguments = json!({ "filter": { "ids": [1, "2"], "name": ["n"] } });
-        let found = fit(arguments.as_object().expect("an object").clone(), &schema);
+        let arguments = arguments.as_object().expect("an object").clone();
+        let found = fit(arguments, &schema, |_| true);
         assert_eq!(
             Json::Object(found.arguments),
             json!({ "filter": { "ids": [1, 2], "name": "n" } })
@@ -498,7 +517,8 @@ mod tests {
     #[test]
     fn a_schema_that_refers_to_itself_has_an_end() {
         let schema = json!({ "$defs": {}, "properties": { "x": { "$ref": "#/properties/x" } } });
-        let found = fit(Map::from_iter([("x".to_owned(), json!("1"))]), &schema);
+        let arguments = Map::from_iter([("x".to_owned(), json!("1"))]);
+        let found = fit(arguments, &schema, |_| true);
         assert_eq!(found.arguments["x"], json!("1"));
     }
 }

@@ -73,6 +73,7 @@ pub(super) async fn grep(
         offset: size("offset")?.unwrap_or(0),
         case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
         multiline: arguments.flag("multiline")?,
+        only_matching: arguments.flag("-o")?,
     };
     let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
     let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));

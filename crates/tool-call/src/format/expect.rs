@@ -442,6 +442,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_with_a_dash_is_shown_in_brackets() {
+        for (path, help) in [
+            (
+                "$.content-type",
+                "a name with a `-` needs brackets and quotes: $[\"content-type\"]",
+            ),
+            (
+                "$.a[0].é-b-c.d",
+                "a name with a `-` needs brackets and quotes: $.a[0][\"é-b-c\"].d",
+            ),
+            (
+                "$.a[0]-b",
+                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]",
+            ),
+        ] {
+            let found = findings(&format!(r#""output": {{"x": "{path}"}}"#));
+            assert_eq!(found[0].help.as_deref(), Some(help), "{path}");
+        }
+    }
+
+    #[test]
     fn a_keyword_that_is_misspelt_is_no_remark() {
         let of = |schema: &str| only(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
         for (schema, keyword) in [

@@ -174,7 +174,11 @@ impl Checker<'_> {
                 let mut unknown = self.unknown(idx, placeholder, &message);
                 // Other template languages have double braces too.
                 if unknown.label.is_none() {
-                    unknown.help = Some(BRACES_MEANT.to_owned());
+                    let declare = match reference.path.is_empty() {
+                        true => "declare it in `variables`; ",
+                        false => "",
+                    };
+                    unknown.help = Some(format!("{declare}{BRACES_MEANT}"));
                 }
                 Some(unknown)
             }

@@ -201,6 +201,7 @@ builtin_tools! {
         optional("case_insensitive", Flag, "ignore case (default false)"),
         optional("-i", Flag, "alias of `case_insensitive`"),
         optional("-n", Flag, "give the number of each line (default true)"),
+        optional("-o", Flag, "give only the parts that match, each by itself (default false)"),
         optional("multiline", Flag, "let a match span lines (default false)"),
     ];
     Bash = "claude__bash", "Run a shell command.", [
