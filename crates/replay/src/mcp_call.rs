@@ -267,7 +267,8 @@ fn fitted(
     info: &ToolInfo,
     recorder: &mut Recorder<'_>,
 ) -> Result<Map<String, Json>, Failure> {
-    let fitted = fit(arguments, &info.input_schema);
+    let is_filled_in = |pointer: &str| params.marks.iter().any(|mark| mark.touches(pointer));
+    let fitted = fit(arguments, &info.input_schema, is_filled_in);
     record_warnings(&fitted.converted, recorder);
     // What a scenario or a server calls a text is one.
     let is_from_command_line = |pointer: &str| {

@@ -85,6 +85,7 @@ pub(super) async fn grep(
         offset: size("offset")?.unwrap_or(0),
         case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
         multiline: arguments.flag("multiline")?,
+        only_matching: arguments.flag("-o")?,
     };
     let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
     let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
@@ -109,7 +110,12 @@ async fn in_background<T: Serialize + Send + 'static>(
     timeout: Option<Duration>,
     search: impl FnOnce(&Limits) -> Result<T, SearchError> + Send + 'static,
 ) -> Result<Json, Failure> {
-    let limits = Limits::default();
+    // What runs write would make each find something else than the one before it.
+    let runs = toolbox.run_dir.as_ref();
+    let limits = Limits {
+        leave_out: runs.and_then(|run| Some(run.path().parent()?.to_owned())),
+        ..Limits::default()
+    };
     let cancel = limits.cancel.clone();
     let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
     let searching = tokio::task::spawn_blocking(move || search(&limits));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::cut;
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -232,7 +233,7 @@ fn returned(value: Json) -> Json {
         return value;
     };
     let result = rest.split("\n\nConsole output:").next().unwrap_or(rest);
-    serde_json::from_str(result).unwrap_or_default()
+    read_value(result).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -584,6 +584,7 @@ mod tests {
         let user = Text::new(vec![Piece {
             text: "../elsewhere".into(),
             origin: Origin::User,
+            is_string: true,
             reference: Some("OUT".into()),
         }]);
         assert!(places.write(&user).is_ok());

@@ -139,14 +139,14 @@ catalogue! {
     ID_MISSING = "C-ID-03", "outputs without a step id";
     JSON_SYNTAX = "C-JSON-01", "invalid JSON";
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
-    JSON_NUMBER = "C-JSON-03", "a number can't be represented exactly";
+    JSON_NUMBER = "C-JSON-03", "a number with more digits than fit";
     JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";
     PARAM_MISSING = "C-PARAM-01", "missing tool parameter";
     PARAM_TYPE = "C-PARAM-02", "a tool parameter has the wrong type";
     PARAM_UNKNOWN = "C-PARAM-03", "unknown tool parameter";
-    PARAM_CONVERTED = "C-PARAM-04", "a string was converted to the type that the tool expects";
+    PARAM_CONVERTED = "C-PARAM-04", "a value was converted to the type that the tool expects";
     PATH_SYNTAX = "C-PATH-01", "invalid JSONPath";
     REFERENCE_SYNTAX = "C-REF-01", "invalid reference syntax";
     REFERENCE_UNKNOWN = "C-REF-02", "undefined reference";
@@ -154,6 +154,7 @@ catalogue! {
     REFERENCE_LEFT_OUT = "C-REF-04", "a reference to a step outside the played range";
     REFERENCE_ABSENT = "C-REF-05", "a reference has no value";
     REFERENCE_LITERAL = "C-REF-06", "double braces that are not a reference";
+    REFERENCE_MISPLACED = "C-REF-07", "a reference where none is filled in";
     RETRY_UNUSED = "C-RETRY-01", "`retry` has no effect";
     RUN_TOOL_ERROR = "C-RUN-01", "the tool reported an error";
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";

@@ -211,6 +211,7 @@ impl Resolver {
                     pointer: pointer.clone(),
                     range: None,
                     origin,
+                    is_string: value.is_string(),
                     reference: placeholder.written(),
                 });
                 Ok(value.clone())
@@ -228,6 +229,7 @@ impl Resolver {
                                 pointer: pointer.clone(),
                                 range: Some(start..text.len()),
                                 origin,
+                                is_string: value.is_string(),
                                 reference: placeholder.written(),
                             });
                         }

@@ -51,7 +51,7 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
     let mut kept: BinaryHeap<(Reverse<SystemTime>, String)> = BinaryHeap::new();
     let mut count = 0;
     let mut skipped = Vec::new();
-    for entry in walk(root, relative).build() {
+    for entry in walk(root, relative, limits).build() {
         limits.check()?;
         let entry = match entry {
             Ok(entry) => entry,
@@ -139,7 +139,7 @@ fn is_special(c: char) -> bool {
 }
 
 /// A walk that enters no folder in which nothing can match.
-fn walk(root: &Path, pattern: &str) -> WalkBuilder {
+fn walk(root: &Path, pattern: &str, limits: &Limits) -> WalkBuilder {
     let components: Vec<&str> = pattern.split('/').collect();
     let literal: Vec<OsString> = components[..components.len() - 1]
         .iter()
@@ -154,6 +154,7 @@ fn walk(root: &Path, pattern: &str) -> WalkBuilder {
         .filter(|folder| components.contains(folder))
         .collect();
 
+    let may_enter = limits.may_enter(root);
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false)
         .follow_links(false)
@@ -173,6 +174,7 @@ fn walk(root: &Path, pattern: &str) -> WalkBuilder {
             literal
                 .get(depth - 1)
                 .is_none_or(|expected| expected == name)
+                && may_enter(entry)
         });
     walk
 }
@@ -284,6 +286,21 @@ mod tests {
         let through =
             glob(&folder.path().join("link"), "*.txt", &Limits::default()).expect("it searches");
         assert_eq!(through.count, 1);
+    }
+
+    #[test]
+    fn a_folder_is_left_out_unless_the_search_begins_in_it() {
+        let folder = tree(&["a.json", "out/runs/1/b.json", "runs/c.json"]);
+        let runs = folder.path().join("out/runs");
+        let limits = Limits {
+            leave_out: Some(runs.clone()),
+            ..Limits::default()
+        };
+        let count = |root: &Path| glob(root, "**/*.json", &limits).expect("it searches").count;
+        assert_eq!(count(folder.path()), 2);
+        assert_eq!(count(&folder.path().join("out")), 0);
+        assert_eq!(count(&runs), 1);
+        assert_eq!(count(&runs.join("1")), 1);
     }
 
     #[test]

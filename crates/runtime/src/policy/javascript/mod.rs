@@ -111,11 +111,10 @@ impl<'text> Script<'text> {
                     .tokens
                     .iter()
                     .any(|token| token.kind == Kind::Word && token.range == data.range);
-                let text = &data.piece.text;
                 let literal = if is_in_code {
-                    literal::expression(text)
+                    literal::expression(data.piece)
                 } else {
-                    literal::string(text)
+                    literal::string(&data.piece.text)
                 };
                 format!("{} = {literal}", data.name)
             });
