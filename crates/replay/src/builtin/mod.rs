@@ -140,6 +140,7 @@ fn with_text(scenario: &ToolCallScenario, template: &Template) -> Text {
         };
         Piece {
             text: "text".to_owned(),
+            is_string: true,
             origin,
             reference: Some(placeholder.written()),
         }
