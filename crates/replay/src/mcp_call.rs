@@ -380,11 +380,12 @@ fn is_script_tool(tool: &str) -> bool {
         "script",
         "run_code",
         "runcode",
-        "execute_js",
-        "exec_js",
         "wait_for_function",
     ];
-    tool == "execute" || words.iter().any(|word| tool.contains(word))
+    let mut parts = tool.split(['_', '-', '.']);
+    tool == "execute"
+        || parts.any(|part| part == "js")
+        || words.iter().any(|word| tool.contains(word))
 }
 
 /// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it

@@ -51,7 +51,7 @@ pub(super) async fn wait(
             literal(&Json::from(text.to_string()))
         ),
         _ => format!(
-            "async () => !!(await ({}\n))",
+            "async () => {{ const it = await ({}\n); return !!(typeof it === \"function\" ? await it() : it); }}",
             toolbox
                 .policy
                 .script(&text, ScriptShape::Condition)
