@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use agent_client_protocol_schema::MethodDispatchError::InvalidPayload;
+use agent_client_protocol_schema::v1::{ClientRequest, ClientResponse};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
@@ -19,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::found::{Refused, differs};
 use super::options::AcpOptions;
-use super::peer::{Answer, Peer};
+use super::peer::{Peer, Received};
 use super::rpc::{
     AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message,
     NOT_FOUND, RpcError, read,
@@ -109,7 +111,6 @@ impl Agent {
     }
 
     /// A line of the client.
-    /// A line of the client.
     pub(super) async fn handle(self: &Arc<Self>, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
@@ -146,6 +147,12 @@ impl Agent {
 
     async fn request(self: &Arc<Self>, id: Json, method: &str, params: Json) {
         let is_first = self.client.get().is_none();
+        if let Err(InvalidPayload { source, .. }) =
+            ClientRequest::from_method_and_params(method, &params)
+        {
+            let message = format!("`{method}` is not as the protocol has it: {source}");
+            return self.answer(&id, Err(invalid(&message)), &params).await;
+        }
         let answer = match method {
             "initialize" if is_first => Ok(self.initialize(&params).await),
             "initialize" => Err(Refused::unexpected(
@@ -310,17 +317,35 @@ impl Agent {
         method: &str,
         params: &Json,
         hit: Option<FrameHit>,
-    ) -> Answer {
-        let waiting = self.peer.request(method, params, hit).await;
+        cancel: &CancellationToken,
+    ) -> Received {
+        let cancel = Some(cancel.clone());
+        let waiting = self.peer.request(method, params, hit, cancel).await;
         let patience = self.options.patience;
-        let gone = || Err(RpcError::new(INTERNAL_ERROR, "the client is gone"));
+        let failed = |message: &str| Received {
+            answer: Err(RpcError::new(INTERNAL_ERROR, message)),
+            is_late: false,
+        };
+        let gone = || failed("the client is gone");
         let answered = tokio::select! {
             biased;
             answered = tokio::time::timeout(patience, waiting) => answered,
             () = self.stop.cancelled() => return gone(),
         };
         match answered {
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(received)) => {
+                let answer = received.answer.clone();
+                if let Ok(answer) = answer
+                    && let Err(InvalidPayload { source, .. }) =
+                        ClientResponse::from_method_and_result(method, answer)
+                {
+                    let message =
+                        format!("the answer to `{method}` is not as the protocol has it: {source}");
+                    let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
+                    self.telling.find(session, found).await;
+                }
+                received
+            }
             Ok(Err(_)) => gone(),
             Err(_) => {
                 let message = format!(
@@ -334,7 +359,7 @@ impl Agent {
                         found.with_help("give it more time with `--timeout SECONDS`"),
                     )
                     .await;
-                Err(RpcError::new(INTERNAL_ERROR, message))
+                failed(&message)
             }
         }
     }

@@ -11,6 +11,7 @@ use cuecard_runtime::process::ProcessSpec;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::value::Json;
 use cuecard_workspace::running::{CommandEnd, RunningCommand};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::peer::Answer;
@@ -273,12 +274,33 @@ impl Terminals {
 
 /// How a command ended, as the protocol has it.
 fn exit_status(end: CommandEnd) -> Json {
-    let signal = end.signal.map(|signal| format!("SIG{signal}"));
-    json!({"exitCode": end.code, "signal": signal})
+    json!({"exitCode": end.code, "signal": end.signal.map(signal_name)})
+}
+
+/// `SIGKILL`.
+fn signal_name(signal: i32) -> String {
+    match Signal::from_named_raw(signal) {
+        Some(signal) => format!("{signal:?}")
+            .replace("Signal::", "SIG")
+            .replace('"', ""),
+        None => format!("SIG{signal}"),
+    }
 }
 
 impl Drop for Terminals {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        let (code, signal) = (None, Some(9));
+        let status = exit_status(CommandEnd { code, signal });
+        assert_eq!(status, json!({"exitCode": null, "signal": "SIGKILL"}));
     }
 }

@@ -183,7 +183,7 @@ impl Talk {
             return Err(Stopped::Gone);
         }
         let is_spoiled = hit.is_some();
-        let mut answer = conversation.peer.request(method, params, hit).await;
+        let mut answer = conversation.peer.request(method, params, hit, None).await;
         let mut heard = clock.now();
         loop {
             let changed = conversation.changed.notified();
@@ -218,7 +218,7 @@ impl Talk {
                         let message = "the prompt was answered before it could be cancelled".to_owned();
                         self.differs(codes::ACP_MISSING, cancelling.event_idx, message).await;
                     }
-                    return answered.map_err(|_| Stopped::Gone);
+                    return answered.map(|received| received.answer).map_err(|_| Stopped::Gone);
                 }
                 () = changed => heard = clock.now(),
                 end = &mut self.writing, if self.written.is_none() => {

@@ -12,6 +12,8 @@ use cuecard_timeline::model::{AcpSettings, EventKind, Timeline, TimelineEvent};
 use cuecard_timeline::script::{PromptSegments, Schedule};
 use serde_json::{Map, json};
 
+use crate::found::shown;
+
 /// The revision of the protocol that is spoken.
 pub(super) const PROTOCOL_VERSION: u64 = 1;
 
@@ -293,7 +295,11 @@ pub(super) fn lacks(expected: &Json, came: &Json) -> Option<String> {
             _ if cuecard_source::matching::is_same_json(expected, came) => None,
             // What is off may be left out.
             (Json::Bool(false), Json::Null) => None,
-            _ => Some(format!("`{path}`: expected {expected}, got {came}")),
+            _ => Some(format!(
+                "`{path}`: expected {}, got {}",
+                shown(expected),
+                shown(came)
+            )),
         }
     }
     match expected {
