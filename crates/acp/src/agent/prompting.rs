@@ -257,7 +257,9 @@ impl Agent {
         }
         let mut answers = std::mem::take(&mut session.state().answers);
         let judged = (&*script.1, segment.events);
-        self.telling.judge(&session.id, &mut answers, judged).await;
+        self.telling
+            .judge(&session.id, &mut answers, judged, None)
+            .await;
         session.state().answers = answers;
         self.peer.answer(&id, &answer).await;
         let report = TurnReport {

@@ -16,6 +16,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 
 use super::files::{self, Terminals};
+use super::folder::PlannedFile;
 use super::seen::{Came, Seen};
 use crate::found::shown;
 use crate::peer::{Answer, Peer};
@@ -53,6 +54,8 @@ pub(super) struct State {
     pub(super) decisions: VecDeque<PermissionRequest>,
     /// The files whose content the script has.
     pub(super) contents: Vec<(String, String)>,
+    /// The files that were not yet as they are to be before a command may change them again.
+    pub(super) awaited: Vec<PlannedFile>,
     /// Whether a turn is being played: what the agent does by itself is not in the script.
     pub(super) is_in_turn: bool,
     /// Whether the turn goes on after an answer.
@@ -110,16 +113,24 @@ impl Conversation {
         &self,
         decisions: VecDeque<PermissionRequest>,
         contents: Vec<(String, String)>,
+        awaited: Vec<PlannedFile>,
         goes_on: bool,
     ) {
         let mut state = self.state();
         state.seen.begin();
         state.decisions = decisions;
         state.contents = contents;
+        state.awaited = awaited;
         state.is_in_turn = true;
         state.goes_on = goes_on;
         state.is_cancelled = false;
         state.n_bytes = 0;
+    }
+
+    /// Looks at the files that commands may change again.
+    fn look(&self) {
+        let root = &self.root;
+        self.state().awaited.retain(|file| !file.is_met(root));
     }
 
     /// An answer ends a turn, unless that goes on.
@@ -261,6 +272,12 @@ impl Conversation {
                 false => (state.seen.update(at, update), false),
             }
         };
+        if update["status"] == "completed" {
+            self.look();
+            let id = update["toolCallId"].as_str().unwrap_or_default();
+            let terminals = self.state().seen.terminals_of(id).to_vec();
+            self.terminals.are_said_to_end(&terminals);
+        }
         match kept {
             Err(why) => {
                 let found =
@@ -334,6 +351,7 @@ impl Conversation {
                 self.peer.answer(&id, &answer).await;
             }
             "terminal/create" => {
+                self.look();
                 let answer = self.terminals.answer(&method, &params).await;
                 if let Err(error) = &answer {
                     self.refused(&method, error).await;
@@ -386,7 +404,10 @@ impl Conversation {
                 let asked = params.clone();
                 let answer = tokio::task::spawn_blocking(move || match is_read {
                     true => (None, files::read(&root, &asked)),
-                    false => (files::text_of(&root, &asked), files::write(&root, &asked)),
+                    false => {
+                        let path = asked["path"].as_str().unwrap_or_default();
+                        (files::text_of(&root, path), files::write(&root, &asked))
+                    }
                 });
                 let lost = |_| {
                     let error = RpcError::new(rpc::INTERNAL_ERROR, "the file was lost");

@@ -11,10 +11,12 @@ use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::McpServer;
+use cuecard_workspace::probe;
 use tokio_util::sync::CancellationToken;
 
 use super::Connection;
 use super::conversation::Conversation;
+use super::folder::SessionFolder;
 use super::talk::{Stopped, Talk};
 use crate::peer::{self, Peer, WriterEnd};
 use crate::script::AcpScript;
@@ -81,7 +83,7 @@ impl Driver {
     pub(super) async fn drive(
         self: &Arc<Self>,
         script: IndexedScript,
-        folder: &Path,
+        (folder, files): (&Path, SessionFolder),
         environment: &[(OsString, OsString)],
         connection: Connection,
         stop: &CancellationToken,
@@ -99,7 +101,10 @@ impl Driver {
         let writing =
             tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
         let mut listening = tokio::spawn(conversation.clone().listen(input));
-        let mut talk = Talk::new(self.clone(), conversation.clone(), script, folder, writing);
+        let timeline = script.1.timeline.clone();
+        let agents = (conversation.clone(), writing);
+        let surroundings = (folder, files, environment.to_vec());
+        let mut talk = Talk::new(self.clone(), agents, script, surroundings);
         let stopped = tokio::select! {
             played = talk.play() => played.err(),
             () = stop.cancelled() => Some(Stopped::Told),
@@ -121,6 +126,7 @@ impl Driver {
         conversation.terminals.close();
         conversation.peer.close();
         // What waits to be read by an agent that doesn't is given up.
+        let mut files = std::mem::take(&mut talk.files);
         let written = talk.end_writing(stopped.is_some()).await;
         let (status, errors) = match process {
             Some(process) => process.end().await,
@@ -129,6 +135,21 @@ impl Driver {
         // What it still said is heard to the end.
         let _ = tokio::time::timeout(LAST_WORDS, &mut listening).await;
         listening.abort();
+        if stopped.is_none() && self.options.offers_tools {
+            for path in files.late() {
+                let message = format!("the agent changed `{path}` after its last answer");
+                let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
+                conversation.found(found).await;
+            }
+            for artifact in &timeline.expectations.artifacts {
+                if !probe::exists(folder, &artifact.pattern).holds {
+                    let message = format!("no file matches `{}`", artifact.pattern);
+                    let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+                    let found = found.at(&timeline.source, artifact.span);
+                    conversation.found(found).await;
+                }
+            }
+        }
         if let Some(Stopped::Gone) = stopped
             && written != WriterEnd::Crashed
         {

@@ -1,10 +1,11 @@
 //! A prompt: what is sent, what comes of it, and what that is compared with.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
-use cuecard_timeline::model::{BlockKind, UserInput};
+use cuecard_timeline::model::{Block, BlockKind, UserInput};
 use cuecard_timeline::script::block_text;
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
@@ -41,6 +42,9 @@ impl Talk {
         let has_history = segment_idx == 0 && (is_unopened || !script.loads_sessions());
         let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
         self.plan = plan;
+        if !is_unopened {
+            self.plan(&expected, &segment.events);
+        }
         let answer = match is_unopened {
             true => self.unprompted(&expected).await,
             false => self.prompt(segment_idx, &expected).await,
@@ -48,6 +52,13 @@ impl Talk {
         let seen = self.end_turn();
         let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
         let mut compared = self.compare(&expected, &seen, is_cut);
+        if self.driver.options.offers_tools {
+            let awaited = std::mem::take(&mut self.conversation.state().awaited);
+            let files = (&*self.planned, &*awaited);
+            let told = (&*seen, &compared, is_cut);
+            let found = self.files.look(&script, &segment.events, files, told);
+            compared.differences.extend(found);
+        }
         if !self.has_thoughts && self.missed_thoughts.is_none() {
             let thought =
                 |item: &&ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
@@ -88,10 +99,7 @@ impl Talk {
         let mut told = answer.unwrap_or_else(|error| json!({"error": error.message}));
         told["sessionId"] = json!(&*self.session);
         self.answers.push(told);
-        let judged = (&*script, segment.events.clone());
-        telling
-            .judge(&self.session, &mut self.answers, judged)
-            .await;
+        self.judge(segment.events.clone()).await;
         self.driver
             .tallies()
             .played
@@ -119,11 +127,17 @@ impl Talk {
         let (blocks, text, meta) = match script.segments.input(timeline, segment_idx) {
             Some(input) => {
                 let texts: Vec<String> = input.blocks.iter().map(block_text).collect();
+                let is_more = |block: &Block| !matches!(block.kind, BlockKind::Text(_));
+                self.prompt = (
+                    input.prompt_text().unwrap_or_default(),
+                    input.blocks.iter().any(is_more),
+                );
                 let blocks: Vec<Json> = input.blocks.iter().filter_map(content::block).collect();
                 (blocks, texts.join("\n"), &input.meta)
             }
             None => {
                 let text = timeline.initial_prompt.as_ref().unwrap_or(&timeline.name);
+                self.prompt = (text.clone(), false);
                 (vec![content::text(text)], text.clone(), &Json::Null)
             }
         };
@@ -138,11 +152,13 @@ impl Talk {
         let params = json!({"sessionId": &*self.session, "prompt": blocks});
         let params = with_meta(params, meta);
         let folder = self.folder.clone();
+        let prompt = self.prompt.clone();
         let is_reached = |items: &[SeenItem]| {
             let comparing = Comparing {
                 folder: &folder,
                 printed: &|_| None,
                 exit_code: &|_| None,
+                prompt: (&prompt.0, prompt.1),
                 is_without_thoughts: true,
                 has_plans: false,
                 is_cut: true,
@@ -232,7 +248,17 @@ impl Talk {
             _ => None,
         });
         let (decisions, contents) = (decisions.collect(), contents.collect());
-        self.conversation.begin_turn(decisions, contents, goes_on);
+        let awaited = self.planned.iter().filter(|file| file.may_change);
+        let awaited = awaited.cloned().collect();
+        self.conversation
+            .begin_turn(decisions, contents, awaited, goes_on);
+    }
+
+    /// Settles which files a turn is to change, before it begins.
+    pub(super) fn plan(&mut self, expected: &Expected<'_>, events: &Range<usize>) {
+        if self.driver.options.offers_tools {
+            self.planned = self.files.plan(&self.script.1, expected, events);
+        }
     }
 
     /// What came in the turn, which is over.
@@ -257,6 +283,7 @@ impl Talk {
             folder: &self.folder,
             printed: &|id| terminals.printed(id),
             exit_code: &|id| terminals.exit_code(id),
+            prompt: (&self.prompt.0, self.prompt.1),
             cancelled_at: self.cancelled_at.filter(|_| is_cut),
             has_plans: self
                 .script

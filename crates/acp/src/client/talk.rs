@@ -1,6 +1,8 @@
 //! What the client says beside prompts: how a session is opened and set.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use tokio::task::JoinHandle;
 use super::conversation::Conversation;
 use super::driver::Driver;
 use super::expected::Expected;
+use super::folder::{PlannedFile, SessionFolder};
 use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
@@ -37,6 +40,12 @@ pub(super) struct Talk {
     pub(super) conversation: Arc<Conversation>,
     pub(super) script: IndexedScript,
     pub(super) folder: String,
+    pub(super) files: SessionFolder,
+    environment: Vec<(OsString, OsString)>,
+    /// The files that the turn is to change.
+    pub(super) planned: Vec<PlannedFile>,
+    /// The text of the prompt, and whether it has more than that.
+    pub(super) prompt: (String, bool),
     pub(super) writing: JoinHandle<WriterEnd>,
     /// How writing ended, once it has.
     pub(super) written: Option<WriterEnd>,
@@ -61,10 +70,9 @@ pub(super) struct Talk {
 impl Talk {
     pub(super) fn new(
         driver: Arc<Driver>,
-        conversation: Arc<Conversation>,
+        (conversation, writing): (Arc<Conversation>, JoinHandle<WriterEnd>),
         script: IndexedScript,
-        folder: &Path,
-        writing: JoinHandle<WriterEnd>,
+        (folder, files, environment): (&Path, SessionFolder, Vec<(OsString, OsString)>),
     ) -> Self {
         Self {
             began: driver.telling.clock.now(),
@@ -72,6 +80,10 @@ impl Talk {
             conversation,
             script,
             folder: folder.to_string_lossy().into_owned(),
+            files,
+            environment,
+            planned: Vec::new(),
+            prompt: (String::new(), false),
             writing,
             written: None,
             agent: Json::Null,
@@ -142,8 +154,10 @@ impl Talk {
                 self.found(found.at(&timeline.source, event.span)).await;
             }
         }
-        if let Some(span) = timeline.expectations.span {
-            let message = "`expect` is not evaluated by `cuecard acp --client`";
+        if let Some(span) = timeline.expectations.span
+            && timeline.expectations.exit_code.is_some()
+        {
+            let message = "`expect.exitCode` is not evaluated by `cuecard acp --client`";
             let found = Diagnostic::warning(codes::MODEL_ASSERT_UNJUDGED, message);
             self.found(found.at(&timeline.source, span)).await;
         }
@@ -438,6 +452,9 @@ impl Talk {
             Some(segment) => Expected::of_turn(&script, segment.events.clone(), true, &mut plan),
             None => Expected::of_history(&script, &mut plan),
         };
+        if let Some(segment) = goes_on {
+            self.plan(&told, &segment.events);
+        }
         if is_loaded {
             self.begin_turn(&told, goes_on.is_some());
         }
@@ -492,6 +509,10 @@ impl Talk {
                 }
             }
         }
+        // What stands before the first prompt.
+        let first = (!script.segments.live.is_empty()).then(|| script.bounds(0).0);
+        let events = script.segments.history.end..first.unwrap_or(timeline.events.len());
+        self.judge(events).await;
         let meta = boundary.map_or(&Json::Null, |idx| &script.event(idx).meta);
         if let Some(lack) = lacks(meta, &self.opened["_meta"]) {
             let message = format!("`_meta` of the session differs at {lack}");
@@ -499,6 +520,17 @@ impl Talk {
                 .await;
         }
         Ok(())
+    }
+
+    /// Judges the asserts among `events`.
+    pub(super) async fn judge(&mut self, events: Range<usize>) {
+        let telling = self.driver.telling.clone();
+        let judged = (&*self.script.1, events);
+        let folder = (Path::new(&self.folder), &*self.environment);
+        let folder = self.driver.options.offers_tools.then_some(folder);
+        telling
+            .judge(&self.session, &mut self.answers, judged, folder)
+            .await;
     }
 
     /// Makes the calls of the user that stand before the event `end`.

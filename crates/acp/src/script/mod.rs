@@ -2,6 +2,7 @@
 //! which calls it waits for. Does no I/O.
 
 pub(super) mod content;
+pub(super) mod file_effect;
 pub(super) mod updates;
 
 use std::sync::Arc;
