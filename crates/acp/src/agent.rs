@@ -8,8 +8,6 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use agent_client_protocol_schema::MethodDispatchError::InvalidPayload;
-use agent_client_protocol_schema::v1::{ClientRequest, ClientResponse};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
@@ -26,6 +24,7 @@ use super::rpc::{
     AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message,
     NOT_FOUND, RpcError, read,
 };
+use super::script::protocol::{answer_problem, request_problem};
 use super::script::{self, AcpScript};
 use super::session::{Session, Sessions};
 use super::telling::Telling;
@@ -147,10 +146,8 @@ impl Agent {
 
     async fn request(self: &Arc<Self>, id: Json, method: &str, params: Json) {
         let is_first = self.client.get().is_none();
-        if let Err(InvalidPayload { source, .. }) =
-            ClientRequest::from_method_and_params(method, &params)
-        {
-            let message = format!("`{method}` is not as the protocol has it: {source}");
+        if let Some(problem) = request_problem(method, &params) {
+            let message = format!("`{method}` is not as the protocol has it: {problem}");
             return self.answer(&id, Err(invalid(&message)), &params).await;
         }
         let answer = match method {
@@ -334,13 +331,11 @@ impl Agent {
         };
         match answered {
             Ok(Ok(received)) => {
-                let answer = received.answer.clone();
-                if let Ok(answer) = answer
-                    && let Err(InvalidPayload { source, .. }) =
-                        ClientResponse::from_method_and_result(method, answer)
-                {
-                    let message =
-                        format!("the answer to `{method}` is not as the protocol has it: {source}");
+                let answer = received.answer.as_ref().ok();
+                if let Some(problem) = answer.and_then(|answer| answer_problem(method, answer)) {
+                    let message = format!(
+                        "the answer to `{method}` is not as the protocol has it: {problem}"
+                    );
                     let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
                     self.telling.find(session, found).await;
                 }

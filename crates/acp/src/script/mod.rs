@@ -3,6 +3,7 @@
 
 pub(super) mod content;
 pub(super) mod file_effect;
+pub(super) mod protocol;
 pub(super) mod updates;
 
 use std::sync::Arc;

@@ -109,7 +109,7 @@ timeline:
     }
     let verdict = client.end().await;
     assert_eq!(codes(&verdict), ["T-ACP-20"], "{:?}", verdict.findings);
-    assert!(verdict.findings[0].message.contains("`truncated`"));
+    assert!(verdict.findings[0].message.contains("\"truncated\""));
 }
 
 #[tokio::test]
