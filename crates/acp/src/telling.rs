@@ -1,5 +1,6 @@
 //! What a run tells: its findings, its trace, and those who watch it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
@@ -17,9 +18,18 @@ use cuecard_workspace::checks;
 
 use serde_json::json;
 
-use super::script::file_effect::changes_files;
 use super::script::{self, AcpScript};
 use super::verdict::{Notice, Verdict};
+
+/// The folder that asserts are about.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedFolder<'f> {
+    pub(super) root: &'f Path,
+    /// The environment of commands that are needed.
+    pub(super) environment: &'f [(OsString, OsString)],
+    /// The checks in the midst of a turn that held there, by event and key.
+    pub(super) held: &'f HashSet<(usize, String)>,
+}
 
 /// Whom a run tells what.
 pub(super) struct Telling {
@@ -76,14 +86,14 @@ impl Telling {
         }
     }
 
-    /// Judges the asserts among `events`: of the answers to prompts, those in `answers` since the last such assert, and of
-    /// what is in `folder`, with the environment of its commands.
+    /// Judges the asserts among `events`: of the answers to prompts, which are those in `answers` since the last such
+    /// assert, and of what is in `folder`.
     pub(super) async fn judge(
         &self,
         session: &Arc<str>,
         answers: &mut Vec<Json>,
         (script, events): (&AcpScript, Range<usize>),
-        folder: Option<(&Path, &[(OsString, OsString)])>,
+        folder: Option<CheckedFolder<'_>>,
     ) {
         for event_idx in events.clone() {
             let event = script.event(event_idx);
@@ -98,8 +108,8 @@ impl Telling {
                 true => std::mem::take(answers),
                 false => Vec::new(),
             };
-            let below = &script.timeline.events[event_idx..events.end];
-            let is_last = !below.iter().any(|event| changes_files(&event.kind));
+            let mut above = script.timeline.events[..event_idx].iter();
+            let is_prepared = above.all(|event| !script::is_for_others(&event.kind));
             for check in &assert.checks {
                 let judged = match (&check.check, folder) {
                     (TimelineCheck::AcpSession { prompt_idx, fields }, _) => {
@@ -110,8 +120,11 @@ impl Telling {
                         };
                         Some((answer, lack))
                     }
-                    (other, Some((root, environment))) if is_last => {
-                        let probed = checks::check(other, root, environment).await;
+                    (_, Some(folder)) if folder.held.contains(&(event_idx, check.key.clone())) => {
+                        Some((json!("it held at its point of the turn"), None))
+                    }
+                    (other, Some(folder)) if is_prepared => {
+                        let probed = checks::check(other, folder.root, folder.environment).await;
                         probed.map(|probed| {
                             let seen = json!(probed.evidence);
                             (seen, (!probed.holds).then_some(probed.evidence))
@@ -123,10 +136,9 @@ impl Telling {
                     let message = format!("`{}` can't be evaluated by `cuecard acp`", check.key);
                     let mut found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                         .at(&script.timeline.source, check.span);
-                    if !is_last && folder.is_some() {
+                    if !is_prepared && folder.is_some() {
                         found.severity = Severity::Warning;
-                        found =
-                            found.with_help("put it after the last change of files of its turn");
+                        found = found.with_note("an event above it is not played");
                     }
                     self.find(session, self.findings.strictly_noted(found))
                         .await;

@@ -19,7 +19,7 @@ use super::conversation::Conversation;
 use super::folder::SessionFolder;
 use super::talk::{Stopped, Talk};
 use crate::peer::{self, Peer, WriterEnd};
-use crate::script::AcpScript;
+use crate::script::{AcpScript, is_for_others};
 use crate::session::IndexedScript;
 use crate::telling::Telling;
 use crate::verdict::Verdict;
@@ -103,8 +103,7 @@ impl Driver {
         let mut listening = tokio::spawn(conversation.clone().listen(input));
         let timeline = script.1.timeline.clone();
         let agents = (conversation.clone(), writing);
-        let surroundings = (folder, files, environment.to_vec());
-        let mut talk = Talk::new(self.clone(), agents, script, surroundings);
+        let mut talk = Talk::new(self.clone(), agents, script, (folder, files));
         let stopped = tokio::select! {
             played = talk.play() => played.err(),
             () = stop.cancelled() => Some(Stopped::Told),
@@ -141,7 +140,14 @@ impl Driver {
                 let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
                 conversation.found(found).await;
             }
-            for artifact in &timeline.expectations.artifacts {
+            let mut events = timeline.events.iter();
+            let is_prepared = events.all(|event| !is_for_others(&event.kind));
+            for artifact in timeline
+                .expectations
+                .artifacts
+                .iter()
+                .filter(|_| is_prepared)
+            {
                 if !probe::exists(folder, &artifact.pattern).holds {
                     let message = format!("no file matches `{}`", artifact.pattern);
                     let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::matching::changed_lines;
-use cuecard_timeline::model::{EventKind, ToolStatus};
+use cuecard_timeline::model::{EventKind, LocatedCheck, ToolStatus};
 use cuecard_workspace::changes::FolderChanges;
 
 use super::compare::{Compared, Difference, quoted, spaced};
@@ -15,7 +15,7 @@ use super::files::text_of;
 use super::seen::{Came, SeenItem};
 use crate::script::AcpScript;
 use crate::script::content::is_same_text;
-use crate::script::file_effect::{FileEffect, may_change_any_file};
+use crate::script::file_effect::{FileEffect, changes_files, may_change_any_file};
 use crate::script::updates::absolute;
 
 /// The folder of a session.
@@ -30,6 +30,43 @@ pub(super) struct SessionFolder {
     runs_on: bool,
     /// Whether the last turn was cut off: what it began may still be done.
     was_cut: bool,
+}
+
+/// What is to be seen in the midst of a turn, since more follows that may change it.
+#[derive(Debug, Default)]
+pub(super) struct Awaited {
+    pub(super) files: Vec<PlannedFile>,
+    pub(super) checks: Vec<AwaitedCheck>,
+}
+
+/// A check that is to hold once so many calls of its turn have ended: those that are to fail need not come.
+#[derive(Debug)]
+pub(super) struct AwaitedCheck {
+    pub(super) event_idx: usize,
+    pub(super) n_calls: usize,
+    pub(super) check: LocatedCheck,
+}
+
+/// The checks among the events of a turn that changes of files follow.
+pub(super) fn awaited_checks(script: &AcpScript, events: &Range<usize>) -> Vec<AwaitedCheck> {
+    let mut checks = Vec::new();
+    let mut n_calls = 0;
+    for event_idx in events.clone() {
+        let mut below = script.timeline.events[event_idx..events.end].iter();
+        match &script.event(event_idx).kind {
+            EventKind::AgentEdits(_) => n_calls += 1,
+            EventKind::ToolUse(call) if call.status == ToolStatus::Ok => n_calls += 1,
+            EventKind::Assert(assert) if below.any(|event| changes_files(&event.kind)) => {
+                checks.extend(assert.checks.iter().map(|check| AwaitedCheck {
+                    event_idx,
+                    n_calls,
+                    check: check.clone(),
+                }));
+            }
+            _ => {}
+        }
+    }
+    checks
 }
 
 /// A file that a turn is scripted to change.

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::compare::{Compared, Comparing, Difference};
 use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
+use super::folder::{Awaited, awaited_checks};
 use super::seen::{Came, SeenItem};
 use super::talk::{Cancelling, Stopped, Talk};
 use super::{answer, told};
@@ -53,7 +54,7 @@ impl Talk {
         let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
         let mut compared = self.compare(&expected, &seen, is_cut);
         if self.driver.options.offers_tools {
-            let awaited = std::mem::take(&mut self.conversation.state().awaited);
+            let awaited = std::mem::take(&mut self.conversation.state().awaited.files);
             let files = (&*self.planned, &*awaited);
             let told = (&*seen, &compared, is_cut);
             let found = self.files.look(&script, &segment.events, files, told);
@@ -141,7 +142,7 @@ impl Talk {
                 (vec![content::text(text)], text.clone(), &Json::Null)
             }
         };
-        self.begin_turn(expected, false);
+        self.begin_turn(expected, &segment.events, false).await;
         let told = EventData::MessageReceived(MessageReceived {
             role: "user".to_owned(),
             content: text,
@@ -238,7 +239,12 @@ impl Talk {
     }
 
     /// A turn begins, of which this is expected; one that `goes_on` does not end with an answer.
-    pub(super) fn begin_turn(&self, expected: &Expected<'_>, goes_on: bool) {
+    pub(super) async fn begin_turn(
+        &self,
+        expected: &Expected<'_>,
+        events: &Range<usize>,
+        goes_on: bool,
+    ) {
         let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
             Wanted::Permission(request) => Some((*request).clone()),
             _ => None,
@@ -248,10 +254,17 @@ impl Talk {
             _ => None,
         });
         let (decisions, contents) = (decisions.collect(), contents.collect());
-        let awaited = self.planned.iter().filter(|file| file.may_change);
-        let awaited = awaited.cloned().collect();
+        let files = self.planned.iter().filter(|file| file.may_change);
+        let awaited = Awaited {
+            files: files.cloned().collect(),
+            checks: match self.driver.options.offers_tools {
+                true => awaited_checks(&self.script.1, events),
+                false => Vec::new(),
+            },
+        };
         self.conversation
             .begin_turn(decisions, contents, awaited, goes_on);
+        self.conversation.look().await;
     }
 
     /// Settles which files a turn is to change, before it begins.

@@ -303,6 +303,13 @@ impl Seen {
         Ok(())
     }
 
+    /// How many calls of this turn have ended.
+    pub(super) fn n_ended_calls(&self) -> usize {
+        let has_ended =
+            |item: &&SeenItem| matches!(&item.came, Came::Call(call) if call.ended.is_some());
+        self.items.iter().filter(has_ended).count()
+    }
+
     /// The terminals that a call of this turn has shown.
     pub(super) fn terminals_of(&self, id: &str) -> &[String] {
         let item = self.calls.get(id).copied().flatten();

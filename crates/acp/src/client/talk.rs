@@ -1,7 +1,6 @@
 //! What the client says beside prompts: how a session is opened and set.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +20,9 @@ use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
 use crate::script::updates::with_meta;
-use crate::script::{AwaitedCall, PROTOCOL_VERSION, lacks};
+use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, lacks};
 use crate::session::IndexedScript;
+use crate::telling::CheckedFolder;
 use cuecard_runtime::fault::FrameHit;
 
 /// Why a script was not played to its end.
@@ -41,7 +41,6 @@ pub(super) struct Talk {
     pub(super) script: IndexedScript,
     pub(super) folder: String,
     pub(super) files: SessionFolder,
-    environment: Vec<(OsString, OsString)>,
     /// The files that the turn is to change.
     pub(super) planned: Vec<PlannedFile>,
     /// The text of the prompt, and whether it has more than that.
@@ -72,7 +71,7 @@ impl Talk {
         driver: Arc<Driver>,
         (conversation, writing): (Arc<Conversation>, JoinHandle<WriterEnd>),
         script: IndexedScript,
-        (folder, files, environment): (&Path, SessionFolder, Vec<(OsString, OsString)>),
+        (folder, files): (&Path, SessionFolder),
     ) -> Self {
         Self {
             began: driver.telling.clock.now(),
@@ -81,7 +80,6 @@ impl Talk {
             script,
             folder: folder.to_string_lossy().into_owned(),
             files,
-            environment,
             planned: Vec::new(),
             prompt: (String::new(), false),
             writing,
@@ -141,11 +139,7 @@ impl Talk {
     async fn tell_unplayed(&self) {
         let timeline = &self.script.1.timeline;
         for event in &timeline.events {
-            let is_of_user = matches!(
-                event.kind,
-                EventKind::UserEdits { .. } | EventKind::UserCommand(_) | EventKind::ApplyPatch(_)
-            );
-            if is_of_user {
+            if is_for_others(&event.kind) {
                 let message = format!(
                     "`{}` is not played by `cuecard acp --client`",
                     event.kind.as_str()
@@ -456,7 +450,8 @@ impl Talk {
             self.plan(&told, &segment.events);
         }
         if is_loaded {
-            self.begin_turn(&told, goes_on.is_some());
+            let events = goes_on.map_or(0..0, |segment| segment.events.clone());
+            self.begin_turn(&told, &events, goes_on.is_some()).await;
         }
         let method = if is_loaded {
             "session/load"
@@ -526,7 +521,12 @@ impl Talk {
     pub(super) async fn judge(&mut self, events: Range<usize>) {
         let telling = self.driver.telling.clone();
         let judged = (&*self.script.1, events);
-        let folder = (Path::new(&self.folder), &*self.environment);
+        let held = std::mem::take(&mut self.conversation.state().held);
+        let folder = CheckedFolder {
+            root: Path::new(&self.folder),
+            environment: &self.conversation.environment,
+            held: &held,
+        };
         let folder = self.driver.options.offers_tools.then_some(folder);
         telling
             .judge(&self.session, &mut self.answers, judged, folder)

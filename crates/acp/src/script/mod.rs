@@ -93,6 +93,14 @@ impl AcpScript {
     }
 }
 
+/// Whether an event is for other players than clients: none of it happens.
+pub(super) fn is_for_others(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::UserEdits { .. } | EventKind::UserCommand(_) | EventKind::ApplyPatch(_)
+    )
+}
+
 /// A call that a client makes of its own accord.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum AwaitedCall<'a> {

@@ -401,16 +401,43 @@ async fn artifacts_are_looked_for_in_the_end() {
 }
 
 #[tokio::test]
-async fn an_assert_is_judged_before_the_first_prompt_and_not_in_the_midst_of_changes() {
-    let timeline = |before: &str, file: &str| {
-        script(&format!(
-            "  - assert: {{fs: {{notExists: [{file}]}}}}\n  - writeFile: {{path: a.txt, content: yes}}\n"
-        ))
-        .replace(
-            "timeline:\n",
-            &format!("timeline:\n  - assert: {{fs: {{exists: [{before}]}}}}\n"),
-        )
+async fn asserts_are_judged_where_they_stand() {
+    let timeline = |first: &str, second: &str, third: &str| {
+        let assert = |check: &str| format!("  - assert: {{fs: {{{check}}}}}\n");
+        let edits = format!(
+            "  - writeFile: {{path: a.txt, content: yes}}\n{}  - writeFile: {{path: a.txt, content: no}}\n{}",
+            assert(second),
+            assert(third),
+        );
+        script(&edits).replace("timeline:\n", &format!("timeline:\n{}", assert(first)))
     };
+    let edit = |id: usize, content: &str| {
+        let input = json!({"path": "a.txt", "content": content});
+        [write("a.txt", content), call(id, "edit", input, json!([]))]
+    };
+    let actions = [edit(1, "yes"), edit(2, "no")].concat();
+    let has = |text: &str| format!("contains: [{{path: a.txt, substring: {text}}}]");
+    let (begin, middle, end) = (has("two"), has("yes"), has("no"));
+    let found = found_with(&timeline(&begin, &middle, &end), actions.clone()).await;
+    assert_eq!(found, "");
+    for (first, second, third) in [
+        (&middle, &middle, &end),
+        (&begin, &begin, &end),
+        (&begin, &middle, &middle),
+    ] {
+        let found = found_with(&timeline(first, second, third), actions.clone()).await;
+        assert!(
+            found.contains("`fs.contains[0]` does not hold"),
+            "{first} {second} {third}: {found}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_others_play_is_not_asserted() {
+    let script = script(
+        "  - writeFile: {path: a.txt, content: yes}\n  - userCommand: {cmd: touch x}\n  - assert: {fs: {exists: [x]}}\n",
+    );
     let actions = vec![
         write("a.txt", "yes"),
         call(
@@ -420,10 +447,5 @@ async fn an_assert_is_judged_before_the_first_prompt_and_not_in_the_midst_of_cha
             json!([]),
         ),
     ];
-    assert_eq!(
-        found_with(&timeline("a.txt", "a.txt"), actions.clone()).await,
-        ""
-    );
-    let found = found_with(&timeline("c.txt", "a.txt"), actions).await;
-    assert!(found.contains("`fs.exists[0]` does not hold"), "{found}");
+    assert_eq!(found_with(&script, actions).await, "");
 }
