@@ -9,7 +9,7 @@ use cuecard_source::matching::changed_lines;
 use cuecard_timeline::model::{EventKind, LocatedCheck, ToolStatus};
 use cuecard_workspace::changes::FolderChanges;
 
-use super::compare::{Compared, Difference, quoted, spaced};
+use super::compare::{Compared, Difference, quoted};
 use super::expected::{Expected, Wanted};
 use super::files::text_of;
 use super::seen::{Came, SeenItem};
@@ -91,6 +91,8 @@ pub(super) struct PlannedFile {
 enum FileState {
     /// It has this content, or is not there.
     Is(Option<String>),
+    /// It has another content.
+    IsNot(String),
     Contains(String),
     EndsWith(String),
     /// So many lines were added and removed since it had this content.
@@ -103,6 +105,7 @@ impl FileState {
         match (self, found) {
             (Self::Is(Some(wanted)), Some(found)) => is_same_text(wanted, found),
             (Self::Is(wanted), found) => wanted.is_none() && found.is_none(),
+            (Self::IsNot(other), found) => !found.is_some_and(|found| is_same_text(other, found)),
             (Self::Contains(part), found) => found.is_some_and(|found| found.contains(part)),
             (Self::EndsWith(end), found) => found.is_some_and(|found| {
                 let end = end.trim_end_matches('\n');
@@ -174,6 +177,7 @@ impl SessionFolder {
     ) -> Vec<PlannedFile> {
         let mut files: Vec<PlannedFile> = Vec::new();
         let mut has_run = self.runs_on || self.was_cut;
+        let mut runs_on = self.runs_on;
         let folder = self.root.to_string_lossy();
         for item in &expected.items {
             let event = &script.event(item.event_idx).kind;
@@ -184,6 +188,7 @@ impl SessionFolder {
                 has_run = true;
                 files.iter_mut().for_each(|file| file.may_change = true);
             }
+            runs_on |= outlives_turn(event);
             let Some((path, effect)) = item.wanted.file_effect() else {
                 continue;
             };
@@ -216,7 +221,13 @@ impl SessionFolder {
             file.event_idx = item.event_idx;
             match (status, event) {
                 // It comes to nothing.
-                (ToolStatus::Error, _) => {}
+                (ToolStatus::Error, _) => {
+                    if let (FileState::Any, FileEffect::Is(content)) = (&file.end, effect)
+                        && file.before.as_deref() != Some(content)
+                    {
+                        file.end = FileState::IsNot(content.to_owned());
+                    }
+                }
                 // A diff that is only told.
                 (_, EventKind::Response(_)) => file.apply(&FileEffect::Changes),
                 (status, _) => {
@@ -224,6 +235,9 @@ impl SessionFolder {
                     file.apply(&effect);
                 }
             }
+        }
+        if runs_on {
+            files.iter_mut().for_each(|file| file.may_change = true);
         }
         files
     }
@@ -238,6 +252,7 @@ impl SessionFolder {
         (seen, compared, is_cut): (&[SeenItem], &Compared, bool),
     ) -> Vec<Difference> {
         let mut found = Vec::new();
+        let folder = self.root.to_string_lossy().into_owned();
         for file in planned.iter().filter(|_| !is_cut) {
             let text = text_of(&self.root, &file.path);
             let mut others = compared.differences.iter();
@@ -248,7 +263,7 @@ impl SessionFolder {
             if !is_met && !file.is_open && !is_known {
                 found.push(file.difference(text.as_deref()));
             }
-            found.extend(file.invented(text.as_deref(), seen, compared));
+            found.extend(file.invented(&folder, text.as_deref(), (seen, compared)));
         }
         let events = &script.timeline.events[live.clone()];
         let has_run = events.iter().any(|event| may_change_any_file(&event.kind));
@@ -264,11 +279,7 @@ impl SessionFolder {
             let message = format!("the agent changed `{path}`, which is not in the script");
             Difference::new(codes::ACP_UNEXPECTED, message)
         }));
-        let outlives = |event: &EventKind| {
-            matches!(event, EventKind::ToolUse(call)
-                if call.status == ToolStatus::Open || call.args["run_in_background"] == true)
-        };
-        self.runs_on |= events.iter().any(|event| outlives(&event.kind));
+        self.runs_on |= events.iter().any(|event| outlives_turn(&event.kind));
         self.was_cut = is_cut;
         found
     }
@@ -305,6 +316,7 @@ impl PlannedFile {
         let expected = match &self.end {
             FileState::Is(None) => "no such file".to_owned(),
             FileState::Is(Some(text)) => quoted(text),
+            FileState::IsNot(_) => "another content".to_owned(),
             FileState::Contains(part) => format!("{} in it", quoted(part)),
             FileState::EndsWith(end) => format!("{} at its end", quoted(end)),
             FileState::Lines(_, added, removed) => {
@@ -327,14 +339,15 @@ impl PlannedFile {
     /// A diff that tells of text that the file never had.
     fn invented(
         &self,
+        folder: &str,
         found: Option<&str>,
-        seen: &[SeenItem],
-        compared: &Compared,
+        (seen, compared): (&[SeenItem], &Compared),
     ) -> Option<Difference> {
         let texts = self.texts.as_ref()?;
+        // Agents tell of parts of a file together.
         let had = |old: &str| {
             let mut texts = texts.iter().map(String::as_str).chain(found);
-            texts.any(|text| spaced(text).contains(&spaced(old)))
+            texts.any(|text| old.lines().all(|line| text.contains(line.trim())))
         };
         let calls = compared
             .pairs
@@ -346,12 +359,19 @@ impl PlannedFile {
         let mut diffs = calls.flat_map(|call| &call.diffs);
         let invented = diffs.find_map(|diff| {
             let old = diff["oldText"].as_str()?;
-            (diff["path"] == *self.path && !had(old)).then_some(old)
+            let path = absolute(diff["path"].as_str()?, folder);
+            (path == self.path && !had(old)).then_some(old)
         })?;
         let message = format!("a diff tells of text that `{}` never had", self.path);
         let found = Difference::new(codes::ACP_CONTENT, message).at(self.event_idx);
         Some(found.noting(format!("its `oldText`: {}", quoted(invented))))
     }
+}
+
+/// Whether an event begins something that may still run when its turn is over.
+fn outlives_turn(event: &EventKind) -> bool {
+    matches!(event, EventKind::ToolUse(call)
+        if call.status == ToolStatus::Open || call.args["run_in_background"] == true)
 }
 
 fn is_hidden(path: &str) -> bool {

@@ -191,3 +191,37 @@ fn a_client_that_does_not_read_standard_error_gets_its_answer() {
     assert!(answer.is_ok() && status.success(), "{answer:?} {status}");
     assert!(errors.len() > 8 << 20, "{}", errors.len());
 }
+
+/// What the agent demands is what the published schema demands.
+#[test]
+fn requests_and_answers_are_demanded_as_the_published_schema_does() {
+    let Some(modules) = peers::require("npm/node_modules") else {
+        return;
+    };
+    let read = |path: PathBuf| -> Value {
+        let text = std::fs::read(&path).expect("it is there");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let published = read(modules.join("@agentclientprotocol/sdk/schema/v1/schema.json"));
+    let own = read(repository_root().join("crates/acp/src/script/protocol.json"));
+    let required = |schema: &Value| -> Vec<String> {
+        let keys = schema["required"].as_array().into_iter().flatten();
+        let mut keys: Vec<String> = keys.map(ToString::to_string).collect();
+        keys.sort();
+        keys
+    };
+    for (side, of, end) in [
+        ("requests", "agent", "Request"),
+        ("answers", "client", "Response"),
+    ] {
+        for (method, demands) in own[side].as_object().expect("methods") {
+            let mut definitions = published["$defs"].as_object().expect("types").iter();
+            let (_, definition) = definitions
+                .find(|(name, schema)| {
+                    schema["x-method"] == **method && schema["x-side"] == of && name.ends_with(end)
+                })
+                .unwrap_or_else(|| panic!("`{method}` is not published"));
+            assert_eq!(required(demands), required(definition), "{method}");
+        }
+    }
+}

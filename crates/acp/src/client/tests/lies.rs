@@ -275,6 +275,11 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Write", "kind": "edit", "status": "failed",
         "rawInput": {"path": "a.txt", "content": "no"},
     }));
+    let ls = call(2, "execute", json!({"cmd": "ls"}), json!([]));
+    let refused_late = refused.replace(
+        "  - agentPermission",
+        "  - runCmd: {cmd: ls}\n  - agentPermission",
+    );
     let made =
         script("  - runCmd: {cmd: 'echo hi > made.txt'}\n  - assert: {fs: {exists: [made.txt]}}\n");
     let ran = call(
@@ -318,9 +323,24 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
             vec![
                 ask("reject_once"),
                 Action::Write("a.txt", "no".to_owned()),
-                failed,
+                failed.clone(),
             ],
             "does not have the content of the script",
+        ),
+        (
+            &refused_late,
+            vec![
+                ls.clone(),
+                ask("reject_once"),
+                Action::Write("a.txt", "no".to_owned()),
+                failed.clone(),
+            ],
+            "expected: another content",
+        ),
+        (
+            &refused_late,
+            vec![ls, ask("reject_once"), failed.clone()],
+            "",
         ),
         (
             &made,
