@@ -132,7 +132,7 @@ impl Conversation {
         state.n_bytes = 0;
     }
 
-    /// Looks at what may be another way by the end of the turn.
+    /// Looks at what may have changed again by the end of the turn.
     pub(super) async fn look(&self) {
         let root = &self.root;
         let due: Vec<AwaitedCheck> = {

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use crate::AcpOptions;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::McpServer;
+use cuecard_timeline::model::{McpServer, Timeline};
 use cuecard_workspace::probe;
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +82,7 @@ impl Driver {
     pub(super) async fn drive(
         self: &Arc<Self>,
         script: IndexedScript,
-        (folder, files): (&Path, SessionFolder),
+        folder: SessionFolder,
         environment: &[(OsString, OsString)],
         connection: Connection,
         stop: &CancellationToken,
@@ -94,16 +93,15 @@ impl Driver {
             process,
         } = connection;
         let (peer, frames) = Peer::new();
-        let conversation =
-            Conversation::new(peer, self.telling.clone(), folder.to_owned(), environment);
+        let root = folder.root.clone();
+        let conversation = Conversation::new(peer, self.telling.clone(), root, environment);
         let conversation = Arc::new(conversation);
         let for_faults = self.clone();
         let writing =
             tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
         let mut listening = tokio::spawn(conversation.clone().listen(input));
         let timeline = script.1.timeline.clone();
-        let agents = (conversation.clone(), writing);
-        let mut talk = Talk::new(self.clone(), agents, script, (folder, files));
+        let mut talk = Talk::new(self.clone(), conversation.clone(), script, folder, writing);
         let stopped = tokio::select! {
             played = talk.play() => played.err(),
             () = stop.cancelled() => Some(Stopped::Told),
@@ -125,7 +123,7 @@ impl Driver {
         conversation.terminals.close();
         conversation.peer.close();
         // What waits to be read by an agent that doesn't is given up.
-        let mut files = std::mem::take(&mut talk.files);
+        let folder = std::mem::take(&mut talk.session_folder);
         let written = talk.end_writing(stopped.is_some()).await;
         let (status, errors) = match process {
             Some(process) => process.end().await,
@@ -135,26 +133,7 @@ impl Driver {
         let _ = tokio::time::timeout(LAST_WORDS, &mut listening).await;
         listening.abort();
         if stopped.is_none() && self.options.offers_tools {
-            for path in files.late() {
-                let message = format!("the agent changed `{path}` after its last answer");
-                let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
-                conversation.found(found).await;
-            }
-            let mut events = timeline.events.iter();
-            let is_prepared = events.all(|event| !is_for_others(&event.kind));
-            for artifact in timeline
-                .expectations
-                .artifacts
-                .iter()
-                .filter(|_| is_prepared)
-            {
-                if !probe::exists(folder, &artifact.pattern).holds {
-                    let message = format!("no file matches `{}`", artifact.pattern);
-                    let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
-                    let found = found.at(&timeline.source, artifact.span);
-                    conversation.found(found).await;
-                }
-            }
+            look_at_end(&conversation, &timeline, folder).await;
         }
         if let Some(Stopped::Gone) = stopped
             && written != WriterEnd::Crashed
@@ -208,5 +187,30 @@ impl Driver {
         };
         self.telling.end(writer, &mut verdict).await;
         verdict
+    }
+}
+
+/// Looks into the folder of a session that is over.
+async fn look_at_end(conversation: &Conversation, timeline: &Timeline, mut folder: SessionFolder) {
+    for path in folder.late() {
+        let message = format!("the agent changed `{path}` after its last answer");
+        let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
+        conversation.found(found).await;
+    }
+    if timeline
+        .events
+        .iter()
+        .any(|event| is_for_others(&event.kind))
+    {
+        // What is expected may be the work of others.
+        return;
+    }
+    for artifact in &timeline.expectations.artifacts {
+        if !probe::exists(&folder.root, &artifact.pattern).holds {
+            let message = format!("no file matches `{}`", artifact.pattern);
+            let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+            let found = found.at(&timeline.source, artifact.span);
+            conversation.found(found).await;
+        }
     }
 }

@@ -282,11 +282,7 @@ impl Wanted<'_> {
     pub(super) fn file_effect(&self) -> Option<(&str, FileEffect<'_>)> {
         match self {
             Self::Edit(edit) => {
-                let effect = match (edit.old_text, edit.new_text) {
-                    (_, None) => FileEffect::Counts(edit.counts.0, edit.counts.1),
-                    (Some(old), Some(new)) => FileEffect::Replaces(old, new, false),
-                    (None, Some(new)) => FileEffect::Is(new),
-                };
+                let effect = FileEffect::of_edit(edit.old_text, edit.new_text, edit.counts);
                 Some((edit.path, effect))
             }
             Self::Call(call, _) => FileEffect::of_call(call),

@@ -21,7 +21,7 @@ use crate::script::updates::absolute;
 /// The folder of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionFolder {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     /// All that changes in a folder of our own. Into one of the user's others write, too.
     changes: Option<FolderChanges>,
     /// The hidden files that it had before the agent came: agents keep files of their own there.

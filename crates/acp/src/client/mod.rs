@@ -154,9 +154,8 @@ impl ReadyClient {
             match connect() {
                 Ok(connection) => {
                     let script = (scenario_idx, script.clone());
-                    let folder = (&*folder.path, seen);
                     driver
-                        .drive(script, folder, environment, connection, stop)
+                        .drive(script, seen, environment, connection, stop)
                         .await;
                 }
                 Err(problem) => driver.could_not_run(problem).await,

@@ -57,7 +57,9 @@ impl Talk {
             let awaited = std::mem::take(&mut self.conversation.state().awaited.files);
             let files = (&*self.planned, &*awaited);
             let told = (&*seen, &compared, is_cut);
-            let found = self.files.look(&script, &segment.events, files, told);
+            let found = self
+                .session_folder
+                .look(&script, &segment.events, files, told);
             compared.differences.extend(found);
         }
         if !self.has_thoughts && self.missed_thoughts.is_none() {
@@ -270,7 +272,7 @@ impl Talk {
     /// Settles which files a turn is to change, before it begins.
     pub(super) fn plan(&mut self, expected: &Expected<'_>, events: &Range<usize>) {
         if self.driver.options.offers_tools {
-            self.planned = self.files.plan(&self.script.1, expected, events);
+            self.planned = self.session_folder.plan(&self.script.1, expected, events);
         }
     }
 

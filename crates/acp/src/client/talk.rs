@@ -40,7 +40,7 @@ pub(super) struct Talk {
     pub(super) conversation: Arc<Conversation>,
     pub(super) script: IndexedScript,
     pub(super) folder: String,
-    pub(super) files: SessionFolder,
+    pub(super) session_folder: SessionFolder,
     /// The files that the turn is to change.
     pub(super) planned: Vec<PlannedFile>,
     /// The text of the prompt, and whether it has more than that.
@@ -69,17 +69,18 @@ pub(super) struct Talk {
 impl Talk {
     pub(super) fn new(
         driver: Arc<Driver>,
-        (conversation, writing): (Arc<Conversation>, JoinHandle<WriterEnd>),
+        conversation: Arc<Conversation>,
         script: IndexedScript,
-        (folder, files): (&Path, SessionFolder),
+        session_folder: SessionFolder,
+        writing: JoinHandle<WriterEnd>,
     ) -> Self {
         Self {
             began: driver.telling.clock.now(),
             driver,
             conversation,
             script,
-            folder: folder.to_string_lossy().into_owned(),
-            files,
+            folder: session_folder.root.to_string_lossy().into_owned(),
+            session_folder,
             planned: Vec::new(),
             prompt: (String::new(), false),
             writing,

@@ -21,6 +21,19 @@ pub(crate) enum FileEffect<'s> {
 }
 
 impl<'s> FileEffect<'s> {
+    /// What an edit from one text to another does, or one of which only the numbers of lines are known.
+    pub(crate) fn of_edit(
+        old: Option<&'s str>,
+        new: Option<&'s str>,
+        (added, removed): (Option<u64>, Option<u64>),
+    ) -> Self {
+        match (old, new) {
+            (_, None) => Self::Counts(added, removed),
+            (Some(old), Some(new)) => Self::Replaces(old, new, false),
+            (None, Some(new)) => Self::Is(new),
+        }
+    }
+
     /// The file that a call changes, and how.
     pub(crate) fn of_call(call: &'s ToolUse) -> Option<(&'s str, Self)> {
         if call_kind(&call.tool, &call.args) != "edit" {

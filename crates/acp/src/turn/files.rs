@@ -40,11 +40,9 @@ impl Turn {
             )
             .await;
         }
-        let effect = match (&edit.old_text, &edit.new_text) {
-            (Some(old), Some(new)) => FileEffect::Replaces(old, new, false),
-            (None, Some(new)) => FileEffect::Is(new),
-            (_, None) => FileEffect::Counts(edit.lines_added, edit.lines_removed),
-        };
+        let counts = (edit.lines_added, edit.lines_removed);
+        let effect =
+            FileEffect::of_edit(edit.old_text.as_deref(), edit.new_text.as_deref(), counts);
         let written = match can_write {
             true => self.write(&path, effect).await,
             false => Ok(()),

@@ -225,6 +225,7 @@ impl Turn {
         if let Some((path, effect)) = FileEffect::of_call(call)
             && call.status == ToolStatus::Ok
             && self.agent.client_can("/fs/writeTextFile")
+            && self.agent.client_can("/fs/readTextFile")
         {
             let path = updates::absolute(path, &self.session.folder);
             // Where the file is another one, the call is only shown.

@@ -469,3 +469,22 @@ async fn what_others_play_is_not_asserted() {
     ];
     assert_eq!(found_with(&script, actions).await, "");
 }
+
+/// The stand-in is honest, too: what it tells of files, it writes through its client.
+#[tokio::test]
+async fn the_stand_in_makes_the_edits_that_it_tells() {
+    agree(
+        "\
+name: w
+timeline:
+  - userInputs: [[0, Go]]
+  - writeFile: {path: a.txt, content: \"one\\n\"}
+  - appendFile: {path: a.txt, content: \"two\\n\"}
+  - editFile: {path: a.txt, old_string: one, new_string: three}
+  - writeFile: {path: b.txt, content: no}
+    status: error
+  - assert: {fs: {contains: [{path: a.txt, regex: \"^three\\ntwo\\n$\"}], notExists: [b.txt]}}
+",
+    )
+    .await;
+}
