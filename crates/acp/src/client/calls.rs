@@ -95,6 +95,16 @@ impl Comparing<'_> {
                     return (found, true);
                 }
             }
+            // Those of a history are not of this session.
+            let is_in_turn = !self.prompt.0.is_empty();
+            let is_unknown = |id: &&String| is_in_turn && (self.printed)(id).is_none();
+            if let Some(id) = came.terminals.iter().find(is_unknown) {
+                let message = format!(
+                    "the call `{}` shows the terminal `{id}`, which was never created",
+                    cut(title, 80)
+                );
+                found.push(of_call(message, Vec::new()));
+            }
             if let Some(expected) = &wanted.result {
                 let mut differs = text.iter().map(|text| result_difference(expected, text));
                 let first = differs.next().flatten();

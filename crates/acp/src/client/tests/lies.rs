@@ -355,9 +355,10 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         ),
         (
             &sleeps,
-            vec![create, slept, release],
+            vec![create, slept.clone(), release],
             "it had not ended when its call did",
         ),
+        (&sleeps, vec![slept], "which was never created"),
         (&edits, vec![write("a.txt", "yes"), edited("yes")], ""),
         // Agents keep files of their own, and write a line end.
         (
