@@ -122,6 +122,11 @@ impl FolderChanges {
         folder
     }
 
+    /// The files that were there at the last look, relative to the folder.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.files.keys()
+    }
+
     /// What has changed since the last look, by path. A file whose content is the same has not.
     pub fn take(&mut self) -> Vec<FileChange> {
         let mut before = std::mem::take(&mut self.files);
