@@ -375,13 +375,7 @@ const SCRIPT_PARAMETERS: &[&str] = &[
 
 fn is_script_tool(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    let words = [
-        "eval",
-        "script",
-        "run_code",
-        "runcode",
-        "wait_for_function",
-    ];
+    let words = ["eval", "script", "run_code", "runcode", "wait_for_function"];
     let mut parts = tool.split(['_', '-', '.']);
     tool == "execute"
         || parts.any(|part| part == "js")
