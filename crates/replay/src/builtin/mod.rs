@@ -104,15 +104,22 @@ pub fn refused_for_text(
     else {
         return None;
     };
-    let env = match step.params.member("env") {
-        Some(MemberRef::Template(Template::Object(members))) => members.as_slice(),
-        _ => &[],
+    let env: Vec<_> = match step.params.member("env") {
+        Some(MemberRef::Template(Template::Object(members))) => members
+            .iter()
+            .filter_map(|(name, value)| match name {
+                Template::Literal(Json::String(name)) => {
+                    Some((name.clone(), with_text(scenario, value)))
+                }
+                _ => None,
+            })
+            .collect(),
+        Some(MemberRef::Literal(Json::Object(members))) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), Text::from(as_text(value).as_ref())))
+            .collect(),
+        _ => Vec::new(),
     };
-    let env = env.iter().filter_map(|(name, value)| match name {
-        Template::Literal(Json::String(name)) => Some((name.clone(), with_text(scenario, value))),
-        _ => None,
-    });
-    let env: Vec<_> = env.collect();
     let refusal = policy.command_with_env(&with_text(scenario, command), &env);
     let refusal = refusal
         .err()

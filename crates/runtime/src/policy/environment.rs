@@ -73,7 +73,9 @@ const NAMES: &[&str] = &[
     "pytest_* make m4 gtk_* qt_* gio_* gst_* gdk_* vk_* sasl_* pkcs11_* ripgrep_config_path fzf_* javacmd scons* chrome_* \
      puppeteer_* playwright_* electron_* terragrunt_* packer_* compose_* aclocal_* ant_* gemrc condarc gviminit p4* \
      config_site pylintrc screenrc ackrc just_* flask_* django_* mpl* coverage_* swift_* caml_* libgl_* gdal_* \
-     magick_* krb5* texmf* shell_escape psmodulepath comspec pathext composer_* corepack_* jq_* *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
+     magick_* krb5* texmf* shell_escape psmodulepath comspec pathext composer_* corepack_* jq_* rm yacc lex co get makeinfo tex texi2dvi \
+     f77 pc lint m2c weave tangle sslkeylogfile direnv_* ocl_* gi_* ts_node_* aclocal autom4te qemu_* complus_* debuginfod_* \
+     ocamlpath sbcl_home cuda_path *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
     // Containers, clouds and databases.
     "docker_* podman_* container_host containers_* kube* helm* tf_* terraform_* ansible_* vault_* aws_* azure_* google_cloud_* \
      google_application_credentials gcloud_* cloudsdk_* boto_* pg* psql* mysql_* redis* sqlite_* mongo*",

@@ -62,28 +62,29 @@ const PROGRAMS: &[Program] = &[
     row("cat", "AbeEnsTtuv", Operands::Read),
     row("head tail", "n:c:qvz", Operands::Read),
     row("wc", "clmwL", Operands::Read),
-    row("ls", "1aAlhtrSRdFpis", Operands::Read),
+    row("ls", "1aAlhtrSRdFpisw:", Operands::Read),
     row("stat", "Lfc:t", Operands::Read),
     row("du", "ahscmkxd:", Operands::Read),
     row("realpath readlink", "efmnqsz", Operands::Read),
     row("cut", "d:f:c:b:s", Operands::Read),
-    row("sort", "nrufbdghiMVzsk:t:", Operands::Read),
-    row("nl tac rev", "", Operands::Read),
+    row("sort", "nrufbdghiMVzsmck:t:", Operands::Read),
+    row("nl", "b:s:w:", Operands::Read),
+    row("tac rev", "", Operands::Read),
     row("paste", "d:s", Operands::Read),
     row("comm", "123", Operands::Read),
     row("fold", "w:s", Operands::Read),
     row("od", "A:t:N:j:vabcdox", Operands::Read),
     row("base64", "diw:", Operands::Read),
     row(
-        "md5sum sha1sum sha256sum sha512sum cksum",
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum",
         "bt",
         Operands::Read,
     ),
     row("diff", "uqsiwbBNyaU:C:", Operands::Literal),
     row("cmp", "bsln:", Operands::Read),
     row(
-        "grep",
-        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:",
+        "grep egrep fgrep",
+        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:f=",
         Operands::Pattern,
     ),
     row("uniq", "cduizf:s:w:", Operands::Copy),
@@ -100,7 +101,8 @@ const PROGRAMS: &[Program] = &[
 ];
 
 /// Long options that change nothing of what the words of the programs above are.
-const LONG_OPTIONS: &str = "all block-size bytes color colour count delete fixed-strings force format human-readable ignore-case \
+const LONG_OPTIONS: &str = "all block-size bytes compact-output delimiter fields max-depth null number raw-input raw-output regexp-extended slurp sort \
+     tab color colour count delete fixed-strings force format human-readable ignore-case \
      invert-match line-number lines max-count no-clobber numeric-sort only-matching parents quiet recursive reverse \
      silent unique utc verbose version-sort word-regexp";
 
@@ -113,7 +115,8 @@ const UNREADABLE: &str = "for while until case select function [[ time coproc ev
 /// Programs that run what their words or their input say, and no known part of it is data. They never get data, even
 /// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
 const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh powershell busybox toybox env nice nohup setsid stdbuf \
-     timeout flock ionice chrt choom taskset prlimit setpriv setarch rbash ld.so cuecard uv poetry pipenv linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
+     timeout flock ionice chrt choom taskset prlimit setpriv setarch rbash ld.so cuecard uv poetry pipenv fakeroot gosu su-exec tini dumb-init xvfb-run dbus-run-session unbuffer pkexec \
+     start-stop-daemon faketime chronic hyperfine rsh mosh pdsh srun tmux screen direnv catch perf gnuplot clisp bb iex erl csi java linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
      sudo doas su runuser script rlwrap watch entr xargs parallel ssh sshpass docker podman systemd-run bwrap firejail python pypy \
      ipython node nodejs deno bun npx uvx pipx tsx ts-node perl ruby irb php lua luajit julia Rscript R tclsh wish expect osascript \
      groovy jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \

@@ -32,7 +32,7 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     if let Some(command) = rewritten(&source.symbols, &names) {
         let command = json(command);
         return format!(
-            "if the command may have the value, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
+            "if the command may have any value, also one that begins with `-`, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
         );
     }
     let command = shown.to_string();
@@ -133,11 +133,13 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
         is_lenient: true,
     };
     let script = scan(symbols, &binding).ok()?;
-    let mut redirections = script
-        .commands
-        .iter()
-        .flat_map(|command| &command.redirections);
-    let makes_file = redirections.any(Redirection::makes_file);
+    let makes_file = script.commands.iter().any(|command| {
+        command.redirections.iter().any(Redirection::makes_file)
+            || command
+                .program()
+                .is_some_and(|name| is_in("tee cp mv dd ln chmod install", name))
+    });
+    let mut assigns = false;
     let mut changes: Vec<((usize, usize), String)> = Vec::new();
     for command in &script.commands {
         // `NAME=value` before a program is no part of what it gets, and these run what follows them.
@@ -154,13 +156,22 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
         if assigned.any(|name| name.is_some_and(environment::is_obeyed)) {
             return None;
         }
+        assigns |= before.clone().any(Word::has_data);
         let words = &command.words[before.count()..];
-        let Some(name) = words.first() else {
+        let Some(first) = words.first() else {
             continue;
         };
-        let name = programs::base_name(name.literal()?);
+        let written = first.literal()?;
+        let name = programs::base_name(written);
+        assigns |= matches!(name, "export" | "local" | "readonly" | "for");
+        let is_runner = programs::is_runner(name) || is_in(RUN_WORDS, name);
         let is_fed = command.is_piped || script.has_document || !command.redirections.is_empty();
-        if (is_fed && reads_code(name, words)) || (makes_file && programs::is_runner(name)) {
+        let runs_input = is_runner && !reads_as_text(name, words);
+        if is_in("alias eval source . trap hash enable", written)
+            || (is_fed && (runs_input || programs::is_unreadable(written)))
+            || (makes_file && (is_runner || written.contains('/')))
+            || (assigns && runs_input)
+        {
             return None;
         }
         for at in 1..words.len() {
@@ -230,6 +241,7 @@ fn role(words: &[Word], at: usize) -> Role {
         _ if start.split('=').next().is_some_and(is_code_option) => Role::Code,
         "awk" | "gawk" | "mawk" | "jq" | "sed" if operands.next().is_none() => Role::Code,
         _ if is_in(RUN_WORDS, program) => Role::Code,
+        "git" if has("-c -x --exec rebase bisect submodule filter-branch config") => Role::Code,
         "docker" | "podman" if option == "-p" || (assigns && is_in("-e --env", option)) => {
             Role::Argument
         }
@@ -247,21 +259,27 @@ fn role(words: &[Word], at: usize) -> Role {
 }
 
 /// Programs, without their versions, whose words and input are code.
-const RUN_WORDS: &str = "ssh su script watch parallel xargs flock make gmake sqlite psql mysql mariadb mongosh duckdb redis-cli bc dc";
+const RUN_WORDS: &str = "at batch tmux screen kubectl ed ex ssh su script watch parallel xargs flock make gmake sqlite psql mysql mariadb mongosh duckdb redis-cli bc dc";
 
 fn is_in(names: &str, name: &str) -> bool {
     names.split(' ').any(|known| known == name)
 }
 
-/// Whether a program runs its input.
-fn reads_code(name: &str, words: &[Word]) -> bool {
-    let is_option = |word: &Word| word.beginning().starts_with('-');
-    let reads = |word: &Word| {
-        is_option(word) && !word.beginning().starts_with("--") && word.beginning().contains('s')
+/// Whether a program runs a file of the author, so that its input is only read.
+fn reads_as_text(name: &str, words: &[Word]) -> bool {
+    let file = words[1..]
+        .iter()
+        .find(|word| !word.beginning().starts_with('-'));
+    let is_file = |word: &Word| {
+        word.literal()
+            .is_some_and(|word| word.contains('.') && !word.starts_with("/dev"))
     };
-    is_in(RUN_WORDS, name)
-        || (programs::is_runner(name)
-            && (words[1..].iter().all(is_option) || (is_shell(name) && words.iter().any(reads))))
+    is_in("python node ruby perl php deno bun", name)
+        && words.len() > 1
+        && file.is_some_and(is_file)
+        && !words[1..]
+            .iter()
+            .any(|word| word.literal().is_some_and(is_script_option))
 }
 
 /// Whether a script follows: `-c`, `-ec`.

@@ -99,7 +99,7 @@ impl Rules<'_> {
             match programs::find(program) {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
-                    self.listed(name, listed, words)?;
+                    self.listed(name, listed, words, carried || reads_data)?;
                     let writes = match listed.operands {
                         Operands::Write | Operands::Filter | Operands::Copy => {
                             carried || reads_data
@@ -213,15 +213,20 @@ impl Rules<'_> {
         Err(Refusal::new(
             RefusalKind::Data,
             format!(
-                "the data of {} is a part of the option `{}`",
-                self.name_in(word),
+                "what follows the option `{}` is not known, and may be nothing",
                 word.beginning()
             ),
-            "write the value as a word of its own",
+            "write the value of the option as a word of its own",
         ))
     }
 
-    fn listed(&mut self, name: &str, program: &Program, words: &[Word]) -> Result<(), Refusal> {
+    fn listed(
+        &mut self,
+        name: &str,
+        program: &Program,
+        words: &[Word],
+        gets_data: bool,
+    ) -> Result<(), Refusal> {
         for word in words {
             self.check_quotes(word)?;
         }
@@ -229,7 +234,7 @@ impl Rules<'_> {
             Operands::Printed => Ok(()),
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
-            kind => {
+            _ => {
                 // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
                 let is_special = |word: &&Word| match word.beginning().contains('=') {
                     true => self.has_special(word, &['\\']),
@@ -252,9 +257,25 @@ impl Rules<'_> {
                 if name == "jq" && words.iter().any(loads) {
                     return deny("`jq` would load a module, which may be of data".to_owned());
                 }
-                self.options(name, program.options, kind, words)
+                if name == "set" && words.is_empty() {
+                    return deny("`set` prints all variables, and data in them".to_owned());
+                }
+                self.options(name, program, words, gets_data || self.has_written_data)
             }
         }
+    }
+
+    /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
+    fn check_known(&self, name: &str, word: &Word) -> Result<(), Refusal> {
+        let is_named =
+            word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
+        let is_known = word.literal().is_some() || word.has_data() || is_named;
+        if is_known && !word.has_pattern && !word.has_tilde {
+            return Ok(());
+        }
+        deny(format!(
+            "`{name}` has data, and a word that the shell makes and that may be an option or no word"
+        ))
     }
 
     /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
@@ -285,7 +306,7 @@ impl Rules<'_> {
                     .parts
                     .iter()
                     .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
-        if is_known && !counts && !self.has_special(format, &['%', '\\']) {
+        if is_known && !format.has_pattern && !counts && !self.has_special(format, &['%', '\\']) {
             return Ok(());
         }
         Err(Refusal::new(
@@ -305,30 +326,28 @@ impl Rules<'_> {
     fn options(
         &self,
         name: &str,
-        options: &str,
-        kind: Operands,
+        program: &Program,
         words: &[Word],
+        gets_data: bool,
     ) -> Result<(), Refusal> {
-        let mut split = words.iter().filter(|word| !word.is_quoted);
-        if split.any(|word| word.parts.contains(&Part::Variable))
-            && words.iter().any(|word| self.may_be_data(word))
-        {
-            return Err(Refusal::new(
-                RefusalKind::Data,
-                format!("a variable without quotes may be an option of `{name}`, which has data"),
-                "put double quotes around the variable",
-            ));
-        }
+        let (options, kind) = (program.options, program.operands);
         // An option may stand behind the words that it is about.
         let has = |letters: &[char]| {
-            let mut starts = words.iter().map(Word::beginning);
-            starts.any(|start| start.starts_with('-') && start.contains(letters))
+            let mut options = words.iter().filter_map(Word::literal);
+            options.any(|option| match option.strip_prefix("--") {
+                Some(long) => long == "recursive",
+                None => option.starts_with('-') && option.contains(letters),
+            })
         };
         let has_script = matches!(name, "grep" | "sed") && has(&['e']);
         let recurses = matches!(name, "grep" | "rm") && has(&['r', 'R']);
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
         for word in words {
+            let is_value = takes_value.is_some() || is_name;
+            if gets_data && !(is_value && word.is_quoted && !word.has_pattern) {
+                self.check_known(name, word)?;
+            }
             match takes_value.take() {
                 Some(true) => {
                     self.without_data(name, word)?;
@@ -354,7 +373,7 @@ impl Rules<'_> {
             }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
                 match option(options, word) {
-                    Some(_) if word.has_data() => return self.deny_attached(word),
+                    Some(_) if word.literal().is_none() => return self.deny_attached(word),
                     Some(value) => takes_value = value,
                     None if word.has_data() => return self.deny_attached(word),
                     None => {
@@ -404,9 +423,17 @@ impl Rules<'_> {
         };
         let is_known = match words {
             [] | [_] => true,
-            [operator, _] => is(operator, "-n -z -e -f -d -r -w -x -s -L -h"),
+            [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
+                return self.file(file, false);
+            }
+            [operator, _] => is(operator, "-n -z"),
+            [left, operator, right] if is(operator, "-nt -ot -ef") => {
+                return self
+                    .file(left, false)
+                    .and_then(|()| self.file(right, false));
+            }
             [left, operator, right] => {
-                is(operator, "= == != -nt -ot -ef")
+                is(operator, "= == !=")
                     || (is(operator, "-eq -ne -lt -le -gt -ge")
                         && [left, right].into_iter().all(|word| self.is_number(word)))
             }

@@ -243,6 +243,9 @@ impl Scanner<'_> {
                     if self.is_next(";;") || self.is_next(";&") {
                         return self.fail("a `;;`");
                     }
+                    if self.is_next("&>") {
+                        return self.fail("a `&>`");
+                    }
                     self.script.has_background |= self.is_next("&") && !self.is_next("&&");
                     if self.is_next("&&") {
                         self.take();
@@ -567,8 +570,20 @@ impl Scanner<'_> {
                     self.take();
                 }
                 Some(Symbol::Data(number)) => {
-                    word.is_quoted = true;
-                    self.data(&mut word, number, "\"", "\"");
+                    let digits = self.binding.integers[number].as_deref();
+                    // Before `<` it would name a descriptor.
+                    let next = self.symbols.get(self.at + 1);
+                    match digits.filter(|_| !matches!(next, Some(Symbol::Char('<' | '>')))) {
+                        Some(digits) => {
+                            self.script.output.push_str(digits);
+                            word.push_text(digits);
+                            self.at += 1;
+                        }
+                        None => {
+                            word.is_quoted = true;
+                            self.data(&mut word, number, "\"", "\"");
+                        }
+                    }
                 }
             }
         }
@@ -715,11 +730,12 @@ impl Scanner<'_> {
             Some(Symbol::Char('"')) if !is_quoted => return self.fail("a `$\"…\"`"),
             Some(Symbol::Char(character))
                 if character.is_ascii_alphanumeric()
-                    || matches!(character, '_' | '?' | '#' | '$' | '!' | '-' | '@' | '*') =>
+                    || matches!(character, '_' | '?' | '#' | '$' | '!' | '-') =>
             {
                 self.variable()?;
                 word.parts.push(Part::Variable);
             }
+            Some(Symbol::Char('@' | '*')) => return self.fail("`$@`"),
             _ => word.push('$'),
         }
         Ok(())
@@ -762,7 +778,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         match self.peek() {
-            Some(Symbol::Char('?' | '#' | '$' | '!' | '-' | '@' | '*')) => {
+            Some(Symbol::Char('?' | '#' | '$' | '!' | '-')) => {
                 self.take();
                 Ok(())
             }
