@@ -124,17 +124,6 @@ impl Places {
         let written = text.to_string();
         let is_option =
             |name: &str| name.starts_with('-') && !of_author.iter().any(|known| known == name);
-        if !text.is_trusted() && written.split('/').any(|name| name == "..") {
-            return Err(Refusal::new(
-                RefusalKind::Path,
-                format!(
-                    "the path `{}`{} has a `..`, so folders on the way may be made outside",
-                    shown(text),
-                    sources(text)
-                ),
-                "write the path without `..`",
-            ));
-        }
         if !text.is_trusted() && written.split('/').any(is_option) {
             return Err(Refusal::new(
                 RefusalKind::Path,

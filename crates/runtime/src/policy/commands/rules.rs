@@ -508,6 +508,12 @@ impl Rules<'_> {
         }
         let is_known = !word.has_tilde && !word.has_pattern && !self.is_elsewhere;
         let why = match self.text(word).filter(|_| is_known) {
+            // `mkdir -p` makes what is on the way.
+            Some(text)
+                if has_data && writes && text.to_string().split('/').any(|name| name == "..") =>
+            {
+                "that has a `..` and is made"
+            }
             Some(_) if has_data && self.moves_files => "beside `cp` or `mv`, which may move links",
             Some(text) => {
                 let path = match writes {
