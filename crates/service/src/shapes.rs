@@ -320,6 +320,21 @@ impl NewPrompt {
     }
 }
 
+impl NewPrompt {
+    /// Its text for comparing, as that of a scripted input: its text blocks, else the text of its first resource.
+    pub(crate) fn words(&self) -> String {
+        let Json::Array(blocks) = &self.prompt else {
+            return self.text().unwrap_or_default();
+        };
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        let resource = || blocks.iter().find_map(|block| block["resource"]["text"].as_str());
+        match texts.is_empty() {
+            true => resource().unwrap_or_default().to_owned(),
+            false => texts.join("\n"),
+        }
+    }
+}
+
 impl utoipa::PartialSchema for NewPrompt {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};

@@ -286,6 +286,7 @@ catalogue! {
     TIMELINE_NONE = "T-LOAD-20", "no timelines found";
     TIMELINE_REST_LATE = "T-REST-01", "an event after a final status";
     TIMELINE_REST_NO_END = "T-REST-02", "a timeline without a final status";
+    TIMELINE_REST_PROMPT = "T-REST-03", "a prompt that is not the scripted one";
     TIMELINE_RULE_SHAPE = "T-RULE-01", "incomplete rule";
     TIMELINE_CONDITION = "T-RULE-02", "invalid condition";
     TIMELINE_RULE_TYPES = "T-RULE-03", "a symbol is compared with a value of another type";
