@@ -59,16 +59,9 @@ pub(crate) fn stream(
 ) -> Result<Response, Problem> {
     let last = headers.get("last-event-id").filter(|id| !id.is_empty());
     let number = |id: &HeaderValue| id.to_str().ok()?.trim().parse::<usize>().ok();
-    let seen = match last.map(number) {
-        None => None,
-        Some(Some(seen)) => Some(seen),
-        Some(None) => {
-            let detail = "`Last-Event-ID` is the number of an event";
-            return Err(Problem::invalid(detail));
-        }
-    };
+    let seen = last.and_then(number);
     let n_events = session.n_events();
-    if seen.is_some_and(|seen| seen > n_events) {
+    if last.is_some() && seen.is_none_or(|seen| seen > n_events) {
         let detail = format!(
             "the session has {n_events} events so far: `Last-Event-ID` is of another session, or of an earlier run"
         );

@@ -380,7 +380,7 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
 ///
 /// `Last-Event-ID` resumes behind an event. With a filter, the events so far come as one document.
 #[utoipa::path(get, path = "/sessions/{id}/events", tag = "sessions",
-    params(("id" = String, Path), EventFilter, ("Last-Event-ID" = Option<u64>, Header)),
+    params(("id" = String, Path), EventFilter, ("Last-Event-ID" = Option<String>, Header)),
     responses(
         (status = 200, description = "Server-sent events, or a list if a filter is given",
             content((StreamedEvent = "text/event-stream"), (Listed<SessionEvent> = "application/json"))),
@@ -494,7 +494,7 @@ async fn info(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionInfo>>
 
 /// Streams what a terminal would show of a session
 #[utoipa::path(get, path = "/sessions/{id}/pty", tag = "sessions",
-    params(("id" = String, Path), ("Last-Event-ID" = Option<u64>, Header)),
+    params(("id" = String, Path), ("Last-Event-ID" = Option<String>, Header)),
     responses(
         (status = 200, description = "Server-sent events", content((StreamedEvent = "text/event-stream"))),
         (status = 204, description = "All was seen, and nothing more comes"),

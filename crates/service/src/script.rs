@@ -94,7 +94,20 @@ impl ServiceScript {
             parts.flat_map(|part| {
                 let acts = acts_of(&timeline.events[part.event_idx].kind, part.part);
                 let start_ms = schedule.events[part.event_idx].start_ms;
-                acts.into_iter().map(move |act| Step {
+                let act_of = move |mut act: StepAct| {
+                    // The pieces of a response are told apart from those of the next one.
+                    if let StepAct::Tell(event) = &mut act
+                        && matches!(
+                            part.part,
+                            EventPart::Think { .. } | EventPart::Assistant { .. }
+                        )
+                        && matches!(event["type"].as_str(), Some("message" | "thought"))
+                    {
+                        event["response_id"] = json!(format!("response_{}", part.event_idx));
+                    }
+                    act
+                };
+                acts.into_iter().map(act_of).map(move |act| Step {
                     at_ms: part.at_ms,
                     place: StepPlace {
                         event_idx: part.event_idx,

@@ -326,8 +326,15 @@ impl NewPrompt {
         let Json::Array(blocks) = &self.prompt else {
             return self.text().unwrap_or_default();
         };
-        let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-        let resource = || blocks.iter().find_map(|block| block["resource"]["text"].as_str());
+        let texts: Vec<&str> = blocks
+            .iter()
+            .filter_map(|block| block["text"].as_str())
+            .collect();
+        let resource = || {
+            blocks
+                .iter()
+                .find_map(|block| block["resource"]["text"].as_str())
+        };
         match texts.is_empty() {
             true => resource().unwrap_or_default().to_owned(),
             false => texts.join("\n"),

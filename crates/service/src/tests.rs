@@ -238,8 +238,8 @@ async fn whoever_comes_late_or_again_gets_what_is_missing_and_nothing_twice() {
         StatusCode::CONFLICT
     );
     for (id, status) in [
-        ("last", StatusCode::BAD_REQUEST),
-        ("-1", StatusCode::BAD_REQUEST),
+        ("last", StatusCode::CONFLICT),
+        ("-1", StatusCode::CONFLICT),
         ("", StatusCode::OK),
     ] {
         let request = Request::builder().uri("/api/v1/sessions/session-1/events");
