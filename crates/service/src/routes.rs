@@ -353,7 +353,7 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
         let detail = format!("a prompt has {} KiB at most", LONGEST_PROMPT >> 10);
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    let told = session.prompt(&text, &sent.words(), service.options.waits_for_prompts);
+    let told = session.prompt(&text, &sent.words(), &service.options);
     let told = match told {
         Ok(told) => told,
         Err(refused) => {

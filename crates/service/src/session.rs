@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::watch;
 
+use super::options::ServiceOptions;
 use super::script::{ServiceScript, StepPlace, is_final, message};
 
 /// No session tells more events: the prompts that clients send are bounded by that.
@@ -332,7 +333,7 @@ impl Session {
         &self,
         text: &str,
         words: &str,
-        is_waited_for: bool,
+        options: &ServiceOptions,
     ) -> Result<Option<Arc<Told>>, Refused> {
         let Some((_, script)) = &self.script else {
             return Err(Refused::Shown);
@@ -351,11 +352,13 @@ impl Session {
         if state.events.len() + state.prompts.len() >= MOST_EVENTS {
             return Err(Refused::Full);
         }
-        let told = match is_waited_for {
+        let told = match options.waits_for_prompts {
             true => {
                 let awaited_idx = state.n_taken + state.prompts.len();
                 let is_scripted = script.awaited.get(awaited_idx).is_some_and(|awaited| {
-                    let takes_any = awaited.is_keys || script.timeline.server.any_prompt;
+                    let takes_any = awaited.is_keys
+                        || options.takes_any_prompt
+                        || script.timeline.server.any_prompt;
                     takes_any || awaited.normal == normalise(words)
                 });
                 if !is_scripted {
