@@ -31,6 +31,9 @@ pub(crate) fn run(
             update_goldens: true,
             ..
         } => Some("`--update-goldens` is for `cuecard run`: an audit writes no expected screens"),
+        RunArgs {
+            report: Some(_), ..
+        } => Some("`--report` is for `cuecard run`"),
         _ => None,
     };
     if let Some(refused) = refused {

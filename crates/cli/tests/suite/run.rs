@@ -280,6 +280,37 @@ timeline:
     );
 }
 
+/// Prompts of more than text, and arguments that an agent's own tool does not have.
+#[test]
+fn blocks_of_prompts_are_the_same_through_every_mock() {
+    let scratch = program::scratch();
+    let timeline = r#"
+name: blocks
+acp: {capabilities: {promptCapabilities: {image: true, embeddedContext: true}}}
+timeline:
+  - userInputs:
+      - relativeTime: 0
+        input:
+          - {type: text, text: "What is this?"}
+          - {type: image, mimeType: image/png, data: "iVBORw0KGgo="}
+          - {type: resource, resource: {uri: "file:///a.txt", mimeType: text/plain, text: "notes"}}
+          - {type: resource_link, uri: "file:///b.txt", name: b.txt}
+  - llmResponse: [{assistant: [[0, "A picture."]]}]
+  - grep: {pattern: "a", path: ".", "-n": true, "-i": true}
+    result: "x"
+  - llmResponse: [{assistant: [[0, "Done."]]}]
+"#;
+    scratch.write("blocks.yaml", timeline).expect("writable");
+    let finished = program::run(&scratch, &["parity", "blocks.yaml"]);
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    assert_eq!(
+        finished.stdout.matches("4 the same").count(),
+        7,
+        "{}",
+        finished.stdout
+    );
+}
+
 /// A run that depends on what is around it is found out; one that does not is the same each time.
 #[test]
 fn what_differs_from_run_to_run_is_named() {

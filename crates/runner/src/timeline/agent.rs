@@ -15,12 +15,13 @@ use super::{RunOptions, RunPlaces};
 
 /// How long our own agent may take to start.
 const OWN_START: Duration = Duration::from_secs(60);
-/// How long another program may take to start an agent.
+/// How long another program may take to start an agent before the first prompt, and after it.
 const START: Duration = Duration::from_secs(2);
-/// How long a step of the agent's may take beyond its own time limits.
-const STEP: Duration = Duration::from_secs(150);
+const LATE_START: Duration = Duration::from_secs(10);
 /// How long an agent may go on talking once the timeline is over.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+const NO_AGENT: &str = "the program under test starts no agent that plays this timeline";
 
 /// An agent that waits for us to say when each step is due.
 pub(super) struct Agent {
@@ -51,17 +52,26 @@ impl Agent {
             return false;
         }
         loop {
-            let said = tokio::time::timeout(STEP, self.channel.next()).await;
-            match said {
-                Ok(Some(FromAgent::Done(done))) if done == idx => return true,
-                Ok(Some(said)) => executor.hear(said).await,
-                Ok(None) | Err(_) => return false,
+            match self.channel.next().await {
+                Some(FromAgent::Done(done)) if done == idx => return true,
+                Some(said) => executor.hear(said).await,
+                None => return false,
             }
         }
     }
 
     /// The timeline is over: what the agent still has to say is taken over.
     pub(super) async fn end(mut self, executor: &mut Executor<'_>) {
+        let judgements = async {
+            // An agent of ACP judges a prompt once it has answered it.
+            while self.speaks_acp && executor.unjudged().next().is_some() {
+                match self.channel.next().await {
+                    Some(said) => executor.hear(said).await,
+                    None => break,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, judgements).await;
         let _ = self.channel.send(&FromExecutor::End).await;
         let last_words = async {
             while let Some(said) = self.channel.next().await {
@@ -81,6 +91,8 @@ impl Executor<'_> {
                     self.record_of_player(vec![event]);
                 }
             }
+            // What it judged is taken over from its trace.
+            FromAgent::Found(found) if found.code == codes::MODEL_ASSERT_FAILED.name() => {}
             FromAgent::Found(found) => {
                 let found = self.found_by_agent(found);
                 match found.severity {
@@ -152,19 +164,51 @@ impl Executor<'_> {
         words
     }
 
-    /// Waits for the agent; none if the program never starts one, which is found.
-    pub(super) async fn meet(
-        &mut self,
-        listener: UnixListener,
-        is_own: bool,
-    ) -> Result<Option<Agent>, Diagnostic> {
-        let limit = if is_own { OWN_START } else { START };
+    /// Waits for our own agent.
+    pub(super) async fn meet_own(&mut self, listener: &UnixListener) -> Result<Agent, Diagnostic> {
+        let met = self.meet(listener, OWN_START).await;
+        met.ok_or_else(|| {
+            let found = Diagnostic::error(codes::TERMINAL_START, NO_AGENT);
+            let shown = self
+                .terminal
+                .as_ref()
+                .map(|terminal| terminal.screen().text());
+            let shown = shown.unwrap_or_default();
+            found.with_note(format!("the screen:\n{}", shown.trim_end()))
+        })
+    }
+
+    /// Waits for an agent that the program under test starts: not for long, as it may do so once the first prompt has come.
+    pub(super) async fn meet_early(&mut self, listener: UnixListener) {
+        self.agent = self.meet(&listener, START).await;
+        if self.agent.is_none() {
+            self.listener = Some(listener);
+        }
+    }
+
+    /// Waits for an agent that has not come before the first prompt, if there may be one. That there is none is found.
+    pub(super) async fn meet_late(&mut self) {
+        let Some(listener) = self.listener.take() else {
+            return;
+        };
+        self.agent = self.meet(&listener, LATE_START).await;
+        if self.agent.is_some() {
+            return;
+        }
+        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, NO_AGENT)
+            .with_note(
+                "what the timeline says about the agent is not looked at; its times are kept",
+            )
+            .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
+        self.find(found).await;
+    }
+
+    /// The agent that connects before `limit`; nothing if none does, or if the program ends.
+    async fn meet(&mut self, listener: &UnixListener, limit: Duration) -> Option<Agent> {
         let name = self.script.name().to_owned();
         let met = async {
             loop {
-                let Ok((stream, _)) = listener.accept().await else {
-                    return None;
-                };
+                let (stream, _) = listener.accept().await.ok()?;
                 let mut channel = Channel::new(stream);
                 while let Some(said) = channel.next::<FromAgent>().await {
                     let speaks_acp = matches!(said, FromAgent::HelloAcp(_));
@@ -183,29 +227,11 @@ impl Executor<'_> {
                 }
             }
         };
-        let Some(terminal) = &mut self.terminal else {
-            return Ok(None);
-        };
-        let met = tokio::select! {
+        let terminal = self.terminal.as_mut()?;
+        tokio::select! {
             met = tokio::time::timeout(limit, met) => met.ok().flatten(),
             _ = terminal.ended() => None,
-        };
-        if met.is_some() {
-            return Ok(met);
         }
-        let message = "the program under test starts no agent that plays this timeline";
-        if is_own {
-            let found = Diagnostic::error(codes::TERMINAL_START, message);
-            let shown = terminal.screen().text();
-            return Err(found.with_note(format!("the screen:\n{}", shown.trim_end())));
-        }
-        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, message)
-            .with_note(
-                "what the timeline says about the agent is not looked at; its times are kept",
-            )
-            .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
-        self.find(found).await;
-        Ok(None)
     }
 
     /// A finding of the agent's, at its place.

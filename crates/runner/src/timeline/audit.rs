@@ -254,8 +254,11 @@ async fn events_of(
         let last = normalised(&last, &terminal, places);
         events.push(format!("screen in the end: {last}"));
     }
-    for (path, content) in outcome.workspace.iter().flat_map(|root| contents(root)) {
-        events.push(plain(&format!("file {path}: {content}")));
+    if let Some(root) = &outcome.workspace {
+        let (contents, beyond) = contents(root);
+        let contents = contents.into_iter();
+        events.extend(contents.map(|(path, content)| plain(&format!("file {path}: {content}"))));
+        events.extend(beyond.map(|path| format!("files from `{path}` on: not compared")));
     }
     events.push(format!("status {}", outcome.status.as_str()));
     let failed = outcome.status == RunStatus::Failed;

@@ -314,6 +314,7 @@ catalogue! {
     TERMINAL_TIMEOUT = "T-TERM-13", "a run takes too long";
     TERMINAL_COMMAND = "T-TERM-14", "a command of the user failed";
     TERMINAL_STUCK = "T-TERM-15", "a real agent does not come to the next step";
+    TERMINAL_KILLED = "T-TERM-16", "a program that had to be killed";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time before the previous event";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a decreasing time in a tool execution";
     TIMELINE_TIME_BASE = "T-TIME-03", "the base moves to a time in the past";
