@@ -169,7 +169,7 @@ pub(crate) struct SessionEvent {
     pub(crate) ts: String,
     /// Its number in the session, from 1; in a stream, the id of the event.
     pub(crate) id: u64,
-    /// The rest: `status`; `level`, `message`, `stream`; `role`, `content`; `thought`; `tool_name`, `tool_args`,
+    /// The rest: `status`; `level`, `message`, `stream`; `role`, `content`, `response_id`; `thought`; `tool_name`, `tool_args`,
     /// `tool_execution_id`; `tool_output`, `exit_code`; `file_path`, `lines_added`, `lines_removed`, `description`;
     /// `path`, `oldText`, `newText`, `truncated`.
     #[serde(flatten)]

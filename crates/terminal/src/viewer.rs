@@ -150,7 +150,7 @@ impl View<'_> {
             }
             false => {
                 let [left, right] =
-                    Layout::vertical([Constraint::Max(rows + 2), Constraint::Min(4)]).areas(body);
+                    Layout::vertical([Constraint::Max(rows + 2), Constraint::Min(8)]).areas(body);
                 (left, right)
             }
         };
@@ -264,9 +264,13 @@ mod tests {
     use super::*;
 
     fn shown(width: u16, height: u16, position: usize) -> String {
+        shown_beside((20, 3), width, height, position)
+    }
+
+    fn shown_beside(screen: (u16, u16), width: u16, height: u16, position: usize) -> String {
         let mut screen = Screen::new(&TerminalConfig {
-            width: 20,
-            height: 3,
+            width: screen.0,
+            height: screen.1,
             ..TerminalConfig::default()
         });
         screen.print("\x1b[31mred\x1b[0m 日本".as_bytes());
@@ -274,6 +278,10 @@ mod tests {
             at: Duration::from_millis(nth * 100),
             what: match nth {
                 5 => "event 5 is longer than its line".to_owned(),
+                6 => format!(
+                    "assertion text.contains[0] fail: {:?}",
+                    "word ".repeat(30) + "end"
+                ),
                 nth => format!("event {nth}"),
             },
             holds: (nth == 3).then_some(false),
@@ -318,6 +326,8 @@ mod tests {
             below.contains("event 5 is longer") && below.contains("than its line"),
             "{below}"
         );
+        let expected = shown_beside((80, 24), 110, 30, 6);
+        assert!(expected.contains("word end\""), "{expected}");
         // Too little room is no reason to fail.
         shown(5, 4, 0);
     }
