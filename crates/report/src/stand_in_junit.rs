@@ -102,7 +102,13 @@ pub fn write_runs(command: &str, runs: &[PlayedRun<'_>], out: impl Write) -> io:
                 .iter()
                 .map(|found| render(found, Style::default()));
             let lines: Vec<String> = lines.collect();
-            status = non_success(NonSuccessKind::Error, error, "", &lines);
+            let mut errors = run.findings.iter();
+            let first = errors.find(|found| found.severity == Severity::Error);
+            let (message, code) = match first {
+                Some(first) => (format!("{error}: {}", first.message), first.code.name()),
+                None => (error.to_owned(), ""),
+            };
+            status = non_success(NonSuccessKind::Error, &message, code, &lines);
         }
         let mut case = TestCase::new(run.name, status);
         case.set_classname(run.file);

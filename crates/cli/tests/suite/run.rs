@@ -332,11 +332,14 @@ timeline:
         ("pwd | tr -dc / | wc -c", 1),
         ("head -c 8 /dev/urandom | od -An -c", 1),
         ("head -c 8 /dev/urandom > random.bin", 1),
+        ("seq -f %05g 10500 | xargs touch", 0),
     ] {
         scratch
             .write("audited.yaml", timeline(command))
             .expect("writable");
-        let args = ["audit", "--json", "audited.yaml", "--runs", "6"];
+        let has_many_files = command.starts_with("seq");
+        let n_runs = if has_many_files { "2" } else { "6" };
+        let args = ["audit", "--json", "audited.yaml", "--runs", n_runs];
         let finished = program::run(&scratch, &args);
         assert_eq!(
             finished.code(),
@@ -346,6 +349,8 @@ timeline:
         );
         let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
         let difference = &json["scenarios"][0]["difference"];
+        let beyond = &json["scenarios"][0]["not_compared_from"];
+        assert_eq!(beyond.is_string(), has_many_files, "{json:#}");
         if exit == 1 {
             let first = difference["first"].as_str().expect("an event");
             let is_of_file = first.starts_with("file random.bin: ");
