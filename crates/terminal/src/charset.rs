@@ -15,8 +15,8 @@ enum State {
     #[default]
     Text,
     Escape,
-    /// Which of the two character sets is named next.
-    Set(usize),
+    /// Within a sequence that names a character set, one of the two or another, or something like it.
+    Set(Option<usize>),
     Csi,
     /// A title or the like, up to its end.
     Command,
@@ -75,8 +75,9 @@ impl Charset {
                     self.state = State::Csi;
                 }
                 (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => self.state = State::Command,
-                (State::Escape, b'(') => self.state = State::Set(0),
-                (State::Escape, b')') => self.state = State::Set(1),
+                (State::Escape, b'(') => self.state = State::Set(Some(0)),
+                (State::Escape, b')') => self.state = State::Set(Some(1)),
+                (State::Escape, b' '..=b'/') => self.state = State::Set(None),
                 (State::Escape, _) => {
                     match byte {
                         b'7' => self.saved = self.mode,
@@ -87,7 +88,9 @@ impl Charset {
                     self.state = State::Text;
                 }
                 (State::Set(set), _) => {
-                    self.mode.draws[*set] = byte == b'0';
+                    if let Some(set) = set {
+                        self.mode.draws[*set] = byte == b'0';
+                    }
                     self.state = State::Text;
                 }
                 (State::Csi, b'@'..=b'~') => {
@@ -165,6 +168,7 @@ mod tests {
     #[test]
     fn hidden_text_is_spaces() {
         assert_eq!(plain(&[b"a\x1b[8mb\x1b[28mc"]), "a\x1b[8m \x1b[28mc");
+        assert_eq!(plain(&[b"\x1b[8m\x1b#8\x1b%Gb"]), "\x1b[8m\x1b#8\x1b%G ");
         let output = "\x1b[31;8m日é\u{301}\n\x1b[mx".as_bytes();
         let pieces: Vec<&[u8]> = output.chunks(1).collect();
         assert_eq!(plain(&pieces), "\x1b[31;8m   \n\x1b[mx");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, find_code};
 use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor};
-use cuecard_trace::Event;
+use cuecard_trace::{Event, EventData, MessageReceived};
 use tokio::net::UnixListener;
 
 use super::executor::Executor;
@@ -186,14 +186,33 @@ impl Executor<'_> {
         }
     }
 
-    /// Waits for an agent that has not come before the first prompt, if there may be one. That there is none is found.
-    pub(super) async fn meet_late(&mut self) {
+    /// Looks for an agent that has not come yet: for a while once there is a prompt for it, else only whether it is there.
+    pub(super) async fn meet_late(&mut self, has_prompt: bool) {
         let Some(listener) = self.listener.take() else {
             return;
         };
-        self.agent = self.meet(&listener, LATE_START).await;
-        if self.agent.is_some() {
-            return;
+        let limit = if has_prompt {
+            LATE_START
+        } else {
+            Duration::ZERO
+        };
+        self.agent = self.meet(&listener, limit).await;
+        match self.agent {
+            None if has_prompt => self.find_no_agent().await,
+            None => self.listener = Some(listener),
+            Some(_) if self.speaks_acp() => {}
+            Some(_) => self.tell_not_evaluated().await,
+        }
+    }
+
+    /// No agent will come.
+    pub(super) async fn find_no_agent(&mut self) {
+        for content in self.typed.clone() {
+            let role = "user".to_owned();
+            self.record(EventData::MessageReceived(MessageReceived {
+                role,
+                content,
+            }));
         }
         let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, NO_AGENT)
             .with_note(
@@ -201,36 +220,33 @@ impl Executor<'_> {
             )
             .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
         self.find(found).await;
+        self.tell_not_evaluated().await;
     }
 
     /// The agent that connects before `limit`; nothing if none does, or if the program ends.
     async fn meet(&mut self, listener: &UnixListener, limit: Duration) -> Option<Agent> {
-        let name = self.script.name().to_owned();
-        let met = async {
-            loop {
-                let (stream, _) = listener.accept().await.ok()?;
-                let mut channel = Channel::new(stream);
-                while let Some(said) = channel.next::<FromAgent>().await {
-                    let speaks_acp = matches!(said, FromAgent::HelloAcp(_));
-                    match said {
-                        FromAgent::Hello(played) | FromAgent::HelloAcp(played) => {
-                            if played != name {
-                                break;
-                            }
-                            return Some(Agent {
-                                channel,
-                                speaks_acp,
-                            });
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        };
+        let until = self.clock.now() + limit;
         let terminal = self.terminal.as_mut()?;
-        tokio::select! {
-            met = tokio::time::timeout(limit, met) => met.ok().flatten(),
-            _ = terminal.ended() => None,
+        loop {
+            let rest = until.saturating_sub(self.clock.now());
+            let (stream, _) = tokio::select! {
+                accepted = tokio::time::timeout(rest, listener.accept()) => accepted.ok()?.ok()?,
+                _ = terminal.ended() => return None,
+            };
+            let mut channel = Channel::new(stream);
+            let hello = tokio::time::timeout(START, channel.next::<FromAgent>()).await;
+            let (played, speaks_acp) = match hello {
+                Ok(Some(FromAgent::Hello(played))) => (played, false),
+                Ok(Some(FromAgent::HelloAcp(played))) => (played, true),
+                _ => continue,
+            };
+            // Another one plays another timeline.
+            if played == self.script.name() {
+                return Some(Agent {
+                    channel,
+                    speaks_acp,
+                });
+            }
         }
     }
 

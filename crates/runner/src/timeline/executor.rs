@@ -248,12 +248,8 @@ impl<'a> Executor<'a> {
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
             }
-            if matches!(step.role, StepRole::Prompt(_)) && self.listener.is_some() {
-                self.meet_late().await;
-                if !self.speaks_acp() {
-                    self.tell_not_evaluated().await;
-                }
-            }
+            self.meet_late(matches!(step.role, StepRole::Prompt(_)))
+                .await;
             let of_model = self.model.as_mut().map(|model| &mut model.hold);
             let of_service = self.simulation.as_mut().map(|service| &mut service.hold);
             if let Some(hold) = of_model.or(of_service) {
@@ -287,8 +283,8 @@ impl<'a> Executor<'a> {
         if self.mode() == RunMode::Simulate && !self.is_stuck {
             self.told_above(usize::MAX).await;
         }
-        if self.listener.is_some() && !self.is_stuck {
-            self.meet_late().await;
+        if self.listener.take().is_some() {
+            self.find_no_agent().await;
         }
         if let Some(agent) = self.agent.take() {
             let goes_on = agent.speaks_acp;
