@@ -171,14 +171,17 @@ impl Executor<'_> {
                         .await;
                 }
                 // The program under test is a client of ACP, or should be.
-                None if self.is_with_client() => self.of_agent.push(AgentCheck {
-                    event_idx,
-                    key: check.key.clone(),
-                    span: check.span,
-                }),
+                None if self.is_with_client()
+                    && matches!(check.check, TimelineCheck::AcpSession { .. }) =>
+                {
+                    self.of_agent.push(AgentCheck {
+                        event_idx,
+                        key: check.key.clone(),
+                        span: check.span,
+                    });
+                }
                 None => {
-                    let message =
-                        format!("`{}` is not evaluated: it needs an ACP client", check.key);
+                    let message = format!("`{}` can't be evaluated in this run", check.key);
                     let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                         .at(&self.script.timeline.source, check.span);
                     let found = self.findings.strictly_noted(found);
