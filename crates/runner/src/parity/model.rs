@@ -1,8 +1,12 @@
 //! The APIs of a model: a client goes through a conversation, with the tools of the timeline.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use cuecard_llm::{LlmOptions, MockLlm};
+use cuecard_runtime::text_file::folder_of;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
@@ -143,6 +147,8 @@ struct Client {
     endpoint: Endpoint,
     /// Names of tools with their schemas.
     tools: Vec<(String, Json)>,
+    /// Where the files of the timeline are.
+    folder: PathBuf,
     /// The conversation, as the API has it.
     history: Vec<Json>,
 }
@@ -163,6 +169,7 @@ impl Client {
                 _ => Endpoint::Chat,
             },
             tools: tools_of(timeline),
+            folder: folder_of(Path::new(timeline.source.name())).to_owned(),
             history: Vec::new(),
         })
     }
@@ -195,9 +202,11 @@ impl Client {
         };
         let mime_type = &media.mime_type;
         let data = match &media.source {
-            MediaSource::Data(data) => data,
-            // What a file holds is compared by nobody.
-            MediaSource::File(_) => "AAAA",
+            MediaSource::Data(data) => data.clone(),
+            // A file that can't be read is found by the mocks.
+            MediaSource::File(path) => {
+                STANDARD.encode(std::fs::read(self.folder.join(path)).unwrap_or_default())
+            }
         };
         let url = format!("data:{mime_type};base64,{data}");
         let is_audio = matches!(block.kind, BlockKind::Audio(_));
