@@ -261,6 +261,10 @@ impl Agent {
             .judge(&session.id, &mut answers, judged, None)
             .await;
         session.state().answers = answers;
+        if self.options.lead.is_some() {
+            // The run learns what was judged before the client goes on.
+            self.telling.settled().await;
+        }
         self.peer.answer(&id, &answer).await;
         let report = TurnReport {
             session: session.id.to_string(),

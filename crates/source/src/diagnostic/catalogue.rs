@@ -287,6 +287,7 @@ catalogue! {
     TIMELINE_NONE = "T-LOAD-20", "no timelines found";
     TIMELINE_REST_LATE = "T-REST-01", "an event after a final status";
     TIMELINE_REST_NO_END = "T-REST-02", "a timeline without a final status";
+    TIMELINE_REST_PROMPT = "T-REST-03", "a prompt that is not the scripted one";
     TIMELINE_RULE_SHAPE = "T-RULE-01", "incomplete rule";
     TIMELINE_CONDITION = "T-RULE-02", "invalid condition";
     TIMELINE_RULE_TYPES = "T-RULE-03", "a symbol is compared with a value of another type";
@@ -314,6 +315,7 @@ catalogue! {
     TERMINAL_TIMEOUT = "T-TERM-13", "a run takes too long";
     TERMINAL_COMMAND = "T-TERM-14", "a command of the user failed";
     TERMINAL_STUCK = "T-TERM-15", "a real agent does not come to the next step";
+    TERMINAL_KILLED = "T-TERM-16", "a program that had to be killed";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time before the previous event";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a decreasing time in a tool execution";
     TIMELINE_TIME_BASE = "T-TIME-03", "the base moves to a time in the past";

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
 
@@ -95,6 +95,22 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
         count,
         skipped,
     })
+}
+
+/// Whether a file, folder or link below `root` (absolute) matches `pattern`; with a `/` at its end, a folder.
+///
+/// # Errors
+/// A pattern that isn't valid or leaves `root`.
+pub fn any_match(root: &Path, pattern: &str) -> Result<bool, SearchError> {
+    let relative = below_root(root, pattern)?;
+    let matcher = pattern::compile_glob(relative.trim_end_matches('/'))?;
+    let is_match = |entry: &DirEntry| {
+        let from_root = entry.path().strip_prefix(root);
+        let is_match = from_root.is_ok_and(|path| matcher.is_match(path));
+        is_match && (!relative.ends_with('/') || entry.path().is_dir())
+    };
+    let mut entries = walk(root, relative).build().flatten();
+    Ok(entries.any(|entry| entry.depth() > 0 && is_match(&entry)))
 }
 
 /// Splits an absolute pattern into the folder its literal beginning names and the rest, so that the

@@ -16,7 +16,7 @@ use ignore::DirEntry;
 use super::io_reason;
 use super::missing_path::{blocking_part, missing_path_hint};
 
-pub use glob::{Globbed, glob, split_absolute};
+pub use glob::{Globbed, any_match, glob, split_absolute};
 pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, grep};
 
 /// How many paths that could not be looked at are kept by name.
