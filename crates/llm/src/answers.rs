@@ -12,8 +12,8 @@ use cuecard_timeline::profiles::{
     derive, native_call,
 };
 use cuecard_timeline::script::{
-    Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
-    TurnElement,
+    Attempt, LlmScript, Piece as ScriptPiece, Request, RequestedCall, Speed, ToolChoice, Turn,
+    TurnCall, TurnElement,
 };
 
 use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
@@ -275,58 +275,58 @@ fn advertised(request: &Request) -> String {
     format!("the request advertises {}{more}", names.join(", "))
 }
 
-/// The calls of an answer that a request holds otherwise, one sentence each.
+/// What is different about the calls `held` in a history, which were made in an answer with these `elements`; one
+/// sentence each.
 pub(super) fn changed(
     elements: &[Element],
-    request: &Request,
+    held: &[&RequestedCall],
     profile: Option<&Profile>,
 ) -> Vec<String> {
+    let made: Vec<&Call> = elements
+        .iter()
+        .filter_map(|element| match element {
+            Element::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    // Where the wire has no ids, calls are known by their place.
+    let idx_of = |(place, held): (usize, &&RequestedCall)| match held.id.as_str() {
+        "" => Some(place),
+        id => made.iter().position(|call| call.id == id),
+    };
+    let places: Vec<Option<usize>> = held.iter().enumerate().map(idx_of).collect();
     let mut changed = Vec::new();
-    for element in elements {
-        let Element::Call(made) = element else {
+    for (held, place) in held.iter().zip(&places) {
+        let Some(made) = place.and_then(|idx| made.get(idx)) else {
             continue;
         };
-        let parts = request.history.iter().flat_map(|message| &message.parts);
-        let held = parts.filter_map(|part| match part {
-            Part::Call(call) if call.id == made.id => Some(call),
-            _ => None,
-        });
-        for held in held {
-            let (is_same, args) = match &made.input {
-                CallInput::Arguments(args) => {
-                    let without_own = profile
-                        .map(|profile| profile.without_filled_in(&held.name, args, &held.args));
-                    let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
-                    (is_same, args.to_string())
-                }
-                CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
-                CallInput::Raw(_) => continue,
-            };
-            if held.name != made.name || !is_same {
-                changed.push(format!(
-                    "`{}` was `{}` {}, and is `{}` {}",
-                    made.id,
-                    made.name,
-                    cut(&args, 200),
-                    cut(&held.name, 60),
-                    cut(&held.args.to_string(), 200)
-                ));
+        let (is_same, args) = match &made.input {
+            CallInput::Arguments(args) => {
+                let without_own =
+                    profile.map(|profile| profile.without_filled_in(&held.name, args, &held.args));
+                let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
+                (is_same, args.to_string())
             }
+            CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
+            CallInput::Raw(text) => (true, text.clone()),
+        };
+        if held.name != made.name || !is_same {
+            changed.push(format!(
+                "`{}` was `{}` {}, and is `{}` {}",
+                made.id,
+                made.name,
+                cut(&args, 200),
+                cut(&held.name, 60),
+                cut(&held.args.to_string(), 200)
+            ));
         }
     }
-    let made: Vec<String> = call_ids(elements).collect();
-    let mut held: Vec<String> = Vec::new();
-    for part in request.history.iter().flat_map(|message| &message.parts) {
-        if let Part::Call(call) = part
-            && made.contains(&call.id)
-            && !held.contains(&call.id)
-        {
-            held.push(call.id.clone());
-        }
+    if !places.is_sorted() {
+        let ids: Vec<&str> = held.iter().map(|call| call.id.as_str()).collect();
+        changed.push(format!("the calls are in the order {}", ids.join(", ")));
     }
-    let in_order = made.iter().filter(|id| held.contains(id));
-    if !in_order.eq(&held) {
-        changed.push(format!("the calls are in the order {}", held.join(", ")));
+    if held.len() < made.len() {
+        changed.push(format!("{} of {} calls are left", held.len(), made.len()));
     }
     changed
 }

@@ -160,6 +160,31 @@ async fn a_call_that_the_client_remembers_otherwise_is_told() {
 }
 
 #[tokio::test]
+async fn a_strict_run_fails_if_a_history_is_not_word_for_word_what_was_said() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"It rains in Spain\"]]}]
+  - userInputs: [[0, \"More\"]]
+  - llmResponse: [{assistant: [[0, \"Done\"]]}]
+";
+    for (remembered, passes) in [
+        ("It rains\nin  Spain", true),
+        ("It rains in", false),
+        ("It rains in Spain today", false),
+        ("It rains in spain", false),
+        ("It pours in Spain", false),
+    ] {
+        let played = Played::with(timeline, |options| options.play.is_strict = true).await;
+        played.chat(said("Begin")).await;
+        let history = json!([
+            {"role": "user", "content": "Begin"}, {"role": "assistant", "content": remembered},
+            {"role": "user", "content": "More"},
+        ]);
+        assert_eq!(played.chat(history).await.content(), "Done");
+        assert_eq!(played.running.stop().await.passed, passes, "{remembered}");
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_prompt_does_not_pass_over_an_error() {
     let timeline = "  - userInputs: [[0, \"Anybody?\"]]
   - llmResponse: [{error: {statusCode: 429}}]

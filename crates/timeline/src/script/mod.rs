@@ -68,7 +68,7 @@ pub use selection::{
     DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,
     Selector, Wanted,
 };
-pub use session::{Decision, Served, Session};
+pub use session::{Decision, HistoryAnswer, Served, Session};
 pub use sessions::{
     Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, Sessions, UnmatchedRequest,
 };

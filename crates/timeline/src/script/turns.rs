@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::schedule::Schedule;
 use super::speed::Speed;
+use super::text::squeeze;
 use crate::model::{ResponseError, ServingCount, StopReasons, Timeline, ToolUse};
 use crate::profiles::AbstractCall;
 use cuecard_source::Span;
@@ -174,6 +175,12 @@ impl Turn {
             TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
         });
         pieces.map(|piece| &*piece.text).collect()
+    }
+
+    /// Whether a history that has `text` for its answer has it word for word; of one that the user cancelled, a beginning.
+    pub fn is_said_in(&self, text: &str) -> bool {
+        let text = squeeze(text);
+        self.squeezed == text || (self.is_cancelled && self.squeezed.starts_with(&text))
     }
 
     /// Whether it is only errors, which leave no trace in a history.
