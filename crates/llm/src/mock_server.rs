@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{self, ToolMapping};
 use super::body_cache::{CacheKey, CachedBody};
 use super::events;
-use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, UnplayedTurn, Verdict};
+use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
 use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
@@ -612,32 +612,7 @@ impl MockServer {
 
     /// How it went so far.
     pub(super) fn verdict(&self) -> Verdict {
-        let (n_turns, unplayed) = self.turns();
-        self.ledger.verdict(&self.findings, n_turns, unplayed)
-    }
-
-    /// How many turns there are, and those that no session got, or none got whole.
-    pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
-        let unasked = self.unasked();
-        let mut n_turns = 0;
-        let mut unplayed = Vec::new();
-        for (scenario_idx, script) in self.scripts.iter().enumerate() {
-            let scenario = &script.timeline.name;
-            let turns = script.turns.turns.iter().enumerate();
-            for (turn_idx, _) in turns.filter(|(_, turn)| !turn.is_history) {
-                n_turns += 1;
-                let is_cut = self.ledger.is_cut(scenario, turn_idx + 1);
-                if is_cut || unasked.contains(&(scenario_idx, turn_idx)) {
-                    unplayed.push(UnplayedTurn {
-                        scenario: scenario.clone(),
-                        turn: turn_idx + 1,
-                        place: place_of(script, turn_idx).unwrap_or_default(),
-                        is_cut,
-                    });
-                }
-            }
-        }
-        (n_turns, unplayed)
+        self.ledger.verdict(&self.findings, self.played_turns())
     }
 }
 

@@ -78,6 +78,8 @@ enum Departure {
     WrongMethod(usize, &'static str),
     /// The client stops before this turn.
     Stops(usize),
+    /// Two sessions play at once, and one of them stops before this turn.
+    OtherStops(usize),
     /// The answer of the turn before the last is left out of the last request.
     ForgottenAnswer(usize),
     /// After the last turn, one more is asked for.
@@ -342,6 +344,8 @@ impl Case {
             ["GET", "PUT", "DELETE"][random.below(3)],
         ));
         found.push(Departure::Stops(any));
+        let later = random.pick(live.get(1..).unwrap_or_default());
+        found.extend(later.map(Departure::OtherStops));
         let answered = live.windows(2).map(|pair| pair[0]);
         let answered: Vec<usize> = answered
             .filter(|&turn_idx| {
@@ -447,6 +451,7 @@ struct Client<'a> {
     case: &'a Case,
     played: &'a Played,
     said: Vec<Message>,
+    session: &'static str,
     /// Whether it sends the ids of calls, as some clients of Gemini don't.
     sends_ids: bool,
 }
@@ -642,7 +647,9 @@ impl Client<'_> {
     }
 
     async fn post(&self, body: &Value) -> Answer {
-        self.played.post(path_of(self.case.endpoint), body).await
+        let session = [("x-cuecard-session", self.session)];
+        let path = path_of(self.case.endpoint);
+        self.played.post_with(path, body, &session).await
     }
 
     /// The names of the tools that the timeline calls, as it writes them.
@@ -802,16 +809,27 @@ async fn failures(
         running,
         client: client.clone(),
     };
-    let mut client = Client {
+    let client = |session| Client {
         case,
         played: &played,
         said: Vec::new(),
+        session,
         sends_ids: departure.is_some_and(|it| !matches!(it, Departure::ChangedAnswer(..))),
     };
-    client.play(departure).await;
+    let (mut client, mut other) = (client("one"), client("other"));
+    match departure {
+        Some(Departure::OtherStops(at)) => {
+            let stops = Departure::Stops(*at);
+            tokio::join!(client.play(None), other.play(Some(&stops)));
+        }
+        _ => client.play(departure).await,
+    }
     let verdict = played.running.stop().await;
     // That a turn was not played says nothing of why: only of who stops early no more can be said.
-    let may_be_incomplete = matches!(departure, None | Some(Departure::Stops(_)));
+    let may_be_incomplete = matches!(
+        departure,
+        None | Some(Departure::Stops(_) | Departure::OtherStops(_))
+    );
     // A history that is not word for word what was said is a note, which `--strict` makes a failure.
     let is_about_history = matches!(departure, None | Some(Departure::ChangedAnswer(..)));
     let failed = verdict.findings.into_iter().filter(|found| {
@@ -866,6 +884,6 @@ async fn each_departure_from_a_script_fails_the_run() {
         "{} timelines",
         cases.len()
     );
-    assert_eq!(kinds.len(), 13, "each kind of departure was tried");
+    assert_eq!(kinds.len(), 14, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
 }

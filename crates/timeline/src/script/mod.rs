@@ -70,7 +70,8 @@ pub use selection::{
 };
 pub use session::{Decision, HistoryAnswer, Served, Session};
 pub use sessions::{
-    Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, Sessions, UnmatchedRequest,
+    Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, SessionProgress, Sessions,
+    UnmatchedRequest,
 };
 pub use smallest::smallest_value;
 pub use speed::Speed;
