@@ -34,8 +34,8 @@ use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::ids::{IdSeed, ResponseId};
-use cuecard_wire::llm::shows_thinking;
 use cuecard_wire::llm::stop::{self, StopReason};
+use cuecard_wire::llm::{Received, shows_thinking};
 
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct MockServer {
@@ -45,6 +45,8 @@ pub(super) struct MockServer {
     /// from other threads along with it.
     remembered: Box<Mutex<Remembered>>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
+    /// Whether a scenario has conditions on headers.
+    pub(super) needs_headers: bool,
     pub(super) calling: ToolMapping,
     pub(super) faults: Arc<Faults>,
     pub(super) ledger: Arc<ExchangeRecorder>,
@@ -227,6 +229,10 @@ impl MockServer {
             findings: Findings::new(options.play.is_strict),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
+            needs_headers: scripts.iter().any(|script| {
+                let condition = script.timeline.request_match.as_ref();
+                condition.is_some_and(|condition| !condition.headers.is_empty())
+            }),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
@@ -277,7 +283,7 @@ impl MockServer {
             ..address
         };
         let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        let session = SessionKey::of(address, request);
+        let session = SessionKey::of(address, request).told_apart(&self.scripts, request);
         let previous = request.previous.as_ref();
         if let Some(previous) = previous.filter(|previous| self.stored.is_deleted(&previous.id)) {
             let outside = UnmatchedRequest::ForeignAnswer {
@@ -417,7 +423,7 @@ impl MockServer {
     }
 
     /// Judges the asserts before a turn, and serves it unless they keep it from that.
-    pub(super) async fn after_asserts(&self, ahead: TurnAhead, request: &Request) -> Reply {
+    pub(super) async fn after_asserts(&self, ahead: TurnAhead, received: &Received) -> Reply {
         let TurnAhead {
             scenario_idx,
             session,
@@ -429,24 +435,26 @@ impl MockServer {
         let mut asked = TurnRequest {
             scenario_idx,
             script: &self.scripts[scenario_idx],
-            request,
+            request: &received.request,
             session,
             is_new,
         };
+        if is_new {
+            let judged = self.run_asserts(asked.script, &served, received, &mut told);
+            if let Err(error) = judged.await
+                && !self.options.keep_going
+            {
+                return self.keep_refused(session, &served, error, told);
+            }
+        }
         if let Some(lead) = &self.options.lead {
             asked.is_new = self.await_lead(lead, asked, &served, &told).await;
             if asked.is_new && told.outcome == "repeat" {
                 // Who asked first has gone without an answer.
                 told.outcome = "turn";
             }
-            return self.say(asked, &served, told);
         }
-        match self.run_asserts(asked.script, &served, &mut told).await {
-            Err(error) if !self.options.keep_going => {
-                self.keep_refused(session, &served, error, told)
-            }
-            _ => self.say(asked, &served, told),
-        }
+        self.say(asked, &served, told)
     }
 
     /// Tells who leads that a turn was asked for, and waits until it may be answered; whether that is the first answer.

@@ -370,7 +370,9 @@ async fn last_asserts(mock_server: &MockServer) {
             let EventKind::Assert(assert) = &event.kind else {
                 continue;
             };
-            let (events, _) = mock_server.judge(script, &event.path, &assert.checks).await;
+            let (events, _) = mock_server
+                .judge(script, &event.path, &assert.checks, None)
+                .await;
             mock_server
                 .teller
                 .events(mock_server.clock.now(), events)

@@ -306,6 +306,9 @@ fn answer<'a>(
                     };
                     return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
                 }
+                if mock_server.needs_headers {
+                    received.request.headers = headers::texts(arrived.headers);
+                }
                 let replying = Replying {
                     mock_server,
                     arrived,

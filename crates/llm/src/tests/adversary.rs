@@ -3,17 +3,23 @@
 //! Each example and each timeline of the tests is played as scripted over every API, which must pass; then once for each
 //! departure, over one of them. What is expected follows from how a case is made, not from the rules of the stand-in.
 
+mod changes;
+mod wire;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Severity, codes};
 use cuecard_source::value::as_text;
-use cuecard_timeline::model::{ExpectedResult, ServingCount};
+use cuecard_timeline::model::{
+    Block, BlockKind, EventKind, ExpectedResult, Media, MediaSource, ServingCount,
+};
 use cuecard_timeline::script::{Endpoint, LlmScript, Speed, Turn, TurnCall, normalise};
 use serde_json::{Value, json};
 
 use super::super::files;
 use super::*;
+use changes::Change;
 use cuecard_wire::llm::answer::{CallInput, Element};
 use cuecard_wire::llm::decode::read_body;
 
@@ -44,7 +50,8 @@ impl Random {
 /// What a client has said and heard.
 #[derive(Debug, Clone)]
 enum Message {
-    User(Vec<String>),
+    /// Texts, and blocks beside them: what they are, and what they hold.
+    User(Vec<String>, Vec<(&'static str, String)>),
     Results(Vec<ToolResult>),
     Model {
         text: String,
@@ -88,52 +95,12 @@ enum Departure {
     TwoAtOnce(usize, usize),
     /// The request for this turn has the body of another API.
     OtherBody(usize, Endpoint),
+    /// A block of this turn's input is missing.
+    MissingBlock(usize),
+    /// A block of this turn's input holds something else.
+    OtherBlock(usize),
     /// In the last request, the answer of this turn is not what it was.
     ChangedAnswer(usize, Change),
-}
-
-/// What a history makes of an answer.
-#[derive(Debug, Clone, PartialEq)]
-enum Change {
-    /// Its last word is missing.
-    Cut,
-    /// It has a word more.
-    Extended,
-    /// One of its words is another one.
-    OtherWord(usize, String),
-    /// A call is one of another tool.
-    OtherTool,
-    /// A call has an argument more.
-    OtherArguments,
-    /// A call is gone, and its result with it.
-    FewerCalls,
-}
-
-impl Change {
-    fn make(&self, text: &mut String, calls: &mut Vec<(String, String, Value)>) {
-        let mut words: Vec<&str> = text.split(' ').collect();
-        match self {
-            Self::Cut => {
-                words.pop();
-                *text = words.join(" ");
-            }
-            Self::Extended => text.push_str(" indeed"),
-            Self::OtherWord(idx, word) => {
-                words[*idx] = word;
-                *text = words.join(" ");
-            }
-            Self::OtherTool => calls[0].1.push_str("_else"),
-            Self::OtherArguments => match &mut calls[0].2 {
-                Value::Object(args) => {
-                    args.insert("else".to_owned(), json!("x"));
-                }
-                other => *other = json!({"else": "x"}),
-            },
-            Self::FewerCalls => {
-                calls.pop();
-            }
-        }
-    }
 }
 
 /// A timeline with the API that it is played over.
@@ -239,6 +206,38 @@ impl Case {
         (!input.is_keys).then_some(text)
     }
 
+    /// The blocks of a turn's input.
+    fn all_blocks(&self, turn_idx: usize) -> &[Block] {
+        let input = self.turn(turn_idx).input.as_ref();
+        let events = self.script.timeline.events.iter();
+        let inputs = events.filter_map(|event| match &event.kind {
+            EventKind::UserInputs(inputs) => Some(inputs),
+            _ => None,
+        });
+        let mut inputs = inputs.flatten();
+        let own = inputs.find(|own| input.is_some_and(|input| own.span == input.span));
+        own.map_or(&[], |own| &own.blocks)
+    }
+
+    /// Those that are no text: what they are, and what they hold.
+    fn blocks(&self, turn_idx: usize) -> Vec<(&'static str, String)> {
+        let blocks = self.all_blocks(turn_idx).iter();
+        let held = |media: &Media| match &media.source {
+            MediaSource::Data(data) => data.clone(),
+            MediaSource::File(_) => String::new(),
+        };
+        let blocks = blocks.filter_map(|block| match &block.kind {
+            BlockKind::Image(media) => Some(("image", held(media))),
+            BlockKind::Audio(media) => Some(("audio", held(media))),
+            BlockKind::Resource { text, blob, .. } => {
+                Some(("file", text.clone().or(blob.clone()).unwrap_or_default()))
+            }
+            BlockKind::ResourceLink { uri, .. } => Some(("file", uri.clone())),
+            _ => None,
+        });
+        blocks.collect()
+    }
+
     /// The calls before a turn whose results it waits for.
     fn awaited(&self, turn_idx: usize) -> Vec<ToolResult> {
         if turn_idx == 0 || self.turn(turn_idx - 1).is_history != self.turn(turn_idx).is_history {
@@ -315,6 +314,17 @@ impl Case {
             .copied()
             .filter(|&turn_idx| !self.awaited(turn_idx).is_empty())
             .collect();
+        let with_blocks: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|&turn_idx| !self.blocks(turn_idx).is_empty())
+            .collect();
+        if let Some(turn_idx) = random.pick(&with_blocks) {
+            found.push(Departure::MissingBlock(turn_idx));
+            let compares = |block: &Block| !block.compares_kind;
+            let compares_all = self.all_blocks(turn_idx).iter().all(compares);
+            found.extend(compares_all.then_some(Departure::OtherBlock(turn_idx)));
+        }
         if let Some(turn_idx) = random.pick(&with_results) {
             found.push(Departure::MissingResult(turn_idx));
             found.push(Departure::UnknownResult(turn_idx));
@@ -373,60 +383,6 @@ impl Case {
             .collect();
         let other = random.pick(&others).unwrap_or(Endpoint::Chat);
         found.push(Departure::OtherBody(any, other));
-        found
-    }
-}
-
-impl Case {
-    /// A change of each kind, to an answer that the last request has in its history.
-    fn changed_answers(&self, live: &[usize], random: &mut Random) -> Vec<Departure> {
-        let last = live.iter().rposition(|&turn_idx| {
-            // Only who asks for more tells what it remembers.
-            !self.turn(turn_idx).is_only_errors()
-        });
-        let before = &live[..last.unwrap_or(0)];
-        let remembered: Vec<usize> = before
-            .iter()
-            .copied()
-            .filter(|&turn_idx| self.is_remembered(turn_idx))
-            .collect();
-        let n_words = |turn_idx: usize| self.turn(turn_idx).text().split_whitespace().count();
-        let of = |holds: &dyn Fn(usize) -> bool| -> Vec<usize> {
-            remembered
-                .iter()
-                .copied()
-                .filter(|&turn_idx| holds(turn_idx))
-                .collect()
-        };
-        let with_text = of(&|turn_idx| n_words(turn_idx) > 1);
-        let with_calls = of(&|turn_idx| self.turn(turn_idx).calls().next().is_some());
-        let with_more = of(&|turn_idx| self.turn(turn_idx).calls().count() > 1);
-        let mut found = Vec::new();
-        if let Some(turn_idx) = random.pick(&with_text) {
-            let text = self.turn(turn_idx).text();
-            let words = text
-                .split(' ')
-                .enumerate()
-                .filter(|(_, word)| !word.trim().is_empty());
-            let words: Vec<usize> = words.map(|(idx, _)| idx).collect();
-            let other = Change::OtherWord(random.pick(&words).unwrap_or_default(), random.word());
-            let ends_in_word = text
-                .split(' ')
-                .next_back()
-                .is_some_and(|word| !word.trim().is_empty());
-            found.extend(ends_in_word.then_some(Departure::ChangedAnswer(turn_idx, Change::Cut)));
-            found.extend(
-                [Change::Extended, other].map(|change| Departure::ChangedAnswer(turn_idx, change)),
-            );
-        }
-        if let Some(turn_idx) = random.pick(&with_calls) {
-            found.extend(
-                [Change::OtherTool, Change::OtherArguments]
-                    .map(|change| Departure::ChangedAnswer(turn_idx, change)),
-            );
-        }
-        let more = random.pick(&with_more);
-        found.extend(more.map(|turn_idx| Departure::ChangedAnswer(turn_idx, Change::FewerCalls)));
         found
     }
 }
@@ -501,8 +457,10 @@ impl Client<'_> {
             }
         }
         if departure == Some(&Departure::OneTooMany) {
-            self.said
-                .push(Message::User(vec!["And one thing more".to_owned()]));
+            self.said.push(Message::User(
+                vec!["And one thing more".to_owned()],
+                Vec::new(),
+            ));
             let said = self.said.clone();
             let body = self.body(self.case.endpoint, &said);
             self.post(&body).await;
@@ -566,7 +524,7 @@ impl Client<'_> {
                 vec![text, case.input(*other).unwrap_or_default().to_owned()]
             }
             (_, Some(text)) => vec![text],
-            (_, None) if has_results || matches!(self.said.last(), Some(Message::User(_))) => {
+            (_, None) if has_results || matches!(self.said.last(), Some(Message::User(..))) => {
                 Vec::new()
             }
             (Some(Departure::MissingResult(at)), None) if *at == turn_idx => Vec::new(),
@@ -577,8 +535,18 @@ impl Client<'_> {
                 vec![prompt.unwrap_or_else(|| "Go on".to_owned())]
             }
         };
+        let mut blocks = case.blocks(turn_idx);
+        match departure {
+            Some(Departure::MissingBlock(at)) if *at == turn_idx => {
+                blocks.remove(0);
+            }
+            Some(Departure::OtherBlock(at)) if *at == turn_idx => {
+                blocks[0].1 = "b3RoZXI=".to_owned();
+            }
+            _ => {}
+        }
         if !texts.is_empty() {
-            self.said.push(Message::User(texts));
+            self.said.push(Message::User(texts, blocks));
         }
     }
 
@@ -679,7 +647,7 @@ impl Client<'_> {
                 }
             })
             .collect();
-        let said = said.iter().flat_map(|said| messages(endpoint, said));
+        let said = said.iter().flat_map(|said| wire::messages(endpoint, said));
         let mut said: Vec<Value> = said.collect();
         if endpoint == Endpoint::Gemini && !self.sends_ids {
             let parts = said
@@ -705,84 +673,6 @@ impl Client<'_> {
             body["tools"] = tools.into();
         }
         body
-    }
-}
-
-/// What was said in the words of an API.
-fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
-    match (endpoint, said) {
-        (Endpoint::Gemini, Message::User(texts)) => {
-            let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
-            vec![json!({"role": "user", "parts": parts})]
-        }
-        (Endpoint::Gemini, Message::Results(results)) => {
-            let parts = results.iter().map(|result| {
-                json!({"functionResponse": {
-                    "id": result.id, "name": result.tool, "response": {"output": result.text},
-                }})
-            });
-            vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
-        }
-        (Endpoint::Gemini, Message::Model { text, calls }) => {
-            let mut parts = vec![json!({"text": text})];
-            parts.extend(calls.iter().map(
-                |(id, name, args)| json!({"functionCall": {"id": id, "name": name, "args": args}}),
-            ));
-            vec![json!({"role": "model", "parts": parts})]
-        }
-        (_, Message::User(texts)) => texts
-            .iter()
-            .map(|text| json!({"role": "user", "content": text}))
-            .collect(),
-        (Endpoint::Messages, Message::Results(results)) => {
-            let blocks = results.iter().map(|result| {
-                json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text})
-            });
-            vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
-        }
-        (Endpoint::Messages, Message::Model { text, calls }) => {
-            let mut blocks = vec![json!({"type": "text", "text": text})];
-            blocks.extend(calls.iter().map(|(id, name, args)| {
-                json!({"type": "tool_use", "id": id, "name": name, "input": args})
-            }));
-            vec![json!({"role": "assistant", "content": blocks})]
-        }
-        (Endpoint::Responses, Message::Results(results)) => results
-            .iter()
-            .map(|result| {
-                json!({"type": "function_call_output", "call_id": result.id, "output": result.text})
-            })
-            .collect(),
-        (Endpoint::Responses, Message::Model { text, calls }) => {
-            let mut items = Vec::new();
-            if !text.is_empty() || calls.is_empty() {
-                let content = json!([{"type": "output_text", "text": text}]);
-                items.push(json!({"type": "message", "role": "assistant", "content": content}));
-            }
-            items.extend(calls.iter().map(|(id, name, args)| {
-                let arguments = args.to_string();
-                json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
-            }));
-            items
-        }
-        (_, Message::Results(results)) => results
-            .iter()
-            .map(|result| {
-                json!({"role": "tool", "tool_call_id": result.id, "content": result.text})
-            })
-            .collect(),
-        (_, Message::Model { text, calls }) => {
-            let mut message = json!({"role": "assistant", "content": text});
-            if !calls.is_empty() {
-                let calls = calls.iter().map(|(id, name, args)| {
-                    json!({"id": id, "type": "function", "function": {
-                        "name": name, "arguments": args.to_string(),
-                    }})
-                });
-                message["tool_calls"] = calls.collect::<Vec<_>>().into();
-            }
-            vec![message]
-        }
     }
 }
 
@@ -884,6 +774,6 @@ async fn each_departure_from_a_script_fails_the_run() {
         "{} timelines",
         cases.len()
     );
-    assert_eq!(kinds.len(), 14, "each kind of departure was tried");
+    assert_eq!(kinds.len(), 16, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
 }

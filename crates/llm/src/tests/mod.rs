@@ -4,6 +4,7 @@ mod adversary;
 mod agents;
 mod answers;
 mod asserts;
+mod conditions;
 mod dialects;
 mod faults;
 mod limits;

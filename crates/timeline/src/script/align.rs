@@ -6,12 +6,13 @@
 
 mod results;
 
+use super::blocks;
 use super::llm_script::LlmScript;
 use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
-use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit, quote};
+use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit, list, quote};
 use super::text::normalise;
-use super::turns::{Segment, Turn};
+use super::turns::{ExpectedInput, Segment, Turn};
 
 /// Where a request is.
 pub(super) enum Located<'r> {
@@ -479,6 +480,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .and_then(|turn_idx| self.said_too_early(turn_idx));
         differences.extend(early.map(Difference::Field));
         differences.extend(self.said_beside(place, turn_idx).map(Difference::Field));
+        let (other_blocks, more) = match turn_idx {
+            Some(turn_idx) => self.blocks(place, turn_idx),
+            None => (None, None),
+        };
+        differences.extend(other_blocks.map(Difference::Field));
+        differences.extend(
+            turn_idx
+                .and_then(|idx| self.inexact(place, idx))
+                .map(Difference::Field),
+        );
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
@@ -488,7 +499,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     .map(|(id, result)| (id.to_owned(), result))
                     .collect(),
                 answered,
-                said_more: self.said_more(place, turn_idx),
+                said_more: self.said_more(place, turn_idx).or(more),
             }),
             _ => Err(AlignmentError {
                 expected: self.first_unspent(place.next),
@@ -517,6 +528,54 @@ impl<'a, 'r> Aligner<'a, 'r> {
         }
         let more = said.iter().position(|text| !is_prompt(text))?;
         Some(texts[more].to_owned())
+    }
+
+    /// The inputs that a request for `turn_idx` answers.
+    fn inputs(&self, place: Place, turn_idx: usize) -> impl Iterator<Item = &ExpectedInput> {
+        let turns = self.turns[place.next.min(turn_idx)..=turn_idx].iter();
+        turns.filter_map(|turn| turn.input.as_ref())
+    }
+
+    /// What is different about the blocks of a prompt, and what came that is none of them.
+    fn blocks(&self, place: Place, turn_idx: usize) -> (Option<FieldDifference>, Option<String>) {
+        let side = &self.rounds.last;
+        if self.inputs(place, turn_idx).next().is_none() {
+            return (None, None);
+        }
+        let expected = self.inputs(place, turn_idx).flat_map(|input| &input.blocks);
+        let found = blocks::compare(expected, side, &self.last_texts);
+        let missing = found.missing.map(|(name, is_other)| FieldDifference {
+            field: "blocks",
+            expected: format!("a block of type `{name}`"),
+            arrived: match is_other {
+                true => "another one of its kind".into(),
+                false if side.blocks.is_empty() => "none".into(),
+                false => list(
+                    &side
+                        .blocks
+                        .iter()
+                        .map(|block| &block.name)
+                        .collect::<Vec<_>>(),
+                ),
+            },
+        });
+        let more = found.more.map(|name| format!("a block of type `{name}`"));
+        (missing, more)
+    }
+
+    /// What is said beside a prompt that allows nothing beside it.
+    fn inexact(&self, place: Place, turn_idx: usize) -> Option<FieldDifference> {
+        let exact = self.inputs(place, turn_idx).find(|input| input.is_exact)?;
+        let prompts: Vec<&str> = self
+            .inputs(place, turn_idx)
+            .map(|input| input.normal.as_str())
+            .collect();
+        let beside = self.last_texts.beside(&prompts)?;
+        Some(FieldDifference {
+            field: "user text",
+            expected: format!("only {}", quote(exact.text.as_deref().unwrap_or_default())),
+            arrived: quote(beside),
+        })
     }
 
     fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::distance::{Measured, distance, least_distance};
+use super::request::Request;
 use super::text::{contains_words, normalise};
-use crate::model::Timeline;
+use crate::model::{RequestMatch, Timeline};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
 /// The distance above which nothing is chosen.
@@ -31,6 +32,8 @@ struct Candidate {
     shown: Option<String>,
     /// Whether it takes any prompt.
     takes_any: bool,
+    /// What a request must be like beside that.
+    condition: Option<RequestMatch>,
 }
 
 /// What a request or the user asks for. The first that is given decides.
@@ -42,6 +45,8 @@ pub struct Wanted<'a> {
     pub session_id: Option<&'a str>,
     /// Texts of which one is the prompt: the nearest counts.
     pub prompts: &'a [&'a str],
+    /// The request, which must meet the conditions of a scenario that has some.
+    pub request: Option<&'a Request>,
 }
 
 /// A scenario that was chosen, and why.
@@ -83,6 +88,8 @@ pub struct Ranked {
     pub distance: Option<PromptDistance>,
     /// Its prompt in quotes, cut, with its place.
     pub prompt: Option<String>,
+    /// The condition of its `match` that the request does not meet.
+    pub unmet: Option<String>,
 }
 
 /// How far a prompt is.
@@ -155,6 +162,7 @@ impl Selector {
                 }
             }),
             takes_any: timeline.server.any_prompt,
+            condition: timeline.request_match.clone(),
         });
         Self {
             entries: entries.collect(),
@@ -212,6 +220,7 @@ impl Selector {
             let id = timeline.session_id();
             let clash = others
                 .iter()
+                .filter(|other| !is_excluded(timeline, other))
                 .find(|other| id.is_none() || other.session_id().is_none_or(|it| Some(it) == id));
             found.extend(clash.map(|other| same_prompt_diagnostic(timeline, other)));
             others.push(timeline);
@@ -236,7 +245,7 @@ impl Selector {
                 entry.session_id.as_deref()
             });
         }
-        self.by_prompt(wanted.prompts)
+        self.by_prompt(wanted)
     }
 
     fn exactly<'a>(
@@ -271,10 +280,15 @@ impl Selector {
     pub(super) fn by_history(
         &self,
         prompts: &[&str],
+        request: &Request,
         accounts_for: impl Fn(usize) -> bool,
     ) -> Option<Selection> {
         let ranked = self.ranked(prompts).into_iter().map(|(idx, _)| idx);
-        let scenario_idx = ranked.take(MAX_TRIED).find(|&idx| accounts_for(idx))?;
+        let mut ranked = ranked.filter(|&idx| self.entries[idx].unmet(Some(request)).is_none());
+        let scenario_idx = ranked
+            .by_ref()
+            .take(MAX_TRIED)
+            .find(|&idx| accounts_for(idx))?;
         Some(Selection {
             scenario_idx,
             reason: SelectionReason::History,
@@ -302,15 +316,23 @@ impl Selector {
         ranked
     }
 
-    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, SelectionError> {
-        if let [Candidate { prompt: None, .. }] = &self.entries[..] {
+    fn by_prompt(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
+        let Wanted {
+            prompts, request, ..
+        } = wanted;
+        let is_candidate = |entry: &Candidate| entry.unmet(request).is_none();
+        if let [only @ Candidate { prompt: None, .. }] = &self.entries[..]
+            && is_candidate(only)
+        {
             return Ok(Selection {
                 scenario_idx: 0,
                 reason: SelectionReason::Only,
                 others: Vec::new(),
             });
         }
-        let ranked = self.ranked(prompts);
+        let mut ranked = self.ranked(prompts);
+        // Stable: those that are no candidates come last.
+        ranked.sort_by_cached_key(|&(idx, _)| !is_candidate(&self.entries[idx]));
         let others = |from: usize| {
             let next = ranked.iter().skip(from).take(N_OTHERS);
             next.map(|&(scenario_idx, near)| {
@@ -320,6 +342,7 @@ impl Selector {
                     name: entry.name.clone(),
                     distance: near.map(|near| near.distance),
                     prompt: entry.shown.clone(),
+                    unmet: entry.unmet(request),
                 }
             })
             .collect::<Vec<_>>()
@@ -327,9 +350,12 @@ impl Selector {
         let has_twin = |idx: usize| {
             let prompt = &self.entries[idx].prompt;
             let same = self.entries.iter().filter(|entry| entry.prompt == *prompt);
-            same.count() > 1
+            same.filter(|entry| is_candidate(entry)).count() > 1
         };
-        match ranked.first() {
+        let first = ranked
+            .first()
+            .filter(|&&(idx, _)| is_candidate(&self.entries[idx]));
+        match first {
             // Which of two with one prompt is meant, the prompt can't tell.
             Some(&(scenario_idx, Some(near)))
                 if near.distance.is_exact
@@ -350,7 +376,11 @@ impl Selector {
                     others: others(1),
                 })
             }
-            _ => match self.entries.iter().position(|entry| entry.takes_any) {
+            _ => match self
+                .entries
+                .iter()
+                .position(|entry| entry.takes_any && is_candidate(entry))
+            {
                 Some(scenario_idx) => Ok(Selection {
                     scenario_idx,
                     reason: SelectionReason::Any,
@@ -396,6 +426,18 @@ impl Selector {
     }
 }
 
+impl Candidate {
+    fn unmet(&self, request: Option<&Request>) -> Option<String> {
+        self.condition.as_ref()?.unmet(request?)
+    }
+}
+
+/// Whether the conditions of two timelines keep a request from being meant for both.
+fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
+    let conditions = one.request_match.as_ref().zip(other.request_match.as_ref());
+    conditions.is_some_and(|(one, other)| one.excludes(other))
+}
+
 /// More names are not listed.
 const MAX_KNOWN: usize = 10;
 /// More scripts are not compared with a history.
@@ -425,7 +467,7 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
             other.source.name()
         ))
         .with_help(
-            "change one prompt, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
+            "change one prompt, tell the requests apart with `match: {system: …}`, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
         )
 }
 
@@ -525,8 +567,11 @@ impl fmt::Display for Ranked {
             }
             Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
         }?;
-        match &self.prompt {
-            Some(prompt) => write!(formatter, " from {prompt}"),
+        if let Some(prompt) = &self.prompt {
+            write!(formatter, " from {prompt}")?;
+        }
+        match &self.unmet {
+            Some(unmet) => write!(formatter, "; its `match` fails: {unmet}"),
             None => Ok(()),
         }
     }

@@ -329,6 +329,7 @@ impl Sessions {
             name: address.scenario_name,
             session_id: address.scenario_session_id,
             prompts,
+            request: Some(request),
         };
         let is_named = wanted
             .name
@@ -342,7 +343,7 @@ impl Sessions {
         if !is_named && has_answers() {
             let scripts = &self.repertoire.scripts;
             let accounts_for = |idx: usize| Session::accounts_for(&scripts[idx], request);
-            if let Some(selection) = self.selector.by_history(prompts, accounts_for) {
+            if let Some(selection) = self.selector.by_history(prompts, request, accounts_for) {
                 return Ok(selection);
             }
         }
@@ -462,6 +463,31 @@ impl SessionKey {
             .take_while(|message| message.role == Role::User);
         for text in before_answer.flat_map(texts_of) {
             hasher.text(text.as_bytes());
+        }
+        Self(hasher.finish_short())
+    }
+}
+
+impl SessionKey {
+    /// The session of a request among those to `scripts`: requests for which other conditions (`match`) hold are of
+    /// other sessions, though they may say the same.
+    pub fn told_apart(self, scripts: &[Arc<LlmScript>], request: &Request) -> Self {
+        let mut conditions = scripts
+            .iter()
+            .filter_map(|script| script.timeline.request_match.as_ref())
+            .peekable();
+        // What goes on from an answer names its session.
+        if conditions.peek().is_none() || request.previous.is_some() {
+            return self;
+        }
+        let mut hasher = Hasher::new();
+        hasher.text(&self.0.to_be_bytes());
+        for condition in conditions {
+            hasher.bytes(if condition.unmet(request).is_none() {
+                b"y"
+            } else {
+                b"n"
+            });
         }
         Self(hasher.finish_short())
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::blocks::ExpectedBlock;
 use super::schedule::Schedule;
 use super::speed::Speed;
 use super::text::squeeze;
@@ -38,6 +39,10 @@ pub struct ExpectedInput {
     pub text: Option<String>,
     /// The same for comparing.
     pub normal: String,
+    /// What must come beside the text, in order.
+    pub blocks: Vec<ExpectedBlock>,
+    /// Whether nothing may be said beside it.
+    pub is_exact: bool,
     /// Whether these are keys for a terminal. What the agent makes of them isn't known, so any text fits.
     pub is_keys: bool,
     /// Where it stands.

@@ -112,7 +112,7 @@ fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
             };
             history::result(id, "", text, block.flag("is_error")?)
         }
-        other => Part::Other(other.to_owned()),
+        other => history::media(other, block.json),
     })
 }
 

@@ -163,8 +163,11 @@ fn part(part: &Node<'_, '_>) -> Result<Part, Fault> {
         });
     }
     let members = part.json.as_object();
-    let name = members.and_then(|members| members.keys().next());
-    Ok(Part::Other(name.cloned().unwrap_or_default()))
+    let mut names = members.into_iter().flat_map(serde_json::Map::keys);
+    let is_media = |name: &&String| name.to_ascii_lowercase().ends_with("data");
+    let first = names.clone().next();
+    let name = names.find(is_media).or(first);
+    Ok(history::media(name.map_or("", String::as_str), part.json))
 }
 
 /// What a function answered, which is an object by the wire, and one member of it by custom.

@@ -140,7 +140,7 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
                 vec![history::call(id, name, arguments)],
             );
         }
-        _ => history::add(request, Role::Assistant, vec![Part::Other(kind.to_owned())]),
+        _ => history::add(request, Role::Assistant, vec![Part::other(kind)]),
     }
     Ok(())
 }
