@@ -366,10 +366,15 @@ mod tests {
         let lane = lane("Fix the test");
         let title = request("You are a title generator.", "Fix the test");
         assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
-        // Whatever else the script is: no application says so.
+        // An application may say so of what it does; but not in all of an agent's words.
         let talk =
             AuxiliaryRequests::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
-        assert!(talk.reply(&title, None).is_some());
+        assert!(talk.reply(&title, None).is_none());
+        let of_agent = "You are a title generator. You output ONLY a thread title. Nothing else.";
+        assert!(
+            talk.reply(&request(of_agent, "Fix the test"), None)
+                .is_some()
+        );
         let codex = "Generate a concise, single-line task title of at most 36 characters and under five words where possible. Start with an imperative verb.\n\nFix the test";
         assert!(talk.reply(&request("", codex), None).is_some());
         let title = request("", "Generate a short title for: Fix the test");

@@ -45,8 +45,6 @@ pub struct Wanted<'a> {
     pub session_id: Option<&'a str>,
     /// Texts of which one is the prompt: the nearest counts.
     pub prompts: &'a [&'a str],
-    /// The request, which must meet the conditions of a scenario that has some.
-    pub request: Option<&'a Request>,
 }
 
 /// A scenario that was chosen, and why.
@@ -234,6 +232,19 @@ impl Selector {
     ///
     /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
     pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
+        self.select_for(wanted, None)
+    }
+
+    /// The same for a request to a model, which must meet the conditions of a scenario that has some (`match`).
+    ///
+    /// # Errors
+    ///
+    /// As [`Selector::select`].
+    pub fn select_for(
+        &self,
+        wanted: Wanted<'_>,
+        request: Option<&Request>,
+    ) -> Result<Selection, SelectionError> {
         if let Some(name) = wanted.name {
             return self.exactly("name", name, SelectionReason::Name, |entry| {
                 Some(&entry.name)
@@ -245,7 +256,7 @@ impl Selector {
                 entry.session_id.as_deref()
             });
         }
-        self.by_prompt(wanted)
+        self.by_prompt(wanted.prompts, request)
     }
 
     fn exactly<'a>(
@@ -316,10 +327,11 @@ impl Selector {
         ranked
     }
 
-    fn by_prompt(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
-        let Wanted {
-            prompts, request, ..
-        } = wanted;
+    fn by_prompt(
+        &self,
+        prompts: &[&str],
+        request: Option<&Request>,
+    ) -> Result<Selection, SelectionError> {
         let is_candidate = |entry: &Candidate| entry.unmet(request).is_none();
         if let [only @ Candidate { prompt: None, .. }] = &self.entries[..]
             && is_candidate(only)

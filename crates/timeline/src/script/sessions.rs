@@ -329,7 +329,6 @@ impl Sessions {
             name: address.scenario_name,
             session_id: address.scenario_session_id,
             prompts,
-            request: Some(request),
         };
         let is_named = wanted
             .name
@@ -348,7 +347,7 @@ impl Sessions {
             }
         }
         self.selector
-            .select(wanted)
+            .select_for(wanted, Some(request))
             .map_err(UnmatchedRequest::SelectionError)
     }
 
