@@ -7,9 +7,10 @@ use std::sync::Arc;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::StopReasons;
 use cuecard_timeline::profiles::{
     AbstractCall, AgentName, Mapped, NativeCall, Profile, ProfileChoice, Profiles, check_call,
-    derive, native_call,
+    check_text, derive, native_call,
 };
 use cuecard_timeline::script::{
     Attempt, LlmScript, Piece as ScriptPiece, Request, RequestedCall, Speed, ToolChoice, Turn,
@@ -150,6 +151,7 @@ pub(super) fn prepare(
                             call,
                             Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
                         )
+                        .with_note(choice.map_or_else(String::new, |choice| choice.describe()))
                         .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
@@ -205,16 +207,45 @@ pub(super) fn prepare(
         && attempt.error.is_none()
     {
         let message = "the request requires a call (`tool_choice`), but the script makes none";
-        let found = Diagnostic::warning(codes::MODEL_CALL_INVALID, message);
-        prepared
-            .warnings
-            .push(found.at(&script.timeline.source, turn.span));
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(found.at(&script.timeline.source, turn.span));
     }
+    if native_names.len() > 1 && !request.allows_parallel {
+        let message = format!(
+            "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
+            native_names.len()
+        );
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(found.at(&script.timeline.source, turn.span));
+    }
+    failures.extend(not_as_json(script, turn, attempt, request));
     if failures.is_empty() {
         Ok(prepared)
     } else {
         Err(failures)
     }
+}
+
+/// A text that is not the JSON that the request demands. An answer that calls, refuses or stops early has none.
+fn not_as_json(
+    script: &LlmScript,
+    turn: &Turn,
+    attempt: &Attempt,
+    request: &Request,
+) -> Option<Diagnostic> {
+    let schema = request.response_schema.as_ref()?;
+    let has_other = attempt
+        .elements
+        .iter()
+        .any(|element| matches!(element, TurnElement::Call(_) | TurnElement::Refusal(_)));
+    if has_other || attempt.error.is_some() || turn.stop_reason != StopReasons::default() {
+        return None;
+    }
+    let problem = check_text(schema, &turn.text())?;
+    let message =
+        format!("the request demands JSON, and the text of the script does not fit: {problem}");
+    let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+    Some(found.at(&script.timeline.source, turn.span))
 }
 
 fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {

@@ -25,6 +25,7 @@
 
 mod answers;
 mod body_cache;
+mod compressed;
 mod disturb;
 mod disturbed;
 mod doubts;

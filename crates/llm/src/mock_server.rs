@@ -296,7 +296,11 @@ impl MockServer {
         let (answered, refused) = match answered {
             Err(outside) => {
                 drop(remembered);
-                return Decided::Reply(reply_outside(outside, request));
+                let mut reply = reply_outside(outside, request);
+                if reply.told.outcome == "miss" && self.options.on_miss == OnMiss::Minimal {
+                    reply.content = empty_answer(session);
+                }
+                return Decided::Reply(reply);
             }
             Ok(answered) => answered,
         };
@@ -316,7 +320,30 @@ impl MockServer {
             false => None,
         };
         drop(remembered);
-        self.reply(answered, selection, refused, request, is_recorded)
+        match self.reply(answered, selection, refused, request, is_recorded) {
+            Decided::Reply(reply) => Decided::Reply(self.with_headers(reply)),
+            later @ Decided::AfterAsserts(_) => later,
+        }
+    }
+
+    /// The reply with the headers of its scenario, if it is no turn, which has them.
+    fn with_headers(&self, mut reply: Reply) -> Reply {
+        let Some(scenario_idx) = reply.told.scenario_idx else {
+            return reply;
+        };
+        let of_scenario = &self.scripts[scenario_idx].timeline.server.headers;
+        match &mut reply.content {
+            Content::Error { headers, .. } => {
+                // Those of the error win.
+                let own = std::mem::replace(headers, of_scenario.clone());
+                headers.extend(own);
+            }
+            Content::Answer(answer) if answer.place.is_none() => {
+                answer.headers.clone_from(of_scenario);
+            }
+            Content::Answer(_) | Content::Again(_) => {}
+        }
+        reply
     }
 
     fn reply(
@@ -370,10 +397,7 @@ impl MockServer {
                         told.outcome = "miss";
                         told.error = Some(message);
                         Reply {
-                            content: Content::Answer(Box::new(ModelAnswer::beside(
-                                "",
-                                IdSeed::of(&["miss", &session.to_string()]),
-                            ))),
+                            content: empty_answer(session),
                             told,
                         }
                     }
@@ -444,7 +468,7 @@ impl MockServer {
             if let Err(error) = judged.await
                 && !self.options.keep_going
             {
-                return self.keep_refused(session, &served, error, told);
+                return self.with_headers(self.keep_refused(session, &served, error, told));
             }
         }
         if let Some(lead) = &self.options.lead {
@@ -454,7 +478,7 @@ impl MockServer {
                 told.outcome = "turn";
             }
         }
-        self.say(asked, &served, told)
+        self.with_headers(self.say(asked, &served, told))
     }
 
     /// Tells who leads that a turn was asked for, and waits until it may be answered; whether that is the first answer.
@@ -655,6 +679,12 @@ fn reply_outside(outside: UnmatchedRequest, request: &Request) -> Reply {
             refuse(error, "refused", told)
         }
     }
+}
+
+/// What is said in place of an answer that the script doesn't have.
+fn empty_answer(session: SessionKey) -> Content {
+    let seed = IdSeed::of(&["miss", &session.to_string()]);
+    Content::Answer(Box::new(ModelAnswer::beside("", seed)))
 }
 
 /// What the ids of an answer are made from.

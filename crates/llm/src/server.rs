@@ -145,7 +145,10 @@ impl MockLlm {
             match profiles.of_agent(agent) {
                 None => {
                     let known = profiles.agents().join(", ");
-                    let message = format!("no profile found for the agent `{}`", agent.agent);
+                    let version = agent.version.as_ref();
+                    let version = version.map_or(String::new(), |version| format!(" {version}"));
+                    let message =
+                        format!("no profile found for the agent `{}{version}`", agent.agent);
                     let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
                         "available profiles: {known}; or pass one with `--profile FILE`"
                     ));

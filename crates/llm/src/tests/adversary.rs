@@ -9,6 +9,8 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use cuecard_source::diagnostic::{Severity, codes};
 use cuecard_source::value::as_text;
 use cuecard_timeline::model::{
@@ -230,7 +232,8 @@ impl Case {
             BlockKind::Image(media) => Some(("image", held(media))),
             BlockKind::Audio(media) => Some(("audio", held(media))),
             BlockKind::Resource { text, blob, .. } => {
-                Some(("file", text.clone().or(blob.clone()).unwrap_or_default()))
+                let encoded = text.as_ref().map(|text| STANDARD.encode(text));
+                Some(("file", encoded.or(blob.clone()).unwrap_or_default()))
             }
             BlockKind::ResourceLink { uri, .. } => Some(("file", uri.clone())),
             _ => None,

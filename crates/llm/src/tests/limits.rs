@@ -167,6 +167,8 @@ async fn bodies_are_bounded_and_the_refusal_has_the_provider_s_form() {
         "{}",
         refused.text
     );
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed, "{verdict:?}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod agents;
 mod answers;
 mod asserts;
 mod conditions;
+mod demands;
 mod dialects;
 mod faults;
 mod limits;

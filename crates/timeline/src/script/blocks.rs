@@ -1,5 +1,8 @@
 //! Images, sound and files in prompts: whether those that the script has are among those that came.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::request::{MediaKind, RequestedBlock};
 use super::rounds::{NormalTexts, UserSide};
 use super::text::normalise;
@@ -33,7 +36,9 @@ pub(super) fn expected(input: &UserInput) -> Vec<ExpectedBlock> {
                 text,
                 blob,
             } => {
-                let data = [text, blob].into_iter().flatten().cloned().collect();
+                let encoded = text.as_ref().map(|text| STANDARD.encode(text));
+                let data = [text.clone(), encoded, blob.clone()];
+                let data = data.into_iter().flatten().collect();
                 let texts = text
                     .iter()
                     .chain([uri])

@@ -19,6 +19,8 @@ pub struct Request {
     pub tools: Vec<AdvertisedTool>,
     /// Which of them must be called.
     pub tool_choice: ToolChoice,
+    /// Whether several tools may be called at once.
+    pub allows_parallel: bool,
     /// How many tokens the answer may have.
     pub max_tokens: Option<u64>,
     /// Whether the answer is to be streamed.
@@ -47,6 +49,7 @@ impl Request {
             history: Vec::new(),
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
+            allows_parallel: true,
             max_tokens: None,
             wants_stream: false,
             wants_stream_usage: false,

@@ -64,6 +64,7 @@ pub mod usage;
 pub mod values;
 
 mod anthropic_messages;
+mod demands;
 mod fault;
 mod gemini;
 mod history;

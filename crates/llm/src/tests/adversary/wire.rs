@@ -9,6 +9,18 @@ use super::Message;
 fn block(endpoint: Endpoint, (kind, data): &(&str, String)) -> Value {
     let url = |mime: &str| format!("data:{mime};base64,{data}");
     let source = |mime: &str| json!({"type": "base64", "media_type": mime, "data": data});
+    if data.contains("://") {
+        return match endpoint {
+            Endpoint::Chat => json!({"type": "file", "file": {"file_id": data}}),
+            Endpoint::Responses => json!({"type": "input_file", "file_url": data}),
+            Endpoint::Messages => {
+                json!({"type": "document", "source": {"type": "url", "url": data}})
+            }
+            Endpoint::Gemini => {
+                json!({"fileData": {"mimeType": "text/plain", "fileUri": data}})
+            }
+        };
+    }
     match (endpoint, *kind) {
         (Endpoint::Chat, "image") => {
             json!({"type": "image_url", "image_url": {"url": url("image/png")}})
@@ -77,7 +89,8 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
         }
         (Endpoint::Messages, Message::Model { text, calls }) => {
-            let mut blocks = vec![json!({"type": "text", "text": text})];
+            let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+            let mut blocks: Vec<Value> = text.into_iter().collect();
             blocks.extend(calls.iter().map(|(id, name, args)| {
                 json!({"type": "tool_use", "id": id, "name": name, "input": args})
             }));

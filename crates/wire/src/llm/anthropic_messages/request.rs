@@ -51,6 +51,7 @@ fn understand(target: &Target<'_>, body: &Node<'_, '_>) -> Result<Request, Fault
             _ => ToolChoice::Auto,
         };
     }
+    request.allows_parallel = body.json["tool_choice"]["disable_parallel_tool_use"] != true;
     request.wants_stream = body.flag("stream")?;
     if let Some(thinking) = body.get("thinking") {
         request.wants_thinking = thinking.need("type")?.text()? != "disabled";
