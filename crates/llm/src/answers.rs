@@ -215,8 +215,16 @@ pub(super) fn prepare(
             "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
             native_names.len()
         );
-        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
-        failures.push(found.at(&script.timeline.source, turn.span));
+        let span = turn.span;
+        let found = |found: Diagnostic| found.at(&script.timeline.source, span);
+        match is_known {
+            // One timeline is played to many agents, and they take several calls though they ask for one.
+            true => prepared.warnings.push(found(Diagnostic::warning(
+                codes::MODEL_CALL_INVALID,
+                message,
+            ))),
+            false => failures.push(found(Diagnostic::error(codes::MODEL_CALL_INVALID, message))),
+        }
     }
     failures.extend(not_as_json(script, turn, attempt, request));
     if failures.is_empty() {

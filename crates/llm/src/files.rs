@@ -19,7 +19,11 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> (Loaded<LlmScript
         // What comes in prompts is compared with it.
         let is_input = |kind: &EventKind| matches!(kind, EventKind::UserInputs(_));
         let (timeline, mut found) = media::embedded(timeline, is_input);
-        let (script, compiled) = LlmScript::compile(timeline, play.is_strict);
+        let (mut script, compiled) = LlmScript::compile(timeline, play.is_strict);
+        if options.lead.is_some() {
+            // A run types its prompts.
+            script.turns.leave_blocks_out();
+        }
         found.extend(compiled);
         (script, found)
     });

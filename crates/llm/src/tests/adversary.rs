@@ -9,14 +9,12 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use cuecard_source::diagnostic::{Severity, codes};
 use cuecard_source::value::as_text;
-use cuecard_timeline::model::{
-    Block, BlockKind, EventKind, ExpectedResult, Media, MediaSource, ServingCount,
+use cuecard_timeline::model::{Block, EventKind, ExpectedResult, ServingCount};
+use cuecard_timeline::script::{
+    Endpoint, ExpectedBlock, LlmScript, RequestedBlock, Speed, Turn, TurnCall, normalise,
 };
-use cuecard_timeline::script::{Endpoint, LlmScript, Speed, Turn, TurnCall, normalise};
 use serde_json::{Value, json};
 
 use super::super::files;
@@ -52,8 +50,8 @@ impl Random {
 /// What a client has said and heard.
 #[derive(Debug, Clone)]
 enum Message {
-    /// Texts, and blocks beside them: what they are, and what they hold.
-    User(Vec<String>, Vec<(&'static str, String)>),
+    /// Texts, and blocks beside them.
+    User(Vec<String>, Vec<RequestedBlock>),
     Results(Vec<ToolResult>),
     Model {
         text: String,
@@ -221,24 +219,11 @@ impl Case {
         own.map_or(&[], |own| &own.blocks)
     }
 
-    /// Those that are no text: what they are, and what they hold.
-    fn blocks(&self, turn_idx: usize) -> Vec<(&'static str, String)> {
-        let blocks = self.all_blocks(turn_idx).iter();
-        let held = |media: &Media| match &media.source {
-            MediaSource::Data(data) => data.clone(),
-            MediaSource::File(_) => String::new(),
-        };
-        let blocks = blocks.filter_map(|block| match &block.kind {
-            BlockKind::Image(media) => Some(("image", held(media))),
-            BlockKind::Audio(media) => Some(("audio", held(media))),
-            BlockKind::Resource { text, blob, .. } => {
-                let encoded = text.as_ref().map(|text| STANDARD.encode(text));
-                Some(("file", encoded.or(blob.clone()).unwrap_or_default()))
-            }
-            BlockKind::ResourceLink { uri, .. } => Some(("file", uri.clone())),
-            _ => None,
-        });
-        blocks.collect()
+    /// Those that are no text, as a client sends them.
+    fn blocks(&self, turn_idx: usize) -> Vec<RequestedBlock> {
+        let input = self.turn(turn_idx).input.as_ref();
+        let blocks = input.into_iter().flat_map(|input| &input.blocks);
+        blocks.map(ExpectedBlock::to_requested).collect()
     }
 
     /// The calls before a turn whose results it waits for.
@@ -544,7 +529,7 @@ impl Client<'_> {
                 blocks.remove(0);
             }
             Some(Departure::OtherBlock(at)) if *at == turn_idx => {
-                blocks[0].1 = "b3RoZXI=".to_owned();
+                blocks[0].data = "b3RoZXI=".to_owned();
             }
             _ => {}
         }

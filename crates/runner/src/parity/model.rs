@@ -7,9 +7,10 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{EventKind, ExpectedResult, Timeline, ToolStatus};
 use cuecard_timeline::profiles::AbstractCall;
-use cuecard_timeline::script::{Endpoint, LlmScript, Turn};
+use cuecard_timeline::script::{Endpoint, ExpectedBlock, LlmScript, RequestedBlock, Turn};
 use cuecard_wire::llm::answer::{CallInput, Element};
 use cuecard_wire::llm::decode::read_body;
+use cuecard_wire::llm::media::user_message;
 use serde_json::json;
 
 use super::players::{first_error, play_options};
@@ -59,6 +60,8 @@ async fn converse(
     timeline: &std::sync::Arc<Timeline>,
     face: Face,
 ) -> Result<View, String> {
+    let (timeline, _) = cuecard_runtime::media::embedded(timeline.clone(), |_| true);
+    let timeline = &timeline;
     let (script, _) = LlmScript::compile(timeline.clone(), false);
     let mut client = Client::new(url, face, timeline)?;
     let mut view = View::default();
@@ -68,10 +71,11 @@ async fn converse(
             (Some(input), _) => {
                 let text = input.text.clone().unwrap_or_default();
                 view.seen.push(Seen::Prompt(text.clone()));
-                client.say(&text);
+                let blocks = input.blocks.iter().map(ExpectedBlock::to_requested);
+                client.say(&text, &blocks.collect::<Vec<_>>());
             }
             // A turn without calls was the last of a request; the next one needs something to answer.
-            (None, false) => client.say("Go on"),
+            (None, false) => client.say("Go on", &[]),
             (None, true) => {}
         }
         let elements = client.ask(turn).await?;
@@ -149,12 +153,9 @@ impl Client {
         })
     }
 
-    fn say(&mut self, text: &str) {
-        self.history.push(match self.endpoint {
-            Endpoint::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
-            Endpoint::Responses => json!({"type": "message", "role": "user", "content": text}),
-            Endpoint::Chat | Endpoint::Messages => json!({"role": "user", "content": text}),
-        });
+    fn say(&mut self, text: &str, blocks: &[RequestedBlock]) {
+        self.history
+            .push(user_message(self.endpoint, &[text], blocks));
     }
 
     /// Asks for a turn: once for each of its attempts that end in an error, and for its answer, if it has one.

@@ -121,14 +121,13 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
     for (tool, forms) in file.tools {
         match AbstractTool::named(&tool) {
             Some(known) => problems.extend(unknown_arguments(source, known, &forms)),
+            // An application may have tools of its own. What is nearly one of timelines is a typing error.
             None => {
-                let message = format!("`tools.{}` is not a tool of timelines", cut(&tool, 60));
                 let names = TOOLS.iter().map(|tool| tool.name);
-                let found = problem(source, message);
-                problems.push(match did_you_mean(&tool, names) {
-                    Some(name) => found.with_help(format!("did you mean `{name}`?")),
-                    None => found,
-                });
+                problems.extend(did_you_mean(&tool, names).map(|name| {
+                    let message = format!("`tools.{}` is not a tool of timelines", cut(&tool, 60));
+                    problem(source, message).with_help(format!("did you mean `{name}`?"))
+                }));
             }
         }
         let forms = forms

@@ -37,7 +37,7 @@ pub(super) fn expected(input: &UserInput) -> Vec<ExpectedBlock> {
                 blob,
             } => {
                 let encoded = text.as_ref().map(|text| STANDARD.encode(text));
-                let data = [text.clone(), encoded, blob.clone()];
+                let data = [encoded, blob.clone(), text.clone()];
                 let data = data.into_iter().flatten().collect();
                 let texts = text
                     .iter()
@@ -83,6 +83,15 @@ fn kind_of(mime_type: &str) -> MediaKind {
 }
 
 impl ExpectedBlock {
+    /// The block as a client sends it.
+    pub fn to_requested(&self) -> RequestedBlock {
+        RequestedBlock {
+            name: self.name.to_owned(),
+            kind: self.kind,
+            data: self.data.first().cloned().unwrap_or_default(),
+        }
+    }
+
     fn is(&self, block: &RequestedBlock) -> bool {
         if self.data.is_empty() {
             return self.kind == block.kind;

@@ -152,6 +152,14 @@ impl Turns {
         super::turns_build::build(timeline, schedule)
     }
 
+    /// Leaves out of all prompts what is no text: for a client that only types.
+    pub fn leave_blocks_out(&mut self) {
+        let of_turns = self.turns.iter_mut().filter_map(|turn| turn.input.as_mut());
+        for input in of_turns {
+            input.blocks.clear();
+        }
+    }
+
     /// The first segment after `sessionStart`; without one, the first.
     pub fn first_live_segment(&self) -> Option<&Segment> {
         self.segments.iter().find(|segment| !segment.is_history)

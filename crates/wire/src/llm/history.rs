@@ -1,11 +1,10 @@
 //! What the readers of all dialects share.
 
 use cuecard_source::value::{Json, as_text};
-use cuecard_timeline::script::{
-    MediaKind, Message, Part, Request, RequestedBlock, RequestedCall, RequestedResult, Role,
-};
+use cuecard_timeline::script::{Message, Part, Request, RequestedCall, RequestedResult, Role};
 
 use super::fault::{Expected, Fault};
+use super::media;
 use super::node::Node;
 
 /// The types of blocks whose `text` is text: plain, of a request, and of an answer.
@@ -124,70 +123,12 @@ pub(super) fn parts(node: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
             Content::Text(text) => Part::Text(text.to_owned()),
             Content::Block(block) => match block_text(block)? {
                 Some(text) => Part::Text(text.to_owned()),
-                None => media(block.text_of("type")?, block.json),
+                None => media::read(block.text_of("type")?, block.json),
             },
         });
         Ok(())
     })?;
     Ok(parts)
-}
-
-/// A block of a type that is no text: an image, a sound, a file.
-pub(super) fn media(name: &str, json: &Json) -> Part {
-    let text = |json: &Json, keys: &[&str]| {
-        let mut found = keys.iter().filter_map(|key| json[*key].as_str());
-        found.next().unwrap_or_default().to_owned()
-    };
-    let url_of = |image: &Json| match image.as_str() {
-        Some(url) => url.to_owned(),
-        None => text(image, &["url", "file_id"]),
-    };
-    const OF_FILE: &[&str] = &["file_data", "file_url", "file_id"];
-    const OF_GEMINI: &[&str] = &["data", "fileUri", "file_uri"];
-    let (kind, data) = match name {
-        "image_url" => (MediaKind::Image, url_of(&json["image_url"])),
-        "input_image" => match &json["image_url"] {
-            Json::Null => (MediaKind::Image, text(json, &["file_id"])),
-            image => (MediaKind::Image, url_of(image)),
-        },
-        "input_audio" => (MediaKind::Audio, text(&json["input_audio"], &["data"])),
-        "file" => (MediaKind::File, text(&json["file"], OF_FILE)),
-        "input_file" => (MediaKind::File, text(json, OF_FILE)),
-        "image" => (
-            MediaKind::Image,
-            text(&json["source"], &["data", "url", "file_id"]),
-        ),
-        "document" => (
-            kind_of(&text(&json["source"], &["media_type"])),
-            text(&json["source"], &["data", "url", "file_id"]),
-        ),
-        "inlineData" | "inline_data" | "fileData" | "file_data" => {
-            let mime_type = text(&json[name], &["mimeType", "mime_type"]);
-            (kind_of(&mime_type), text(&json[name], OF_GEMINI))
-        }
-        _ => (MediaKind::Other, String::new()),
-    };
-    let (kind, data) = match data
-        .strip_prefix("data:")
-        .and_then(|url| url.split_once(','))
-    {
-        Some((head, inner)) if kind == MediaKind::File => (kind_of(head), inner.to_owned()),
-        Some((_, inner)) => (kind, inner.to_owned()),
-        None => (kind, data),
-    };
-    Part::Block(RequestedBlock {
-        name: name.to_owned(),
-        kind,
-        data,
-    })
-}
-
-fn kind_of(mime_type: &str) -> MediaKind {
-    match mime_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::File,
-    }
 }
 
 /// All texts of content, joined by newlines.

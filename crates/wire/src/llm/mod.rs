@@ -58,6 +58,7 @@ pub mod decode;
 pub mod errors;
 pub mod events;
 pub mod ids;
+pub mod media;
 pub mod route;
 pub mod stop;
 pub mod usage;

@@ -1,67 +1,23 @@
 //! What the clients say, in the words of each API.
 
 use cuecard_timeline::script::Endpoint;
+use cuecard_wire::llm::media::user_message;
 use serde_json::{Value, json};
 
 use super::Message;
 
-/// A block in the words of an API.
-fn block(endpoint: Endpoint, (kind, data): &(&str, String)) -> Value {
-    let url = |mime: &str| format!("data:{mime};base64,{data}");
-    let source = |mime: &str| json!({"type": "base64", "media_type": mime, "data": data});
-    if data.contains("://") {
-        return match endpoint {
-            Endpoint::Chat => json!({"type": "file", "file": {"file_id": data}}),
-            Endpoint::Responses => json!({"type": "input_file", "file_url": data}),
-            Endpoint::Messages => {
-                json!({"type": "document", "source": {"type": "url", "url": data}})
-            }
-            Endpoint::Gemini => {
-                json!({"fileData": {"mimeType": "text/plain", "fileUri": data}})
-            }
-        };
-    }
-    match (endpoint, *kind) {
-        (Endpoint::Chat, "image") => {
-            json!({"type": "image_url", "image_url": {"url": url("image/png")}})
-        }
-        (Endpoint::Chat | Endpoint::Responses, "audio") => {
-            json!({"type": "input_audio", "input_audio": {"data": data, "format": "wav"}})
-        }
-        (Endpoint::Chat, _) => json!({"type": "file", "file": {"file_data": url("text/plain")}}),
-        (Endpoint::Responses, "image") => {
-            json!({"type": "input_image", "image_url": url("image/png")})
-        }
-        (Endpoint::Responses, _) => json!({"type": "input_file", "file_data": url("text/plain")}),
-        (Endpoint::Messages, "image") => json!({"type": "image", "source": source("image/png")}),
-        (Endpoint::Messages, "audio") => {
-            json!({"type": "document", "source": source("audio/wav")})
-        }
-        (Endpoint::Messages, _) => json!({"type": "document", "source": source("text/plain")}),
-        (Endpoint::Gemini, kind) => {
-            let mime = match kind {
-                "image" => "image/png",
-                "audio" => "audio/wav",
-                _ => "text/plain",
-            };
-            json!({"inlineData": {"mimeType": mime, "data": data}})
-        }
-    }
-}
-
 /// What was said in the words of an API.
 pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
     match (endpoint, said) {
-        (Endpoint::Gemini, Message::User(texts, blocks)) => {
-            let mut parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
-            parts.extend(blocks.iter().map(|block| self::block(endpoint, block)));
-            vec![json!({"role": "user", "parts": parts})]
-        }
-        (_, Message::User(texts, blocks)) if !blocks.is_empty() => {
-            let kind = if endpoint == Endpoint::Responses { "input_text" } else { "text" };
-            let texts = texts.iter().map(|text| json!({"type": kind, "text": text}));
-            let blocks = blocks.iter().map(|block| self::block(endpoint, block));
-            vec![json!({"role": "user", "content": texts.chain(blocks).collect::<Vec<_>>()})]
+        (_, Message::User(texts, blocks)) => {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            match blocks.is_empty() && endpoint != Endpoint::Gemini {
+                true => texts
+                    .iter()
+                    .map(|text| user_message(endpoint, &[text], &[]))
+                    .collect(),
+                false => vec![user_message(endpoint, &texts, blocks)],
+            }
         }
         (Endpoint::Gemini, Message::Results(results)) => {
             let parts = results.iter().map(|result| {
@@ -78,10 +34,6 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             ));
             vec![json!({"role": "model", "parts": parts})]
         }
-        (_, Message::User(texts, _)) => texts
-            .iter()
-            .map(|text| json!({"role": "user", "content": text}))
-            .collect(),
         (Endpoint::Messages, Message::Results(results)) => {
             let blocks = results.iter().map(|result| {
                 json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text})

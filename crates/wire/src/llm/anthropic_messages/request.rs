@@ -8,6 +8,7 @@ use cuecard_timeline::script::{
 use super::super::errors::ApiError;
 use super::super::fault::{Expected, Fault, FaultKind};
 use super::super::history::{self, Content};
+use super::super::media;
 use super::super::node::Node;
 use super::super::route::Target;
 
@@ -113,7 +114,7 @@ fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
             };
             history::result(id, "", text, block.flag("is_error")?)
         }
-        other => history::media(other, block.json),
+        other => media::read(other, block.json),
     })
 }
 

@@ -8,6 +8,7 @@ use cuecard_timeline::script::{
 use super::super::errors::ApiError;
 use super::super::fault::{Expected, Fault, FaultKind};
 use super::super::history;
+use super::super::media;
 use super::super::node::Node;
 use super::super::route::Target;
 
@@ -167,7 +168,7 @@ fn part(part: &Node<'_, '_>) -> Result<Part, Fault> {
     let is_media = |name: &&String| name.to_ascii_lowercase().ends_with("data");
     let first = names.clone().next();
     let name = names.find(is_media).or(first);
-    Ok(history::media(name.map_or("", String::as_str), part.json))
+    Ok(media::read(name.map_or("", String::as_str), part.json))
 }
 
 /// What a function answered, which is an object by the wire, and one member of it by custom.
