@@ -219,10 +219,9 @@ pub(super) fn prepare(
         let found = |found: Diagnostic| found.at(&script.timeline.source, span);
         match is_known {
             // One timeline is played to many agents, and they take several calls though they ask for one.
-            true => prepared.warnings.push(found(Diagnostic::warning(
-                codes::MODEL_CALL_INVALID,
-                message,
-            ))),
+            true => prepared
+                .warnings
+                .push(found(Diagnostic::note(codes::MODEL_CALL_INVALID, message))),
             false => failures.push(found(Diagnostic::error(codes::MODEL_CALL_INVALID, message))),
         }
     }
