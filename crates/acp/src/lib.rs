@@ -9,7 +9,6 @@
 mod agent;
 mod client;
 mod found;
-mod media;
 mod mock_agent;
 mod options;
 mod peer;

@@ -14,7 +14,6 @@ use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
 use cuecard_timeline::script::{Act, PlayerKind, Selector};
 
 use super::client::ReadyClient;
-use super::media;
 use super::mock_agent::ReadyAgent;
 use super::options::AcpOptions;
 use super::script::AcpScript;
@@ -115,7 +114,7 @@ impl AcpPlayer {
     fn read(&self, side: Side) -> Result<Read, StartError> {
         let play = &self.options.play;
         let mut loaded = load(&self.paths, play, |timeline| {
-            let (timeline, mut found) = media::embedded(timeline);
+            let (timeline, mut found) = cuecard_runtime::media::embedded(timeline, |_| true);
             let (script, compiled) = AcpScript::compile(timeline, play.is_strict);
             found.extend(compiled);
             (script, found)

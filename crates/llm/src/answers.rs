@@ -7,13 +7,14 @@ use std::sync::Arc;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::StopReasons;
 use cuecard_timeline::profiles::{
     AbstractCall, AgentName, Mapped, NativeCall, Profile, ProfileChoice, Profiles, check_call,
-    derive, native_call,
+    check_text, derive, native_call,
 };
 use cuecard_timeline::script::{
-    Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
-    TurnElement,
+    Attempt, LlmScript, Piece as ScriptPiece, Request, RequestedCall, Speed, ToolChoice, Turn,
+    TurnCall, TurnElement,
 };
 
 use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
@@ -150,6 +151,7 @@ pub(super) fn prepare(
                             call,
                             Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
                         )
+                        .with_note(choice.map_or_else(String::new, |choice| choice.describe()))
                         .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
@@ -205,16 +207,52 @@ pub(super) fn prepare(
         && attempt.error.is_none()
     {
         let message = "the request requires a call (`tool_choice`), but the script makes none";
-        let found = Diagnostic::warning(codes::MODEL_CALL_INVALID, message);
-        prepared
-            .warnings
-            .push(found.at(&script.timeline.source, turn.span));
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(found.at(&script.timeline.source, turn.span));
     }
+    if native_names.len() > 1 && !request.allows_parallel {
+        let message = format!(
+            "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
+            native_names.len()
+        );
+        let span = turn.span;
+        let found = |found: Diagnostic| found.at(&script.timeline.source, span);
+        match is_known {
+            // One timeline is played to many agents, and they take several calls though they ask for one.
+            true => prepared
+                .warnings
+                .push(found(Diagnostic::note(codes::MODEL_CALL_INVALID, message))),
+            false => failures.push(found(Diagnostic::error(codes::MODEL_CALL_INVALID, message))),
+        }
+    }
+    failures.extend(not_as_json(script, turn, attempt, request));
     if failures.is_empty() {
         Ok(prepared)
     } else {
         Err(failures)
     }
+}
+
+/// A text that is not the JSON that the request demands. An answer that calls, refuses or stops early has none.
+fn not_as_json(
+    script: &LlmScript,
+    turn: &Turn,
+    attempt: &Attempt,
+    request: &Request,
+) -> Option<Diagnostic> {
+    let schema = request.response_schema.as_ref()?;
+    let has_other = attempt
+        .elements
+        .iter()
+        .any(|element| matches!(element, TurnElement::Call(_) | TurnElement::Refusal(_)));
+    if has_other || attempt.error.is_some() || turn.stop_reason != StopReasons::default() {
+        return None;
+    }
+    let problem = check_text(schema, &turn.text())?;
+    let message =
+        format!("the request demands JSON, and the text of the script does not fit: {problem}");
+    let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+    Some(found.at(&script.timeline.source, turn.span))
 }
 
 fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
@@ -275,58 +313,58 @@ fn advertised(request: &Request) -> String {
     format!("the request advertises {}{more}", names.join(", "))
 }
 
-/// The calls of an answer that a request holds otherwise, one sentence each.
+/// What is different about the calls `held` in a history, which were made in an answer with these `elements`; one
+/// sentence each.
 pub(super) fn changed(
     elements: &[Element],
-    request: &Request,
+    held: &[&RequestedCall],
     profile: Option<&Profile>,
 ) -> Vec<String> {
+    let made: Vec<&Call> = elements
+        .iter()
+        .filter_map(|element| match element {
+            Element::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    // Where the wire has no ids, calls are known by their place.
+    let idx_of = |(place, held): (usize, &&RequestedCall)| match held.id.as_str() {
+        "" => Some(place),
+        id => made.iter().position(|call| call.id == id),
+    };
+    let places: Vec<Option<usize>> = held.iter().enumerate().map(idx_of).collect();
     let mut changed = Vec::new();
-    for element in elements {
-        let Element::Call(made) = element else {
+    for (held, place) in held.iter().zip(&places) {
+        let Some(made) = place.and_then(|idx| made.get(idx)) else {
             continue;
         };
-        let parts = request.history.iter().flat_map(|message| &message.parts);
-        let held = parts.filter_map(|part| match part {
-            Part::Call(call) if call.id == made.id => Some(call),
-            _ => None,
-        });
-        for held in held {
-            let (is_same, args) = match &made.input {
-                CallInput::Arguments(args) => {
-                    let without_own = profile
-                        .map(|profile| profile.without_filled_in(&held.name, args, &held.args));
-                    let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
-                    (is_same, args.to_string())
-                }
-                CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
-                CallInput::Raw(_) => continue,
-            };
-            if held.name != made.name || !is_same {
-                changed.push(format!(
-                    "`{}` was `{}` {}, and is `{}` {}",
-                    made.id,
-                    made.name,
-                    cut(&args, 200),
-                    cut(&held.name, 60),
-                    cut(&held.args.to_string(), 200)
-                ));
+        let (is_same, args) = match &made.input {
+            CallInput::Arguments(args) => {
+                let without_own =
+                    profile.map(|profile| profile.without_filled_in(&held.name, args, &held.args));
+                let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
+                (is_same, args.to_string())
             }
+            CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
+            CallInput::Raw(text) => (true, text.clone()),
+        };
+        if held.name != made.name || !is_same {
+            changed.push(format!(
+                "`{}` was `{}` {}, and is `{}` {}",
+                made.id,
+                made.name,
+                cut(&args, 200),
+                cut(&held.name, 60),
+                cut(&held.args.to_string(), 200)
+            ));
         }
     }
-    let made: Vec<String> = call_ids(elements).collect();
-    let mut held: Vec<String> = Vec::new();
-    for part in request.history.iter().flat_map(|message| &message.parts) {
-        if let Part::Call(call) = part
-            && made.contains(&call.id)
-            && !held.contains(&call.id)
-        {
-            held.push(call.id.clone());
-        }
+    if !places.is_sorted() {
+        let ids: Vec<&str> = held.iter().map(|call| call.id.as_str()).collect();
+        changed.push(format!("the calls are in the order {}", ids.join(", ")));
     }
-    let in_order = made.iter().filter(|id| held.contains(id));
-    if !in_order.eq(&held) {
-        changed.push(format!("the calls are in the order {}", held.join(", ")));
+    if held.len() < made.len() {
+        changed.push(format!("{} of {} calls are left", held.len(), made.len()));
     }
     changed
 }

@@ -75,13 +75,7 @@ mod tests {
     fn occasion(session: u64, request: &Request) -> Option<CacheKey> {
         let served = Served {
             turn_idx: 1,
-            attempt_idx: 0,
-            after: None,
-            unaligned: None,
-            changed_text: None,
-            said_more: None,
-            is_first: false,
-            differing_results: Vec::new(),
+            ..Served::default()
         };
         CacheKey::of(SessionKey(session), request, &served)
     }

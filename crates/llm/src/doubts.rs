@@ -2,7 +2,7 @@
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::cut;
-use cuecard_timeline::script::{LlmScript, Request, Served};
+use cuecard_timeline::script::{HistoryAnswer, LlmScript, Request, Served};
 
 use super::answers;
 use super::mock_server::MockServer;
@@ -51,42 +51,43 @@ impl MockServer {
                 .with_note(format!("received: {}", differing.arrived));
             found.push(self.findings.strictly(differs));
         }
-        found.extend(self.changed_calls(script, served, request));
+        for answer in served.history(request) {
+            found.extend(self.changed_answer(script, &answer, request));
+        }
         found
     }
 
-    /// T-LLM-09 for calls of the turn before that the history holds otherwise than they were made.
-    fn changed_calls(
+    /// T-LLM-09 for an answer that the history holds otherwise than it was given.
+    fn changed_answer(
         &self,
         script: &LlmScript,
-        served: &Served,
+        held: &HistoryAnswer<'_>,
         request: &Request,
     ) -> Option<Diagnostic> {
-        let turn = script.turn(served.after?)?;
-        let first = turn.calls().next()?;
-        let attempt = turn.attempts.last()?;
-        let speed = self.options.play.speed;
-        let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
-        let mut changed = match prepared {
-            Ok(prepared) => {
-                let profile = self.calling.choose(request).profile;
-                answers::changed(&prepared.elements, request, profile)
-            }
-            Err(_) => Vec::new(),
-        };
-        if let Some(text) = &served.changed_text {
-            let (said, text) = (turn.text(), cut(text, 200));
+        let turn = script.turn(held.turn_idx)?;
+        let mut changed = Vec::new();
+        if !turn.is_said_in(&held.text) {
+            let (sent, text) = (turn.text(), cut(&held.text, 200));
             changed.push(format!(
                 "the text was {:?}, and is {text:?}",
-                cut(&said, 200)
+                cut(&sent, 200)
             ));
+        }
+        let speed = self.options.play.speed;
+        if !held.calls.is_empty()
+            && let Some(attempt) = turn.attempts.last()
+            && let Ok(sent) = answers::prepare(script, turn, attempt, request, speed, &self.calling)
+        {
+            let profile = self.calling.choose(request).profile;
+            changed.extend(answers::changed(&sent.elements, &held.calls, profile));
         }
         if changed.is_empty() {
             return None;
         }
-        let message = "the history of a request contains a different answer with calls than the one that was sent";
+        let message =
+            "the history of a request contains a different answer than the one that was sent";
         let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message)
-            .at(&script.timeline.source, first.call.span);
+            .at(&script.timeline.source, turn.span);
         for change in changed {
             note = note.with_note(change);
         }

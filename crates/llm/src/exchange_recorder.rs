@@ -10,6 +10,8 @@ use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
 use serde::Serialize;
 
+use super::played::{PlayedTurns, SessionVerdict, UnplayedTurn};
+
 /// So many bytes of requests are kept. Of further ones, what happened is kept without the request.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
@@ -74,20 +76,6 @@ pub enum Notice {
 /// Who watches a stand-in.
 pub type Watcher = trace_writer::Watcher<Notice>;
 
-/// A turn that no session got, or none got whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct UnplayedTurn {
-    /// The scenario's name.
-    pub scenario: String,
-    /// The turn, from 1.
-    pub turn: usize,
-    /// Where it stands: `file:line`.
-    pub place: String,
-    /// Whether its answer was cut, since its client or the run ended before.
-    #[serde(rename = "cut")]
-    pub is_cut: bool,
-}
-
 /// How a run of a stand-in went.
 #[derive(Debug, Clone)]
 pub struct Verdict {
@@ -103,10 +91,12 @@ pub struct Verdict {
     pub n_exchanges: u64,
     /// How many exchanges were not recorded.
     pub n_exchanges_left_out: u64,
-    /// How many turns there are.
+    /// How many turns there are, of each session, and of scenarios that had none.
     pub n_turns: usize,
-    /// Turns that no session got, or none got whole.
+    /// Turns that a session did not get, or not whole, and those of scenarios that had no session; bounded.
     pub unplayed: Vec<UnplayedTurn>,
+    /// The sessions in which a turn was played, in order; bounded.
+    pub sessions: Vec<SessionVerdict>,
     /// Why the trace is not whole, if it isn't.
     pub trace_error: Option<String>,
 }
@@ -127,6 +117,7 @@ impl Verdict {
             "exchanges_left_out": self.n_exchanges_left_out,
             "turns": self.n_turns,
             "unplayed": self.unplayed,
+            "sessions": self.sessions,
             "findings": findings,
             "trace_error": self.trace_error,
         })
@@ -146,7 +137,7 @@ pub(super) struct ExchangeRecorder {
 struct Inner {
     exchanges: Vec<Arc<Exchange>>,
     kept_bytes: usize,
-    /// Turns of which no answer was sent whole yet, by scenario and number from 1.
+    /// Turns of which no answer was sent whole yet, by session and number from 1.
     cut: HashSet<(String, usize)>,
     n_misses: u64,
 }
@@ -226,11 +217,9 @@ impl ExchangeRecorder {
         }
     }
 
-    /// Whether no answer of a turn was sent whole.
-    pub(super) fn is_cut(&self, scenario: &str, turn: usize) -> bool {
-        let inner = self.lock();
-        let mut cut = inner.cut.iter();
-        cut.any(|(name, number)| name == scenario && *number == turn)
+    /// The turns of which no answer was sent whole, by session and number from 1.
+    pub(super) fn cut_turns(&self) -> HashSet<(String, usize)> {
+        self.lock().cut.clone()
     }
 
     pub(super) fn count_miss(&self) {
@@ -241,12 +230,7 @@ impl ExchangeRecorder {
         self.lock().exchanges.clone()
     }
 
-    pub(super) fn verdict(
-        &self,
-        findings: &Findings,
-        n_turns: usize,
-        unplayed: Vec<UnplayedTurn>,
-    ) -> Verdict {
+    pub(super) fn verdict(&self, findings: &Findings, played: PlayedTurns) -> Verdict {
         let n_failures = findings.n_failures();
         let n_exchanges = self.n_exchanges.load(Ordering::Relaxed);
         let inner = self.lock();
@@ -257,15 +241,16 @@ impl ExchangeRecorder {
             n_misses: inner.n_misses,
             n_exchanges,
             n_exchanges_left_out: n_exchanges.saturating_sub(self.max_exchanges),
-            n_turns,
-            unplayed,
+            n_turns: played.n_turns,
+            unplayed: played.unplayed,
+            sessions: played.sessions,
             trace_error: None,
         }
     }
 }
 
 fn turn_of(exchange: &Exchange) -> Option<(String, usize)> {
-    exchange.scenario.clone().zip(exchange.turn)
+    exchange.session.clone().zip(exchange.turn)
 }
 
 #[cfg(test)]
@@ -306,7 +291,7 @@ mod tests {
         assert_eq!(recorded, [true, true, false, false]);
         let told: Vec<bool> = begun.iter().map(|begun| begun.is_first_left_out).collect();
         assert_eq!(told, [false, false, true, false]);
-        let verdict = ledger.verdict(&Findings::default(), 0, Vec::new());
+        let verdict = ledger.verdict(&Findings::default(), PlayedTurns::default());
         assert_eq!((verdict.n_exchanges, verdict.n_exchanges_left_out), (4, 2));
     }
 

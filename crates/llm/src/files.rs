@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cuecard_runtime::load::{self, Loaded};
+use cuecard_runtime::media;
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::LlmScript;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -14,7 +16,16 @@ use super::options::LlmOptions;
 pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> (Loaded<LlmScript>, GlobSet) {
     let play = &options.play;
     let mut loaded = load::load(paths, play, |timeline| {
-        LlmScript::compile(timeline, play.is_strict)
+        // What comes in prompts is compared with it.
+        let is_input = |kind: &EventKind| matches!(kind, EventKind::UserInputs(_));
+        let (timeline, mut found) = media::embedded(timeline, is_input);
+        let (mut script, compiled) = LlmScript::compile(timeline, play.is_strict);
+        if options.lead.is_some() {
+            // A run types its prompts.
+            script.turns.leave_blocks_out();
+        }
+        found.extend(compiled);
+        (script, found)
     });
     let (ignored, mut found) = ignored(&loaded.scripts);
     found.extend(without_turns(&loaded.scripts));

@@ -71,6 +71,18 @@ pub(super) fn masked(headers: &HeaderMap) -> Json {
     Json::Object(pairs.collect())
 }
 
+/// The headers whose values are text, by name.
+pub(super) fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let pairs = headers
+        .iter()
+        .take(MAX_HEADERS)
+        .filter_map(|(name, value)| {
+            let value = value.to_str().ok()?.to_owned();
+            Some((name.as_str().to_owned(), value))
+        });
+    pairs.collect()
+}
+
 /// A path without percent signs; what isn't UTF-8 then stays as it came.
 pub(super) fn percent_decoded(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {

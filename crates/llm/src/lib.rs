@@ -25,6 +25,7 @@
 
 mod answers;
 mod body_cache;
+mod compressed;
 mod disturb;
 mod disturbed;
 mod doubts;
@@ -35,6 +36,7 @@ mod files;
 mod headers;
 mod mock_server;
 mod options;
+mod played;
 pub mod record;
 mod remembered;
 mod replying;
@@ -51,10 +53,11 @@ mod threads;
 
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;
-pub use exchange_recorder::{Exchange, Notice, UnplayedTurn, Verdict, Watcher};
+pub use exchange_recorder::{Exchange, Notice, Verdict, Watcher};
 pub use faults::PlannedFault;
 pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
     OnMiss, TurnLead,
 };
+pub use played::{SessionVerdict, UnplayedTurn};
 pub use server::{DUMMY_KEY, MockLlm, RunningLlm, client_variables};

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{self, ToolMapping};
 use super::body_cache::{CacheKey, CachedBody};
 use super::events;
-use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, UnplayedTurn, Verdict};
+use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
 use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
@@ -34,8 +34,8 @@ use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::ids::{IdSeed, ResponseId};
-use cuecard_wire::llm::shows_thinking;
 use cuecard_wire::llm::stop::{self, StopReason};
+use cuecard_wire::llm::{Received, shows_thinking};
 
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct MockServer {
@@ -45,6 +45,8 @@ pub(super) struct MockServer {
     /// from other threads along with it.
     remembered: Box<Mutex<Remembered>>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
+    /// Whether a scenario has conditions on headers.
+    pub(super) needs_headers: bool,
     pub(super) calling: ToolMapping,
     pub(super) faults: Arc<Faults>,
     pub(super) ledger: Arc<ExchangeRecorder>,
@@ -227,6 +229,10 @@ impl MockServer {
             findings: Findings::new(options.play.is_strict),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
+            needs_headers: scripts.iter().any(|script| {
+                let condition = script.timeline.request_match.as_ref();
+                condition.is_some_and(|condition| !condition.headers.is_empty())
+            }),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
@@ -277,7 +283,7 @@ impl MockServer {
             ..address
         };
         let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        let session = SessionKey::of(address, request);
+        let session = SessionKey::of(address, request).told_apart(&self.scripts, request);
         let previous = request.previous.as_ref();
         if let Some(previous) = previous.filter(|previous| self.stored.is_deleted(&previous.id)) {
             let outside = UnmatchedRequest::ForeignAnswer {
@@ -290,7 +296,11 @@ impl MockServer {
         let (answered, refused) = match answered {
             Err(outside) => {
                 drop(remembered);
-                return Decided::Reply(reply_outside(outside, request));
+                let mut reply = reply_outside(outside, request);
+                if reply.told.outcome == "miss" && self.options.on_miss == OnMiss::Minimal {
+                    reply.content = empty_answer(session);
+                }
+                return Decided::Reply(reply);
             }
             Ok(answered) => answered,
         };
@@ -310,7 +320,30 @@ impl MockServer {
             false => None,
         };
         drop(remembered);
-        self.reply(answered, selection, refused, request, is_recorded)
+        match self.reply(answered, selection, refused, request, is_recorded) {
+            Decided::Reply(reply) => Decided::Reply(self.with_headers(reply)),
+            later @ Decided::AfterAsserts(_) => later,
+        }
+    }
+
+    /// The reply with the headers of its scenario, if it is no turn, which has them.
+    fn with_headers(&self, mut reply: Reply) -> Reply {
+        let Some(scenario_idx) = reply.told.scenario_idx else {
+            return reply;
+        };
+        let of_scenario = &self.scripts[scenario_idx].timeline.server.headers;
+        match &mut reply.content {
+            Content::Error { headers, .. } => {
+                // Those of the error win.
+                let own = std::mem::replace(headers, of_scenario.clone());
+                headers.extend(own);
+            }
+            Content::Answer(answer) if answer.place.is_none() => {
+                answer.headers.clone_from(of_scenario);
+            }
+            Content::Answer(_) | Content::Again(_) => {}
+        }
+        reply
     }
 
     fn reply(
@@ -364,10 +397,7 @@ impl MockServer {
                         told.outcome = "miss";
                         told.error = Some(message);
                         Reply {
-                            content: Content::Answer(Box::new(ModelAnswer::beside(
-                                "",
-                                IdSeed::of(&["miss", &session.to_string()]),
-                            ))),
+                            content: empty_answer(session),
                             told,
                         }
                     }
@@ -417,7 +447,7 @@ impl MockServer {
     }
 
     /// Judges the asserts before a turn, and serves it unless they keep it from that.
-    pub(super) async fn after_asserts(&self, ahead: TurnAhead, request: &Request) -> Reply {
+    pub(super) async fn after_asserts(&self, ahead: TurnAhead, received: &Received) -> Reply {
         let TurnAhead {
             scenario_idx,
             session,
@@ -429,24 +459,26 @@ impl MockServer {
         let mut asked = TurnRequest {
             scenario_idx,
             script: &self.scripts[scenario_idx],
-            request,
+            request: &received.request,
             session,
             is_new,
         };
+        if is_new {
+            let judged = self.run_asserts(asked.script, &served, received, &mut told);
+            if let Err(error) = judged.await
+                && !self.options.keep_going
+            {
+                return self.with_headers(self.keep_refused(session, &served, error, told));
+            }
+        }
         if let Some(lead) = &self.options.lead {
             asked.is_new = self.await_lead(lead, asked, &served, &told).await;
             if asked.is_new && told.outcome == "repeat" {
                 // Who asked first has gone without an answer.
                 told.outcome = "turn";
             }
-            return self.say(asked, &served, told);
         }
-        match self.run_asserts(asked.script, &served, &mut told).await {
-            Err(error) if !self.options.keep_going => {
-                self.keep_refused(session, &served, error, told)
-            }
-            _ => self.say(asked, &served, told),
-        }
+        self.with_headers(self.say(asked, &served, told))
     }
 
     /// Tells who leads that a turn was asked for, and waits until it may be answered; whether that is the first answer.
@@ -612,32 +644,7 @@ impl MockServer {
 
     /// How it went so far.
     pub(super) fn verdict(&self) -> Verdict {
-        let (n_turns, unplayed) = self.turns();
-        self.ledger.verdict(&self.findings, n_turns, unplayed)
-    }
-
-    /// How many turns there are, and those that no session got, or none got whole.
-    pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
-        let unasked = self.unasked();
-        let mut n_turns = 0;
-        let mut unplayed = Vec::new();
-        for (scenario_idx, script) in self.scripts.iter().enumerate() {
-            let scenario = &script.timeline.name;
-            let turns = script.turns.turns.iter().enumerate();
-            for (turn_idx, _) in turns.filter(|(_, turn)| !turn.is_history) {
-                n_turns += 1;
-                let is_cut = self.ledger.is_cut(scenario, turn_idx + 1);
-                if is_cut || unasked.contains(&(scenario_idx, turn_idx)) {
-                    unplayed.push(UnplayedTurn {
-                        scenario: scenario.clone(),
-                        turn: turn_idx + 1,
-                        place: place_of(script, turn_idx).unwrap_or_default(),
-                        is_cut,
-                    });
-                }
-            }
-        }
-        (n_turns, unplayed)
+        self.ledger.verdict(&self.findings, self.played_turns())
     }
 }
 
@@ -672,6 +679,12 @@ fn reply_outside(outside: UnmatchedRequest, request: &Request) -> Reply {
             refuse(error, "refused", told)
         }
     }
+}
+
+/// What is said in place of an answer that the script doesn't have.
+fn empty_answer(session: SessionKey) -> Content {
+    let seed = IdSeed::of(&["miss", &session.to_string()]);
+    Content::Answer(Box::new(ModelAnswer::beside("", seed)))
 }
 
 /// What the ids of an answer are made from.

@@ -88,10 +88,7 @@ impl<'a> Replying<'a> {
         mock_server.tell_left_out(begun).await;
         let Reply { content, mut told } = match decided {
             Decided::Reply(reply) => reply,
-            Decided::AfterAsserts(turn) => {
-                let request = &self.received.request;
-                mock_server.after_asserts(*turn, request).await
-            }
+            Decided::AfterAsserts(turn) => mock_server.after_asserts(*turn, &self.received).await,
         };
         // A request that had to wait for the run comes when it may be answered.
         let mut arrived = *arrived;

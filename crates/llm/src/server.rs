@@ -20,6 +20,7 @@ use super::faults::{Faults, PlannedFault};
 use super::files;
 use super::mock_server::MockServer;
 use super::options::LlmOptions;
+use super::played::unplayed_diagnostic;
 use super::service;
 use super::style;
 use cuecard_runtime::clock::Clock;
@@ -144,7 +145,10 @@ impl MockLlm {
             match profiles.of_agent(agent) {
                 None => {
                     let known = profiles.agents().join(", ");
-                    let message = format!("no profile found for the agent `{}`", agent.agent);
+                    let version = agent.version.as_ref();
+                    let version = version.map_or(String::new(), |version| format!(" {version}"));
+                    let message =
+                        format!("no profile found for the agent `{}{version}`", agent.agent);
                     let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
                         "available profiles: {known}; or pass one with `--profile FILE`"
                     ));
@@ -295,9 +299,8 @@ impl RunningLlm {
             judge_expectations(&mock_server, exit_code).await;
         }
         if mock_server.options.play.require_complete {
-            let (_, unplayed) = mock_server.turns();
-            if !unplayed.is_empty() {
-                let found = unplayed_turns(&mock_server, &unplayed);
+            let played = mock_server.played_turns();
+            if let Some(found) = unplayed_diagnostic(&mock_server, &played) {
                 mock_server.find(found).await;
             }
         }
@@ -370,7 +373,9 @@ async fn last_asserts(mock_server: &MockServer) {
             let EventKind::Assert(assert) = &event.kind else {
                 continue;
             };
-            let (events, _) = mock_server.judge(script, &event.path, &assert.checks).await;
+            let (events, _) = mock_server
+                .judge(script, &event.path, &assert.checks, None)
+                .await;
             mock_server
                 .teller
                 .events(mock_server.clock.now(), events)
@@ -422,42 +427,6 @@ async fn judge_expectations(mock_server: &MockServer, exit_code: Option<i64>) {
             mock_server.find(found.at(&timeline.source, span)).await;
         }
     }
-}
-
-fn unplayed_turns(mock_server: &MockServer, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
-    const SHOWN: usize = 20;
-    let first = &unplayed[0];
-    let what = |turn: &super::UnplayedTurn| {
-        let cut = match turn.is_cut {
-            true => ": its answer was cut off, because the client or the run ended first",
-            false => "",
-        };
-        (format!("turn {} of `{}`", turn.turn, turn.scenario), cut)
-    };
-    let message = match unplayed {
-        [only] => {
-            let (turn, cut) = what(only);
-            format!("{turn} was not played{cut}")
-        }
-        more => {
-            let (turn, cut) = what(first);
-            format!("{} turns were not played, first {turn}{cut}", more.len())
-        }
-    };
-    let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
-    let place = mock_server.scripts.iter().find_map(|script| {
-        let turn = script.turn(first.turn - 1)?;
-        (script.timeline.name == first.scenario)
-            .then(|| (script.timeline.source.clone(), turn.span))
-    });
-    if let Some((source, span)) = place {
-        found = found.at(&source, span);
-    }
-    for turn in unplayed.iter().skip(1).take(SHOWN) {
-        let (name, cut) = what(turn);
-        found = found.with_note(format!("{name} ({}){cut}", turn.place));
-    }
-    found
 }
 
 /// The key that clients get which ask for none: they don't start without one.

@@ -18,6 +18,7 @@ use futures::future::{BoxFuture, Either, FutureExt as _};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
+use super::compressed;
 use super::exchange_recorder::{Exchange, Notice};
 use super::headers::{self, Query};
 use super::mock_server::{ExchangeReport, MockServer, place_of};
@@ -102,6 +103,14 @@ async fn handle_plain(
         }
     };
     let answering = busy.answering();
+    let limit = mock_server.options.body_limit;
+    let body = match Box::pin(compressed::decoded(&head.headers, &body, limit)).await {
+        Ok(body) => body,
+        Err(error) => {
+            let refusal = Refusal::of(arrived.endpoint_like(), error);
+            return refused(&mock_server, &arrived, refusal).await;
+        }
+    };
     let whole = without_lone_surrogates(&body);
     if let Cow::Owned(_) = whole {
         let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
@@ -132,7 +141,11 @@ fn refused_unread(status: StatusCode) -> Diagnostic {
         _ => "its body is incomplete",
     };
     let message = format!("a request was refused with {}: {why}", status.as_u16());
-    Diagnostic::note(codes::REQUEST_REFUSED, message)
+    match status {
+        // Whoever sends it wants an answer, and gets none.
+        StatusCode::PAYLOAD_TOO_LARGE => Diagnostic::error(codes::REQUEST_REFUSED, message),
+        _ => Diagnostic::note(codes::REQUEST_REFUSED, message),
+    }
 }
 
 /// A connection on which something came that is no HTTP.
@@ -305,6 +318,9 @@ fn answer<'a>(
                         ..Refusal::of(target.endpoint, error)
                     };
                     return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
+                }
+                if mock_server.needs_headers {
+                    received.request.headers = headers::texts(arrived.headers);
                 }
                 let replying = Replying {
                     mock_server,

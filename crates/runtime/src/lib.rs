@@ -15,6 +15,7 @@ pub mod http_server;
 pub mod lines;
 pub mod listener;
 pub mod load;
+pub mod media;
 pub mod policy;
 pub mod process;
 pub mod programs;

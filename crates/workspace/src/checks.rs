@@ -46,6 +46,7 @@ pub async fn check(
         | TimelineCheck::ScreenOmits(_)
         | TimelineCheck::Screenshot { .. }
         | TimelineCheck::ExitCode(_)
-        | TimelineCheck::AcpSession { .. } => return None,
+        | TimelineCheck::AcpSession { .. }
+        | TimelineCheck::Request(_) => return None,
     })
 }

@@ -100,6 +100,9 @@ pub(crate) fn plan(entries: &[PlanEntry]) -> Json {
 /// the same, but for how it is annotated. Text is compared elsewhere.
 pub(crate) fn difference(expected: &Block, came: &Json) -> Option<String> {
     let mut wanted = block(expected)?;
+    if expected.compares_kind {
+        wanted = json!({"type": wanted["type"]});
+    }
     if let Some(members) = wanted.as_object_mut() {
         members.retain(|key, _| !matches!(key.as_str(), "annotations" | "_meta"));
     }

@@ -2,20 +2,31 @@
 
 use cuecard_runtime::findings::explain;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
-use cuecard_timeline::script::{LlmScript, Served};
+use cuecard_timeline::model::{EventKind, LocatedCheck, RequestCheck, TimelineCheck};
+use cuecard_timeline::script::{LlmScript, Served, check_request};
 use cuecard_trace::{Assertion, EventData};
+use cuecard_wire::llm::Received;
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_workspace::checks;
+use cuecard_workspace::probe::ProbeResult;
 
 use super::{ExchangeReport, MockServer};
 
+fn of_request(check: &RequestCheck, received: Option<&Received>) -> ProbeResult {
+    let (holds, evidence) = match received {
+        Some(Received { request, body }) => check_request(check, request, body),
+        None => (false, "no request came after it".to_owned()),
+    };
+    ProbeResult { holds, evidence }
+}
+
 impl MockServer {
-    /// The asserts between the turn before and this one.
+    /// The asserts between the turn before and this one. Where a run leads, it makes those that are not about the request.
     pub(super) async fn run_asserts(
         &self,
         script: &LlmScript,
         served: &Served,
+        received: &Received,
         told: &mut ExchangeReport,
     ) -> Result<(), ApiError> {
         let mut failures = Vec::new();
@@ -24,7 +35,8 @@ impl MockServer {
             if let Some(event) = script.timeline.events.get(event_idx)
                 && let EventKind::Assert(assert) = &event.kind
             {
-                let (events, failed) = self.judge(script, &event.path, &assert.checks).await;
+                let judged = self.judge(script, &event.path, &assert.checks, Some(received));
+                let (events, failed) = judged.await;
                 told.events.extend(events);
                 failures.extend(failed);
             }
@@ -41,15 +53,16 @@ impl MockServer {
         script: &LlmScript,
         path: &str,
         assert: &[LocatedCheck],
+        received: Option<&Received>,
     ) -> (Vec<EventData>, Vec<String>) {
         let (mut events, mut failures) = (Vec::new(), Vec::new());
+        let (workspace, environment) = (&self.options.workspace, &self.options.environment);
         for check in assert {
-            let seen = checks::check(
-                &check.check,
-                &self.options.workspace,
-                &self.options.environment,
-            )
-            .await;
+            let seen = match &check.check {
+                TimelineCheck::Request(request) => Some(of_request(request, received)),
+                _ if self.options.lead.is_some() => continue,
+                other => checks::check(other, workspace, environment).await,
+            };
             let Some(seen) = seen else {
                 let why = match check.check {
                     TimelineCheck::ExitCode(_) => "no `userCommand` was run",

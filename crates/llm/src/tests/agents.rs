@@ -191,6 +191,49 @@ async fn what_an_agent_acknowledges_is_no_answer_of_the_model() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_not_known_writes_files_with_its_own_tool() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: []\n  - writeFile: {path: a, content: b}\n  - runCmd: {cmd: ls}\n";
+    let function = |name: &str, arguments: &[&str]| {
+        let properties: serde_json::Map<String, Value> = arguments
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"type": "string"})))
+            .collect();
+        let schema = json!({"type": "object", "properties": properties, "required": arguments});
+        json!({"type": "function", "function": {"name": name, "parameters": schema}})
+    };
+    let body = |tools: Value| json!({"model": "m", "messages": said("Begin"), "tools": tools});
+    let tools = json!([
+        function("bash", &["command"]),
+        function("write_file", &["path", "content"])
+    ]);
+    let played = Played::timeline(timeline).await;
+    let answer = played.post(CHAT, &body(tools)).await.json();
+    let calls = &answer["choices"][0]["message"]["tool_calls"];
+    assert_eq!(calls[0]["function"]["name"], "write_file", "{answer:#}");
+    assert_eq!(calls[1]["function"]["name"], "bash", "{answer:#}");
+    // Without one, the error says which profile was taken, and why.
+    let played = Played::timeline(timeline).await;
+    let tools = json!([
+        function("bash", &["command"]),
+        function("paint", &["colour"])
+    ]);
+    let answer = played.post(CHAT, &body(tools)).await;
+    assert!(
+        answer.text.contains("no profile has these tools"),
+        "{}",
+        answer.text
+    );
+    let tools = ["list_agents", "glob", "edit"].map(|name| function(name, &[]));
+    let played = Played::timeline(timeline).await;
+    let answer = played.post(CHAT, &body(json!(tools))).await;
+    assert!(
+        answer.text.contains("the profile is `qwen-code 0.24.4`"),
+        "{}",
+        answer.text
+    );
+}
+
+#[tokio::test]
 async fn in_strict_validation_a_tool_that_the_profile_does_not_know_is_refused() {
     let timeline = "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: []\n  - runCmd: {cmd: ls}\n";
     let mut advertised = shell();

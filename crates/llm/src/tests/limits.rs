@@ -122,6 +122,40 @@ async fn a_turn_that_was_not_sent_whole_is_not_played() {
 }
 
 #[tokio::test]
+async fn each_session_is_judged_for_itself() {
+    let (played, mut outcomes) = outcomes_of(&HOUR.replace("3600000", "500"), true).await;
+    let whole = begun_stream(&played, "whole").await;
+    assert!(whole.text().await.expect("a body").contains("[DONE]"));
+    drop(begun_stream(&played, "left").await);
+    for expected in ["turn", "turn", "cut"] {
+        assert_eq!(outcomes.recv().await, Some(expected));
+    }
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed, "{verdict:?}");
+    let lacking: Vec<_> = verdict
+        .sessions
+        .iter()
+        .map(|it| it.unplayed.as_slice())
+        .collect();
+    assert_eq!(lacking, [&[][..], &[1]]);
+    assert!(verdict.unplayed[0].is_cut, "{verdict:?}");
+    let message = &verdict.findings[0].message;
+    assert!(message.contains("in the session"), "{message}");
+}
+
+#[tokio::test]
+async fn who_cancels_as_the_script_says_need_not_read_to_the_end() {
+    let cancelled = format!("{HOUR}  - userCancelSession: {{}}\n");
+    let (played, mut outcomes) = outcomes_of(&cancelled, true).await;
+    drop(begun_stream(&played, "left").await);
+    for expected in ["turn", "cut"] {
+        assert_eq!(outcomes.recv().await, Some(expected));
+    }
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
+}
+
+#[tokio::test]
 async fn bodies_are_bounded_and_the_refusal_has_the_provider_s_form() {
     let played = Played::with(LATE, |options| options.body_limit = 1_000).await;
     let body = json!({"model": "m", "max_tokens": 9, "messages": said(&"x".repeat(2_000_000))});
@@ -133,6 +167,8 @@ async fn bodies_are_bounded_and_the_refusal_has_the_provider_s_form() {
         "{}",
         refused.text
     );
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed, "{verdict:?}");
 }
 
 #[tokio::test]

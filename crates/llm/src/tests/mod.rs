@@ -4,6 +4,8 @@ mod adversary;
 mod agents;
 mod answers;
 mod asserts;
+mod conditions;
+mod demands;
 mod dialects;
 mod faults;
 mod limits;

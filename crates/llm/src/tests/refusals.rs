@@ -75,14 +75,13 @@ async fn calls_are_those_that_the_request_allows() {
         (status.as_u16(), played.codes().await)
     };
     assert_eq!(ask(CALL, json!("auto")).await, (200, vec![]));
+    assert_eq!(ask(CALL, json!("none")).await, (400, vec!["T-LLM-03"]));
+    // One that is not among the tools is no choice.
     let other = json!({"type": "function", "function": {"name": "other"}});
-    for choice in [json!("none"), other] {
-        assert_eq!(ask(CALL, choice).await, (400, vec!["T-LLM-03"]));
-    }
+    assert_eq!(ask(CALL, other).await, (400, vec!["T-LLM-11"]));
     let text =
         "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{assistant: [[0, \"Done\"]]}]\n";
-    // It passes, unless the run is strict.
-    assert_eq!(ask(text, json!("required")).await, (200, vec!["T-LLM-03"]));
+    assert_eq!(ask(text, json!("required")).await, (400, vec!["T-LLM-03"]));
 }
 
 #[tokio::test]
@@ -156,6 +155,31 @@ async fn a_call_that_the_client_remembers_otherwise_is_told() {
         ]);
         assert_eq!(played.post(CHAT, &body(history)).await.content(), "Done");
         assert_eq!(played.codes().await, codes, "{name} {arguments} {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_strict_run_fails_if_a_history_is_not_word_for_word_what_was_said() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"It rains in Spain\"]]}]
+  - userInputs: [[0, \"More\"]]
+  - llmResponse: [{assistant: [[0, \"Done\"]]}]
+";
+    for (remembered, passes) in [
+        ("It rains\nin  Spain", true),
+        ("It rains in", false),
+        ("It rains in Spain today", false),
+        ("It rains in spain", false),
+        ("It pours in Spain", false),
+    ] {
+        let played = Played::with(timeline, |options| options.play.is_strict = true).await;
+        played.chat(said("Begin")).await;
+        let history = json!([
+            {"role": "user", "content": "Begin"}, {"role": "assistant", "content": remembered},
+            {"role": "user", "content": "More"},
+        ]);
+        assert_eq!(played.chat(history).await.content(), "Done");
+        assert_eq!(played.running.stop().await.passed, passes, "{remembered}");
     }
 }
 

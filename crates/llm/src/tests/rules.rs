@@ -155,8 +155,9 @@ const COMMAND: &str = "  - userInputs: [[0, \"Begin\"]]
 #[tokio::test]
 async fn calls_are_those_of_the_agent_and_results_go_back() {
     let played = Played::timeline(COMMAND).await;
-    let names = ["Bash", "Read", "Write", "Edit", "Glob", "Grep"];
-    let advertised: Vec<_> = names.iter().map(|name| (*name, bash())).collect();
+    let mut advertised = vec![("Bash", bash())];
+    let others = ["Read", "Write", "Edit", "Glob", "Grep"];
+    advertised.extend(others.map(|name| (name, json!({"type": "object"}))));
     let body = json!({"model": "m", "messages": said("Begin"), "tools": tools(&advertised)});
     let first = played.post(CHAT, &body).await.json();
     let message = &first["choices"][0]["message"];

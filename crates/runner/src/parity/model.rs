@@ -1,22 +1,16 @@
 //! The APIs of a model: a client goes through a conversation, with the tools of the timeline.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use cuecard_llm::{LlmOptions, MockLlm};
-use cuecard_runtime::text_file::folder_of;
-use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{
-    Block, BlockKind, EventKind, ExpectedResult, MediaSource, Timeline, ToolStatus,
-};
+use cuecard_timeline::model::{EventKind, ExpectedResult, Timeline, ToolStatus};
 use cuecard_timeline::profiles::AbstractCall;
-use cuecard_timeline::script::{Endpoint, LlmScript, Turn, block_text};
+use cuecard_timeline::script::{Endpoint, ExpectedBlock, LlmScript, RequestedBlock, Turn};
 use cuecard_wire::llm::answer::{CallInput, Element};
 use cuecard_wire::llm::decode::read_body;
+use cuecard_wire::llm::media::user_message;
 use serde_json::json;
 
 use super::players::{first_error, play_options};
@@ -66,6 +60,8 @@ async fn converse(
     timeline: &std::sync::Arc<Timeline>,
     face: Face,
 ) -> Result<View, String> {
+    let (timeline, _) = cuecard_runtime::media::embedded(timeline.clone(), |_| true);
+    let timeline = &timeline;
     let (script, _) = LlmScript::compile(timeline.clone(), false);
     let mut client = Client::new(url, face, timeline)?;
     let mut view = View::default();
@@ -75,7 +71,8 @@ async fn converse(
             (Some(input), _) => {
                 let text = input.text.clone().unwrap_or_default();
                 view.seen.push(Seen::Prompt(text.clone()));
-                client.say(&text, blocks_at(timeline, input.span));
+                let blocks = input.blocks.iter().map(ExpectedBlock::to_requested);
+                client.say(&text, &blocks.collect::<Vec<_>>());
             }
             // A turn without calls was the last of a request; the next one needs something to answer.
             (None, false) => client.say("Go on", &[]),
@@ -125,21 +122,6 @@ async fn converse(
     Ok(view)
 }
 
-/// The blocks of the input that stands at `span`.
-fn blocks_at(timeline: &Timeline, span: Span) -> &[Block] {
-    let inputs = timeline
-        .events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::UserInputs(inputs) => Some(inputs),
-            _ => None,
-        });
-    let mut inputs = inputs.flatten();
-    inputs
-        .find(|input| input.span == span)
-        .map_or(&[], |input| &input.blocks)
-}
-
 /// A client of one API.
 struct Client {
     http: reqwest::Client,
@@ -147,8 +129,6 @@ struct Client {
     endpoint: Endpoint,
     /// Names of tools with their schemas.
     tools: Vec<(String, Json)>,
-    /// Where the files of the timeline are.
-    folder: PathBuf,
     /// The conversation, as the API has it.
     history: Vec<Json>,
 }
@@ -169,60 +149,13 @@ impl Client {
                 _ => Endpoint::Chat,
             },
             tools: tools_of(timeline),
-            folder: folder_of(Path::new(timeline.source.name())).to_owned(),
             history: Vec::new(),
         })
     }
 
-    /// Says a prompt, with its `blocks` beside the text.
-    fn say(&mut self, text: &str, blocks: &[Block]) {
-        let blocks = blocks.iter().filter_map(|block| self.part(block));
-        let content: Vec<Json> = std::iter::once(self.text(text)).chain(blocks).collect();
-        self.history.push(match self.endpoint {
-            Endpoint::Gemini => json!({"role": "user", "parts": content}),
-            Endpoint::Responses => json!({"type": "message", "role": "user", "content": content}),
-            Endpoint::Chat | Endpoint::Messages => json!({"role": "user", "content": content}),
-        });
-    }
-
-    fn text(&self, text: &str) -> Json {
-        match self.endpoint {
-            Endpoint::Gemini => json!({"text": text}),
-            Endpoint::Responses => json!({"type": "input_text", "text": text}),
-            Endpoint::Chat | Endpoint::Messages => json!({"type": "text", "text": text}),
-        }
-    }
-
-    /// A block of a prompt as the API has it; nothing of text, which was said.
-    fn part(&self, block: &Block) -> Option<Json> {
-        let media = match &block.kind {
-            BlockKind::Text(_) => return None,
-            BlockKind::Image(media) | BlockKind::Audio(media) => media,
-            _ => return Some(self.text(&block_text(block))),
-        };
-        let mime_type = &media.mime_type;
-        let data = match &media.source {
-            MediaSource::Data(data) => data.clone(),
-            // A file that can't be read is found by the mocks.
-            MediaSource::File(path) => {
-                STANDARD.encode(std::fs::read(self.folder.join(path)).unwrap_or_default())
-            }
-        };
-        let url = format!("data:{mime_type};base64,{data}");
-        let is_audio = matches!(block.kind, BlockKind::Audio(_));
-        Some(match self.endpoint {
-            Endpoint::Gemini => json!({"inlineData": {"mimeType": mime_type, "data": data}}),
-            Endpoint::Messages => {
-                let source = json!({"type": "base64", "media_type": mime_type, "data": data});
-                json!({"type": "image", "source": source})
-            }
-            Endpoint::Responses => json!({"type": "input_image", "image_url": url}),
-            Endpoint::Chat if is_audio => {
-                let format = mime_type.trim_start_matches("audio/");
-                json!({"type": "input_audio", "input_audio": {"data": data, "format": format}})
-            }
-            Endpoint::Chat => json!({"type": "image_url", "image_url": {"url": url}}),
-        })
+    fn say(&mut self, text: &str, blocks: &[RequestedBlock]) {
+        self.history
+            .push(user_message(self.endpoint, &[text], blocks));
     }
 
     /// Asks for a turn: once for each of its attempts that end in an error, and for its answer, if it has one.

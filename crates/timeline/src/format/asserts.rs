@@ -1,9 +1,11 @@
 //! `assert`: each entry is a check of its own.
 
-use super::fields;
 use super::loader::{Loader, child};
 use super::tool::regex;
-use crate::model::{EventKind, FileText, LocatedCheck, TimelineAssert, TimelineCheck};
+use super::{fields, model_fields};
+use crate::model::{
+    EventKind, FileText, LocatedCheck, RequestCheck, TimelineAssert, TimelineCheck,
+};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
@@ -49,6 +51,7 @@ pub(super) fn assert(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Opt
                 }
             }
             "screen" => screen(loader, &mut checks, node, &at),
+            "request" => request(loader, &mut checks, node, &at),
             _ => {}
         }
     }
@@ -278,6 +281,63 @@ fn json(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str
                 equals,
             };
             add(checks, check, &key, item.span);
+        }
+    }
+}
+
+fn request(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
+    let Some(node) = mapping(
+        loader,
+        node,
+        pointer,
+        "`request`",
+        model_fields::ASSERT_REQUEST,
+    ) else {
+        return;
+    };
+    let object = Object {
+        node: &node,
+        pointer,
+    };
+    let mut found = |check, key: &str, span| add(checks, TimelineCheck::Request(check), key, span);
+    let span_of = |key: &str| node.get(key).map_or(node.span, |node| node.span);
+    if let Some(model) = super::request::glob(loader, object, "model") {
+        found(
+            RequestCheck::Model(model),
+            "request.model",
+            span_of("model"),
+        );
+    }
+    if let Some(test) = super::request::text_test(loader, object, "system") {
+        found(
+            RequestCheck::System(test),
+            "request.system",
+            span_of("system"),
+        );
+    }
+    if let Some(tools) = object.get("tools") {
+        let at = object.child_pointer("tools");
+        let known = model_fields::REQUEST_TOOLS;
+        let tools = mapping(loader, tools, &at, "`request.tools`", known);
+        for (key, is_there) in [("has", true), ("hasNot", false)] {
+            let Some(tools) = &tools else { break };
+            let object = Object {
+                node: tools,
+                pointer: &at,
+            };
+            for (name, key, span) in each(loader, object, key, "request.tools") {
+                found(RequestCheck::Tool { name, is_there }, &key, span);
+            }
+        }
+    }
+    let known = model_fields::REQUEST_JSON;
+    for (item, pointer, key) in mappings(loader, object, "json", "request", known) {
+        let object = Object {
+            node: &item,
+            pointer: &pointer,
+        };
+        if let Some(check) = super::request::json_check(loader, object) {
+            found(check, &key, item.span);
         }
     }
 }

@@ -108,6 +108,7 @@ fn text_block(loader: &mut Loader<'_>, text: &str, node: &Node, pointer: &str) -
         kind: BlockKind::Text(text.to_owned()),
         annotations: Json::Null,
         meta: Json::Null,
+        compares_kind: false,
         span: node.span,
     })
 }
@@ -120,6 +121,8 @@ fn rich(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Block> {
     };
     let annotations = annotations(loader, object);
     let meta = loader.meta(object);
+    let words = [("data", false), ("kind", true)];
+    let compares_kind = loader.reader.one_of(object, "compare", "`compare`", &words);
     let example = "type: text";
     loader
         .reader
@@ -171,6 +174,7 @@ fn rich(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Block> {
         kind,
         annotations,
         meta,
+        compares_kind: compares_kind.unwrap_or(false),
         span: node.span,
     })
 }

@@ -44,6 +44,11 @@ pub(super) const ROOT: &[Field] = &[
         "How the stand-ins for services behave.",
     ),
     field(
+        "match",
+        "{\"$ref\": \"#/$defs/match\"}",
+        "What a request to a model must be like, beside its prompt, to choose the scenario.",
+    ),
+    field(
         "acp",
         "{\"$ref\": \"#/$defs/acp\"}",
         "How the stand-in for an ACP agent behaves.",
@@ -467,6 +472,11 @@ pub(super) const USER_INPUT: &[Field] = &[
         r#"{"enum": ["tui", "webui", "cli"]}"#,
         "Where it is entered (default: everywhere).",
     ),
+    field(
+        "exact",
+        FLAG,
+        "Whether a client may say nothing beside it (default: false).",
+    ),
     field("expectedResponse", OBJECT, "What the prompt is answered."),
     field("_meta", META, "For extensions."),
 ];
@@ -589,6 +599,11 @@ pub(super) const ASSERT: &[Field] = &[
         "{\"$ref\": \"#/$defs/assert_screen\"}",
         "A screenshot that was taken above.",
     ),
+    field(
+        "request",
+        "{\"$ref\": \"#/$defs/assert_request\"}",
+        "The request for the model's next turn.",
+    ),
 ];
 
 pub(super) const ASSERT_FS: &[Field] = &[
@@ -706,6 +721,11 @@ pub(super) const BLOCK: &[Field] = &[
     field("oldText", TEXT, "What a diff replaces."),
     field("newText", TEXT, "What a diff writes."),
     field("entries", ENTRIES, "What is planned."),
+    field(
+        "compare",
+        r#"{"enum": ["data", "kind"]}"#,
+        "What is compared of a block in a prompt: its data (default), or only its kind.",
+    ),
     field(
         "annotations",
         r#"{"type": ["object", "array"]}"#,

@@ -25,6 +25,7 @@ mod loader;
 mod model_fields;
 mod parse;
 mod read;
+mod request;
 mod response;
 mod rules;
 mod schema;

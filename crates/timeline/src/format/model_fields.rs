@@ -25,7 +25,12 @@ pub(super) const SERVER: &[Field] = &[
     field(
         "sideCalls",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/side_call\"}}",
-        "Requests beside the conversation, and their answers.",
+        "Requests beside the conversation, and their answers; an empty list: none is beside it.",
+    ),
+    field(
+        "exactPrompts",
+        FLAG,
+        "Whether a client may say nothing beside a prompt (default: false).",
     ),
     field(
         "anyPrompt",
@@ -52,7 +57,7 @@ pub(super) const SERVER: &[Field] = &[
         FLAG,
         "Whether Chat answers have thinking in `reasoning_content` (default: false).",
     ),
-    field("headers", OBJECT, "Headers of answers that are no error."),
+    field("headers", OBJECT, "Headers of every answer, errors too."),
     field(
         "ignore",
         TEXTS,
@@ -121,6 +126,59 @@ pub(super) const USAGE_DETAILS: &[Field] = &[
     tokens("cached_tokens"),
     tokens("cache_write_tokens"),
     tokens("reasoning_tokens"),
+];
+
+const TEXT_TEST: &str = "{\"$ref\": \"#/$defs/text_test\"}";
+
+pub(super) const TEXT_TESTS: &[Field] = &[
+    field("equals", TEXT, "The whole text."),
+    field("contains", TEXT, "A part of it."),
+    field("regex", TEXT, "Regular expression that it fits."),
+];
+
+pub(super) const MATCH: &[Field] = &[
+    field(
+        "api",
+        r#"{"enum": ["chat", "responses", "messages", "gemini", "openai", "anthropic"]}"#,
+        "The API, or the provider with all of its APIs.",
+    ),
+    field("model", TEXT, "The model, with `*` and `?`."),
+    field("system", TEXT_TEST, "The system text."),
+    field("tools", TEXTS, "Tools that the request advertises."),
+    field("header", OBJECT, "Headers: a text for each name."),
+    field(
+        "text",
+        TEXT_TEST,
+        "One of the user's texts before the first answer.",
+    ),
+];
+
+pub(super) const ASSERT_REQUEST: &[Field] = &[
+    field("model", TEXT, "The model, with `*` and `?`."),
+    field("system", TEXT_TEST, "The system text."),
+    field(
+        "tools",
+        "{\"$ref\": \"#/$defs/request_tools\"}",
+        "Tools that the request advertises, and does not.",
+    ),
+    field(
+        "json",
+        r#"{"type": ["array", "object"]}"#,
+        "Values in the body of the request.",
+    ),
+];
+
+pub(super) const REQUEST_TOOLS: &[Field] = &[
+    field("has", TEXTS, "Tools that are advertised."),
+    field("hasNot", TEXTS, "Tools that are not."),
+];
+
+pub(super) const REQUEST_JSON: &[Field] = &[
+    required("path", TEXT, "JSONPath into the body."),
+    field("equals", ANY, "The value."),
+    field("contains", TEXT, "A part of the text."),
+    field("regex", TEXT, "Regular expression that the text fits."),
+    field("exists", FLAG, "Whether there is such a value."),
 ];
 
 pub(super) const SIDE_CALL: &[Field] = &[

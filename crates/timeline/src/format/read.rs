@@ -255,6 +255,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
     let repository = settings::repository(loader, object);
     let (command, flags, env) = settings::program(loader, object);
     let server = settings::server(loader, object);
+    let request_match = super::request::request_match(loader, object);
     let acp = acp_settings::acp(loader, object);
     let mut flat = Flat::default();
     let example = "timeline: []";
@@ -294,6 +295,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
         flags,
         env,
         server,
+        request_match,
         acp,
         events: flat.events,
         expectations,

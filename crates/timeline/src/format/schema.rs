@@ -52,6 +52,9 @@ fn definitions() -> Json {
         ("ah", fields::AH),
         ("server", model_fields::SERVER),
         ("side_call", model_fields::SIDE_CALL),
+        ("match", model_fields::MATCH),
+        ("assert_request", model_fields::ASSERT_REQUEST),
+        ("request_tools", model_fields::REQUEST_TOOLS),
         ("acp", fields::ACP),
         ("capabilities", fields::CAPABILITIES),
         ("prompt_capabilities", fields::PROMPT_CAPABILITIES),
@@ -106,6 +109,10 @@ fn definitions() -> Json {
         (
             "user_inputs",
             entries(&["user_input"], reference("content")),
+        ),
+        (
+            "text_test",
+            json!({"oneOf": [{"type": "string", "minLength": 1}, object(model_fields::TEXT_TESTS)]}),
         ),
         (
             "block_or_text",

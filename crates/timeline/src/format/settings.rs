@@ -274,7 +274,12 @@ pub(super) fn server(loader: &mut Loader<'_>, root: Object<'_>) -> ServerSetting
                     .flag(object, "coalesceThinkingWithToolUse")
                     .unwrap_or(true),
                 models,
+                has_no_side: object
+                    .get("sideCalls")
+                    .and_then(Node::as_array)
+                    .is_some_and(<[_]>::is_empty),
                 side_calls,
+                exact_prompts: loader.flag(object, "exactPrompts").unwrap_or(false),
                 seed: loader.object(object, "seed"),
             }
         },

@@ -38,12 +38,13 @@ pub(super) fn inputs(
     let default = target(loader, item).or(inherited);
     let inputs = entries(loader, body, pointer, &INPUTS, |loader, timed| {
         let content = blocks(loader, timed.value, &timed.pointer);
-        let (own, expected, own_meta) = match timed.object {
-            None => (None, Json::Null, Json::Null),
+        let (own, is_exact, expected, own_meta) = match timed.object {
+            None => (None, false, Json::Null, Json::Null),
             Some((node, pointer)) => {
                 let object = Object { node, pointer };
                 (
                     target(loader, object),
+                    loader.flag(object, "exact").unwrap_or(false),
                     acp::prompt_response(loader, object, "expectedResponse"),
                     loader.meta(object),
                 )
@@ -62,6 +63,7 @@ pub(super) fn inputs(
             blocks,
             is_plain,
             target,
+            is_exact,
             expected_response: expected,
             meta: merged(meta.clone(), own_meta),
             span: timed.span,

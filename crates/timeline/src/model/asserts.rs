@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use super::request::RequestCheck;
 use cuecard_source::Span;
 use cuecard_source::value::Json;
 
@@ -82,6 +83,8 @@ pub enum TimelineCheck {
         /// The fields that must be equal.
         fields: Json,
     },
+    /// `request`: of the request for the turn after it.
+    Request(RequestCheck),
     /// `exitCode` of the last `userCommand`.
     ExitCode(i64),
     /// `screen`: a screenshot that was taken above.

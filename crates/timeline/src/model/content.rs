@@ -14,6 +14,8 @@ pub struct Block {
     pub annotations: Json,
     /// `_meta`; null if there is none.
     pub meta: Json,
+    /// `compare: kind`: whether only its kind is compared, since the client encodes it anew.
+    pub compares_kind: bool,
     /// Where it stands.
     pub span: Span,
 }

@@ -319,6 +319,8 @@ pub struct UserInput {
     pub is_plain: bool,
     /// `target`; `None` means everywhere.
     pub target: Option<UserTarget>,
+    /// `exact`: whether a client may say nothing beside it.
+    pub is_exact: bool,
     /// `expectedResponse`; null if there is none.
     pub expected_response: Json,
     /// `_meta` of the entry and of the event, merged; null if there is none.

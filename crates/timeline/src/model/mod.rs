@@ -6,6 +6,7 @@ mod content;
 mod event;
 mod fault;
 pub mod keys;
+mod request;
 mod settings;
 mod stop_reason;
 mod terminal;
@@ -21,6 +22,7 @@ pub use event::{
     TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
+pub use request::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
     SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
@@ -63,6 +65,8 @@ pub struct Timeline {
     pub env: Vec<(String, String)>,
     /// `server`.
     pub server: ServerSettings,
+    /// `match`: what a request must be like, beside its prompt, to choose it.
+    pub request_match: Option<RequestMatch>,
     /// `acp`.
     pub acp: AcpSettings,
     /// `timeline`, flattened.

@@ -74,6 +74,10 @@ pub struct ServerSettings {
     pub models: Vec<String>,
     /// `sideCalls`: requests beside the conversation.
     pub side_calls: Vec<SideCall>,
+    /// `sideCalls: []`: whether no request is beside the conversation.
+    pub has_no_side: bool,
+    /// `exactPrompts`: whether a client may say nothing beside any prompt.
+    pub exact_prompts: bool,
     /// `anyPrompt`: whether the first segment takes any prompt.
     pub any_prompt: bool,
     /// `byName`: whether its prompt does not choose it.
@@ -84,7 +88,7 @@ pub struct ServerSettings {
     pub always_thinks: bool,
     /// `reasoningContent`: whether Chat answers have thinking in a field of their own.
     pub sends_reasoning: bool,
-    /// `headers`: added to answers that are no error.
+    /// `headers`: added to every answer, errors too.
     pub headers: Vec<(String, String)>,
     /// `onRepeat: next`: whether an equal request takes the next turn.
     pub repeats_go_on: bool,
@@ -100,6 +104,8 @@ impl Default for ServerSettings {
             coalesce_thinking: true,
             models: Vec::new(),
             side_calls: Vec::new(),
+            has_no_side: false,
+            exact_prompts: false,
             any_prompt: false,
             is_by_name: false,
             ignored_paths: Vec::new(),

@@ -361,17 +361,20 @@ fn paths_are_absolute_where_an_agent_wants_them_so() {
     let list = AbstractCall::new("listDir", json!({}));
     let placed = profile("qwen-code").placed(&list, "/work");
     let placed = placed.expect("the folder is meant");
-    let tools = profile("qwen-code").advertised();
-    let (name, args) = native(
-        &profile("qwen-code"),
-        &tools,
-        "listDir",
-        (*placed.args).clone(),
-    );
-    assert_eq!(
-        (name.as_str(), args),
-        ("list_directory", json!({"path": "/work"}))
-    );
+    // Newer versions have no tool for it, whatever version is named.
+    let older = profile("qwen-code@0.15.10");
+    let newer = profile("qwen-code").advertised();
+    let by_shell = ("run_shell_command", json!({"command": "ls -a '/work'"}));
+    for (tools, expected) in [
+        (
+            older.advertised(),
+            ("list_directory", json!({"path": "/work"})),
+        ),
+        (newer, by_shell),
+    ] {
+        let (name, args) = native(&older, &tools, "listDir", (*placed.args).clone());
+        assert_eq!((name.as_str(), args), expected);
+    }
 }
 
 fn any_call() -> impl Strategy<Value = (&'static str, Json)> {

@@ -32,6 +32,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("mini-swe-agent/2.4.6.toml"),
     ),
     (
+        "profiles/mistral-vibe/3.0.2.toml",
+        include_str!("mistral-vibe/3.0.2.toml"),
+    ),
+    (
         "profiles/opencode/1.18.33.toml",
         include_str!("opencode/1.18.33.toml"),
     ),
@@ -43,6 +47,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     (
         "profiles/qwen-code/0.15.10.toml",
         include_str!("qwen-code/0.15.10.toml"),
+    ),
+    (
+        "profiles/qwen-code/0.24.4.toml",
+        include_str!("qwen-code/0.24.4.toml"),
     ),
 ];
 
@@ -117,18 +125,19 @@ impl Profiles {
         agents
     }
 
-    /// The profile of an agent: the nearest at or below its version, the newest if none is named.
+    /// The profile of an agent: the nearest whose range holds its version, the newest if none is named.
     pub fn of_agent(&self, name: &AgentName) -> Option<&Profile> {
         let fitting = self.profiles.iter().filter(|profile| {
             let version = name.version.as_ref();
             profile.agent == name.agent
-                && version.is_none_or(|version| profile.is_at_or_below(version))
+                && version.is_none_or(|version| profile.versions.holds(version))
         });
         newest(fitting)
     }
 
     /// The profile for a request: that of the agent whose tools it advertises, else that of the agent which was
-    /// named, else that of the usual agent of its `endpoint` (`messages`, `responses`, `chat`, `gemini`).
+    /// named, else that of the usual agent of its `endpoint` (`messages`, `responses`, `chat`, `gemini`), unless it
+    /// advertises tools that that one doesn't have.
     pub fn choose<'p>(
         &'p self,
         advertised: &[AdvertisedTool],
@@ -157,7 +166,11 @@ impl Profiles {
                 profile: newest(
                     self.profiles
                         .iter()
-                        .filter(|profile| profile.endpoint.as_deref() == Some(endpoint)),
+                        .filter(|profile| profile.endpoint.as_deref() == Some(endpoint))
+                        .filter(|profile| {
+                            advertised.iter().all(|tool| profile.takes(tool))
+                                && profile.unknown_tools(advertised).is_empty()
+                        }),
                 ),
                 disagrees_with: None,
                 is_told: false,
@@ -173,7 +186,12 @@ impl Profiles {
     fn detect(&self, advertised: &[AdvertisedTool]) -> Option<&Profile> {
         // How many of its tools are there, and how many are not.
         let overlap = |profile: &Profile| {
-            let is_there = |name: &&String| advertised.iter().any(|tool| tool.name == **name);
+            let is_own = |tool: &AdvertisedTool| profile.takes(tool);
+            let is_there = |name: &&String| {
+                advertised
+                    .iter()
+                    .any(|tool| tool.name == **name && is_own(tool))
+            };
             let n_there = profile.detect.iter().filter(is_there).count();
             let n_missing = profile.detect.len() - n_there;
             let is_all = n_missing == 0 && n_there == advertised.len();
@@ -207,6 +225,24 @@ fn newest<'p>(profiles: impl Iterator<Item = &'p Profile>) -> Option<&'p Profile
 }
 
 impl ProfileChoice<'_> {
+    /// Which profile it is, and why, for people.
+    pub fn describe(&self) -> String {
+        let why = match (self.disagrees_with, self.is_told) {
+            (Some(_), _) => "by its tools",
+            (None, true) => "by its tools, or by `--agent`",
+            (None, false) => {
+                "as the usual agent of this API: the tools are those of no agent that is known"
+            }
+        };
+        match self.profile {
+            Some(profile) => format!("the profile is `{}`, chosen {why}", profile.title()),
+            None => {
+                "no profile has these tools; calls go by the names and arguments in the timeline"
+                    .into()
+            }
+        }
+    }
+
     /// T-TOOL-02, if the agent is another one than was named.
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let (name, profile) = (self.disagrees_with?, self.profile?);

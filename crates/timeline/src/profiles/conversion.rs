@@ -108,6 +108,41 @@ pub fn check_call(
     problems
 }
 
+/// Why a text is not the JSON that `schema` asks for; an empty schema asks for any object.
+pub fn check_text(schema: &Json, text: &str) -> Option<String> {
+    let json: Json = match serde_json::from_str(text) {
+        Ok(json) => json,
+        Err(error) => return Some(format!("it is not JSON: {error}")),
+    };
+    if schema.as_object().is_some_and(serde_json::Map::is_empty) {
+        return (!json.is_object() && !json.is_array()).then(|| "it is no JSON object".into());
+    }
+    let mut schema = schema.clone();
+    lower_types(&mut schema);
+    let validator = jsonschema::validator_for(&schema).ok()?;
+    let error = validator.iter_errors(&json).next()?;
+    Some(error.to_string())
+}
+
+/// Types in lower case, as Gemini's schemas don't have them. What may be null there is not looked into.
+fn lower_types(schema: &mut Json) {
+    match schema {
+        Json::Array(items) => items.iter_mut().for_each(lower_types),
+        Json::Object(members) if members.get("nullable") == Some(&Json::Bool(true)) => {
+            members.clear();
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Json::String(word) if name == "type" => word.make_ascii_lowercase(),
+                    member => lower_types(member),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// An error of a call's arguments in words; `None` for names, which have words of their own.
 fn misfit(name: &str, error: &ValidationError<'_>) -> Option<String> {
     let path = error.instance_path().as_str();

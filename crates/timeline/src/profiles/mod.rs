@@ -23,7 +23,7 @@ pub use advertised::{AdvertisedTool, ToolInput};
 pub use call::{AbstractCall, NativeCall, WrittenCall};
 pub use capture::{Capture, Captured, capture, derive};
 pub use choice::{AgentName, ProfileChoice, Profiles};
-pub use conversion::check_call;
+pub use conversion::{check_call, check_text};
 pub use mapping::{Mapped, Unmapped, abstract_call, native_call};
 pub use profile::Profile;
 pub use read::read_profile;

@@ -6,7 +6,7 @@ use super::advertised::{AdvertisedTool, ToolInput};
 use super::call::AbstractCall;
 use super::template::Template;
 use super::values::ValueTemplate;
-use super::version::{Version, VersionRange};
+use super::version::VersionRange;
 use crate::model::{EventKind, Timeline};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::Json;
@@ -189,9 +189,26 @@ impl Profile {
         })
     }
 
-    /// Whether it is for this version, or for one before it.
-    pub(super) fn is_at_or_below(&self, version: &Version) -> bool {
-        self.versions.from <= *version
+    /// Whether a call that is made by this profile fits the tool, if the profile knows its name: another agent may call
+    /// its shell `bash` too.
+    pub(super) fn takes(&self, tool: &AdvertisedTool) -> bool {
+        let own = self
+            .schemas
+            .get(&tool.name)
+            .and_then(AdvertisedTool::schema);
+        let (Some(own), Some(theirs)) = (own, tool.schema()) else {
+            return true;
+        };
+        let holds = |schema: &Json, names: &Json| {
+            let known = schema["properties"].as_object();
+            let mut names = names
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_str);
+            known.is_none_or(|known| known.is_empty() || names.all(|name| known.contains_key(name)))
+        };
+        holds(theirs, &own["required"]) && holds(own, &theirs["required"])
     }
 
     /// T-TOOL-05 for each call of `timeline` that the profile has no entry for.

@@ -10,9 +10,13 @@ use super::profile::{Profile, Through, ToolForm};
 use super::template::Template;
 use super::values::ValueTemplate;
 use super::version::VersionRange;
-use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Json;
+use crate::model::vocabulary::{AbstractTool, TOOLS};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
+
+/// The APIs that an agent may be the usual one of.
+const ENDPOINTS: &[&str] = &["messages", "responses", "chat", "gemini"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,8 +108,28 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
         );
         problems.push(problem(source, message).with_help("write `>=2.0.5` or `>=2.0.5, <3`"));
     }
+    if let Some(endpoint) = file
+        .endpoint
+        .as_deref()
+        .filter(|name| !ENDPOINTS.contains(name))
+    {
+        let message = format!("`endpoint` is `{}`, which is not an API", cut(endpoint, 60));
+        let help = format!("write one of {}", ENDPOINTS.join(", "));
+        problems.push(problem(source, message).with_help(help));
+    }
     let mut tools = BTreeMap::new();
     for (tool, forms) in file.tools {
+        match AbstractTool::named(&tool) {
+            Some(known) => problems.extend(unknown_arguments(source, known, &forms)),
+            // An application may have tools of its own. What is nearly one of timelines is a typing error.
+            None => {
+                let names = TOOLS.iter().map(|tool| tool.name);
+                problems.extend(did_you_mean(&tool, names).map(|name| {
+                    let message = format!("`tools.{}` is not a tool of timelines", cut(&tool, 60));
+                    problem(source, message).with_help(format!("did you mean `{name}`?"))
+                }));
+            }
+        }
         let forms = forms
             .into_iter()
             .map(|form| read_form(source, &tool, form, &mut problems))
@@ -147,6 +171,38 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
         }),
         _ => Err(problems),
     }
+}
+
+/// The arguments that forms of a tool name, and the tool doesn't have.
+fn unknown_arguments(
+    source: &SourceFile,
+    tool: &AbstractTool,
+    forms: &[FormFile],
+) -> Vec<Diagnostic> {
+    let is_known = |name: &&String| tool.has_argument(name);
+    let names = forms.iter().flat_map(|form| {
+        let mapped = form
+            .args
+            .keys()
+            .chain(form.when.keys())
+            .chain(form.assume.keys());
+        let listed = [&form.with, &form.whole_lines, &form.one_line, &form.ignores];
+        mapped.chain(listed.into_iter().flatten())
+    });
+    let unknown = names.filter(|name| !is_known(name)).map(|name| {
+        let message = format!(
+            "`{}` of `tools.{}` is not one of its arguments",
+            cut(name, 60),
+            tool.name
+        );
+        let known = tool.arguments.iter().map(|argument| argument.name);
+        let found = problem(source, message);
+        match did_you_mean(name, known.clone()) {
+            Some(name) => found.with_help(format!("did you mean `{name}`?")),
+            None => found.with_help(format!("it has {}", known.collect::<Vec<_>>().join(", "))),
+        }
+    });
+    unknown.collect()
 }
 
 fn read_schema(name: String, file: SchemaFile) -> AdvertisedTool {

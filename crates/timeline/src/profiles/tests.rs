@@ -44,6 +44,7 @@ fn the_built_in_profiles_can_be_read() {
         "codex",
         "gemini-cli",
         "mini-swe-agent",
+        "mistral-vibe",
         "opencode",
         "openhands",
         "pi",
@@ -267,8 +268,56 @@ fn a_profile_that_can_not_be_read_says_why() {
         read("agent = 'a'\nversions = '>=1'\ndetect = []\ntool = {}\n"),
         1
     );
-    let wrong = "agent = 'a'\nversions = '1'\ndetect = []\n[[tools.x]]\nname = 'X'\nshell = { a = '{', b = '{}' }\n";
+    let wrong = "agent = 'a'\nversions = '1'\ndetect = []\n[[tools.runCmd]]\nname = 'X'\nshell = { a = '{', b = '{}' }\n";
     assert_eq!(read(wrong), 3);
+    let head = "agent = 'a'\nversions = '>=1'\ndetect = []\n";
+    assert_eq!(read(&format!("{head}endpoint = 'chats'\n")), 1);
+    assert_eq!(read(&format!("{head}[[tools.runCmdd]]\nname = 'X'\n")), 1);
+    let argument = "[[tools.runCmd]]\nname = 'X'\nargs = { command = 'c' }\nwith = ['cwdd']\n";
+    assert_eq!(read(&format!("{head}{argument}")), 2);
+}
+
+#[test]
+fn the_end_of_a_range_of_versions_counts() {
+    let own = |versions: &str| {
+        let text = format!("agent = 'own'\nversions = '{versions}'\ndetect = []\ntools = {{}}\n");
+        read_profile(&SourceFile::new("p.toml", text)).expect("a profile")
+    };
+    let profiles = Profiles::with(vec![own(">=1, <2"), own(">=3, <4")]);
+    let of = |version: &str| {
+        let name = AgentName::parse(&format!("own@{version}")).expect("a name");
+        profiles.of_agent(&name).map(Profile::title)
+    };
+    assert_eq!(of("1.9").as_deref(), Some("own 1"));
+    assert_eq!(of("3.0").as_deref(), Some("own 3"));
+    assert_eq!((of("2.0"), of("4")), (None, None));
+}
+
+#[test]
+fn an_agent_with_tools_of_the_same_names_is_no_other_one() {
+    let tool = |name: &str, required: &[&str]| {
+        let properties: serde_json::Map<String, Json> = required
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"type": "string"})))
+            .collect();
+        let schema = json!({"type": "object", "properties": properties, "required": required});
+        AdvertisedTool::function(name, schema)
+    };
+    let profiles = Profiles::default();
+    let unknown = [
+        tool("bash", &["script"]),
+        tool("write_file", &["path", "content"]),
+        tool("read_file", &["uri"]),
+    ];
+    for endpoint in ["chat", "gemini", "messages", "responses"] {
+        let choice = profiles.choose(&unknown, None, endpoint);
+        let agent = choice.profile.map(|profile| profile.agent.as_str());
+        assert!(!choice.is_told, "{endpoint}: {agent:?}");
+        let call = AbstractCall::new("writeFile", json!({"path": "a", "content": "b"}));
+        if let Ok(mapped) = native_call(choice.profile, &call, &unknown) {
+            panic!("{endpoint} {agent:?}: {mapped:?}");
+        }
+    }
 }
 
 fn any_args() -> impl Strategy<Value = (&'static str, Json)> {

@@ -4,13 +4,13 @@
 //! cancelled ones may leave none: the walk may pass over them. What the last round of the history holds decides
 //! whether the turn found there is the one that is asked for.
 
+mod prompts;
 mod results;
 
 use super::llm_script::LlmScript;
 use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
-use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit, quote};
-use super::text::normalise;
+use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::turns::{Segment, Turn};
 
 /// Where a request is.
@@ -31,8 +31,8 @@ pub(super) struct Position<'r> {
     pub(super) after: Option<usize>,
     /// The results that came for the calls of the turn before: the scripted id, and what arrived.
     pub(super) results: Vec<(String, &'r RequestedResult)>,
-    /// The text that the history has beside the calls of the turn before, if it is another one.
-    pub(super) changed_text: Option<String>,
+    /// The turn of each answer in the history; empty if that can't be followed.
+    pub(super) answered: Vec<usize>,
     /// What the user says beside the prompt of a later turn, and the script has nowhere.
     pub(super) said_more: Option<String>,
 }
@@ -191,7 +191,7 @@ pub(super) fn locate_at<'r>(
             takes_any_text: false,
         },
     };
-    aligner.arrive(place).ok()
+    aligner.arrive(place, Vec::new()).ok()
 }
 
 /// The turn `next`, if its input is among what is said last.
@@ -209,7 +209,7 @@ pub(super) fn locate_next<'r>(
             turn_idx,
             after: None,
             results: Vec::new(),
-            changed_text: None,
+            answered: Vec::new(),
             said_more: None,
         }),
         None => Err(AlignmentError {
@@ -241,15 +241,15 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     fn go_on_from(&self, place: Place) -> Located<'r> {
         match self.walk(place) {
-            Ok(place) => self.arrival(place, Vec::new()),
+            Ok((place, answered)) => self.arrival(place, answered),
             Err(rejection) => Located::Unaligned(vec![rejection]),
         }
     }
 
-    fn arrival(&self, place: Place, rejected: Vec<Rejection>) -> Located<'r> {
-        match self.arrive(place) {
+    fn arrival(&self, place: Place, answered: Vec<usize>) -> Located<'r> {
+        match self.arrive(place, answered) {
             Ok(position) => Located::At(position),
-            Err(lost) => Located::Nowhere(AlignmentError { rejected, ..lost }),
+            Err(lost) => Located::Nowhere(lost),
         }
     }
 
@@ -271,7 +271,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                         rejected.push(rejection);
                     }
                 }
-                Ok(place) => match self.arrive(place) {
+                Ok((place, answered)) => match self.arrive(place, answered) {
                     Ok(position) => return Located::At(position),
                     Err(lost) => nearest = nearest.or(Some(lost)),
                 },
@@ -357,8 +357,9 @@ impl<'a, 'r> Aligner<'a, 'r> {
         self.script.turns.segments.iter()
     }
 
-    /// Walks the answered rounds.
-    fn walk(&self, mut place: Place) -> Result<Place, Rejection> {
+    /// Walks the answered rounds: where they end, and the turn of each.
+    fn walk(&self, mut place: Place) -> Result<(Place, Vec<usize>), Rejection> {
+        let mut answered = Vec::with_capacity(self.rounds.answered.len());
         let mut seen_calls: Vec<&str> = Vec::new();
         for (round_idx, (side, said)) in self.rounds.answered.iter().enumerate() {
             let goes_on = place.after.is_some_and(|turn_idx| {
@@ -382,10 +383,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 };
                 seen_calls.clear();
             }
+            answered.extend(place.after);
             let ids = said.calls.iter().map(|call| call.id.as_str());
             seen_calls.extend(ids.filter(|id| !id.is_empty()));
         }
-        Ok(place)
+        Ok((place, answered))
     }
 
     /// What the user said before the answer of a turn must have asked for it.
@@ -464,7 +466,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
     }
 
     /// The turn that the last round asks for.
-    fn arrive(&self, place: Place) -> Result<Position<'r>, AlignmentError> {
+    fn arrive(&self, place: Place, answered: Vec<usize>) -> Result<Position<'r>, AlignmentError> {
         let results = self.results_since(place);
         let found = self.compare_results(place, &results);
         let mut differences: Vec<Difference> = found.map(Difference::Field).into_iter().collect();
@@ -477,6 +479,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .and_then(|turn_idx| self.said_too_early(turn_idx));
         differences.extend(early.map(Difference::Field));
         differences.extend(self.said_beside(place, turn_idx).map(Difference::Field));
+        let (other_blocks, more) = match turn_idx {
+            Some(turn_idx) => self.blocks(place, turn_idx),
+            None => (None, None),
+        };
+        differences.extend(other_blocks.map(Difference::Field));
+        differences.extend(
+            turn_idx
+                .and_then(|idx| self.inexact(place, idx))
+                .map(Difference::Field),
+        );
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
@@ -485,8 +497,8 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     .into_iter()
                     .map(|(id, result)| (id.to_owned(), result))
                     .collect(),
-                changed_text: self.changed_text(place),
-                said_more: self.said_more(place, turn_idx),
+                answered,
+                said_more: self.said_more(place, turn_idx).or(more),
             }),
             _ => Err(AlignmentError {
                 expected: self.first_unspent(place.next),
@@ -495,37 +507,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 rejected: Vec::new(),
             }),
         }
-    }
-
-    /// The text that the history has beside the calls of the turn before, if it is another one.
-    fn changed_text(&self, place: Place) -> Option<String> {
-        let turn = self.turns.get(place.after?)?;
-        let (_, said) = self
-            .rounds
-            .answered
-            .get(place.results_from.checked_sub(1)?)?;
-        let is_changed = !said.calls.is_empty() && !is_same_text(&turn.squeezed, &said.squeezed);
-        is_changed.then(|| said.text.clone())
-    }
-
-    /// A text beside the prompts that a turn answers, if it is none of them and no note of an agent's.
-    fn said_more(&self, place: Place, turn_idx: usize) -> Option<String> {
-        let turns = self.turns[place.next..=turn_idx].iter();
-        let prompts: Vec<&str> = turns
-            .filter_map(|turn| turn.input.as_ref())
-            .filter(|input| input.text.is_some())
-            .map(|input| input.normal.as_str())
-            .collect();
-        let is_prompt = |text: &str| prompts.iter().any(|prompt| fit(text, prompt).is_some());
-        let texts = &self.rounds.last.texts;
-        let said: Vec<String> = texts.iter().map(|text| normalise(text)).collect();
-        // One prompt may have come in parts.
-        let is_whole = |prompt: &&str| said.iter().any(|text| fit(text, prompt).is_some());
-        if prompts.is_empty() || !prompts.iter().all(is_whole) {
-            return None;
-        }
-        let more = said.iter().position(|text| !is_prompt(text))?;
-        Some(texts[more].to_owned())
     }
 
     fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {
@@ -589,28 +570,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
             turn_idx += 1;
         }
         found
-    }
-
-    /// An input of a later turn that arrives together with what `turn_idx` waits for.
-    fn said_too_early(&self, turn_idx: usize) -> Option<FieldDifference> {
-        let input = self.turns[turn_idx].input.as_ref();
-        let own = input.map(|input| input.normal.as_str());
-        let later = self.turns[turn_idx + 1..].iter();
-        let later = later.filter_map(|turn| turn.input.as_ref());
-        let mut later = later.filter(|input| !input.is_keys && !input.normal.is_empty());
-        let early = later.find(|input| {
-            Some(input.normal.as_str()) != own && self.last_texts.is_said_with(&input.normal, own)
-        })?;
-        let own = input.and_then(|input| input.text.as_deref());
-        Some(FieldDifference {
-            field: "user text",
-            expected: own.map_or_else(|| "none".into(), quote),
-            arrived: format!(
-                "with it {}, which a later turn waits for ({})",
-                quote(early.text.as_deref().unwrap_or_default()),
-                place_of_span(self.script, early.span)
-            ),
-        })
     }
 
     fn first_unspent(&self, next: usize) -> Option<usize> {
@@ -726,7 +685,7 @@ fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {
     if n_calls > 0 {
         return Err("the script has calls, and the history holds none there".into());
     }
-    if is_same_text(&turn.squeezed, &said.squeezed) {
+    if is_like(&turn.squeezed, &said.squeezed) {
         return Ok(());
     }
     let scripted = turn.text();
@@ -756,8 +715,8 @@ fn around_difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
     (&one[start..], &other[start..])
 }
 
-/// Whether a client's memory of a text is that text: equal, or with little cut off or added.
-fn is_same_text(scripted: &str, remembered: &str) -> bool {
+/// Whether a client's memory of a text shows where it is in the script: it is equal, or has little cut off or added.
+fn is_like(scripted: &str, remembered: &str) -> bool {
     let (shorter, longer) = match scripted.len() <= remembered.len() {
         true => (scripted, remembered),
         false => (remembered, scripted),

@@ -9,7 +9,7 @@ use super::request::{Part, Request, Role};
 use super::rounds::{Fit, Rounds, fit};
 use super::smallest::smallest_value;
 use super::text::normalise;
-use crate::model::{EventKind, SideCall, Timeline};
+use crate::model::{EventKind, RequestMatch, SideCall, Timeline};
 use cuecard_source::value::{Json, as_text};
 
 /// What agents ask of a small model beside the conversation: a title or a summary of it, or of what follows. One of a
@@ -27,6 +27,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 static TITLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns(&[
         r"(?i)^\W*you are a title generator\b",
+        r"(?i)^\W*you are a title generator\. you output only a thread title\b",
         r"(?i)\bsummari[sz]e this coding conversation\b",
         r"(?i)\btitle \(3-7 words\) that captures the main topic or goal of this coding session\b",
         r"(?i)\bindicates a new conversation topic\b",
@@ -47,8 +48,9 @@ fn patterns(texts: &[&str]) -> Vec<Regex> {
 /// What is answered where nothing else is said.
 const DEFAULT_REPLY: &str = "OK";
 
-/// A probe for one token says no more words: `quota`, `test`.
-const MOST_IN_PROBE: usize = 3;
+/// What clients say when they ask for one token to see whether anybody answers. Who asks for one with other words wants
+/// it: a yes or no, a class.
+const PROBES: &[&str] = &["quota", "test", "ping", "hi", "hello", "."];
 
 /// Only so much of a text is looked at.
 const MAX_LOOKED_AT: usize = 20_000;
@@ -56,6 +58,10 @@ const MAX_LOOKED_AT: usize = 20_000;
 /// What is beside the conversation, for one scenario or for a set of them.
 #[derive(Debug, Clone)]
 pub struct AuxiliaryRequests {
+    /// Whether nothing is beside it (`sideCalls: []`).
+    is_off: bool,
+    /// What belongs to a conversation by the conditions of a scenario.
+    conditions: Arc<[RequestMatch]>,
     calls: Vec<SideCall>,
     /// The effective prompts: what is near to one of them belongs to the conversation.
     prompts: Arc<[Prompt]>,
@@ -109,7 +115,11 @@ impl AuxiliaryRequests {
         let mut prompts = Vec::new();
         let mut inputs = Vec::new();
         let mut is_open = false;
+        let mut is_off = false;
+        let mut conditions = Vec::new();
         for timeline in timelines {
+            is_off |= timeline.server.has_no_side;
+            conditions.extend(timeline.request_match.clone());
             is_open |= timeline.server.any_prompt;
             inputs.extend(timeline.prompts().map(|prompt| normalise(&prompt)));
             calls.extend(timeline.server.side_calls.iter().cloned());
@@ -120,6 +130,8 @@ impl AuxiliaryRequests {
         }
         prompts.retain(|prompt| prompt.normal.length > 0);
         Self {
+            is_off,
+            conditions: conditions.into(),
             calls,
             prompts: prompts.into(),
             inputs: inputs.into(),
@@ -142,6 +154,8 @@ impl AuxiliaryRequests {
     #[must_use]
     pub fn with_calls_of(&self, timeline: &Timeline) -> Self {
         Self {
+            is_off: timeline.server.has_no_side,
+            conditions: self.conditions.clone(),
             calls: timeline.server.side_calls.clone(),
             prompts: self.prompts.clone(),
             inputs: self.inputs.clone(),
@@ -153,10 +167,17 @@ impl AuxiliaryRequests {
 
     /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
     pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
-        // Who asks for one token in a conversation, with tools, or in a sentence, asks for an answer.
+        let is_wanted = |condition: &RequestMatch| {
+            (condition.system.is_some() || condition.text.is_some())
+                && condition.unmet(request).is_none()
+        };
+        if self.is_off || self.conditions.iter().any(is_wanted) {
+            return None;
+        }
+        // Who asks for one token in a conversation, with tools, or in other words, asks for an answer.
         let asked = Rounds::of(request).last_text();
         let may_be_probe = request.max_tokens == Some(1)
-            && asked.split_whitespace().count() <= MOST_IN_PROBE
+            && PROBES.contains(&normalise(asked).as_str())
             && request.tools.is_empty()
             && request
                 .history
@@ -206,7 +227,7 @@ impl AuxiliaryRequests {
             // it is what concerns it, and is no part of it.
             let is_beside = || match by {
                 _ if !self.is_open && !self.concerns(request) => false,
-                SideText::System => is_title(text) || !self.is_prompt(said, expected, false),
+                SideText::System => is_of_agent(text) || !self.is_prompt(said, expected, false),
                 _ => rounds.answered.is_empty() || self.makes_calls,
             };
             let scripted = self.calls.iter().find(|call| {
@@ -299,6 +320,11 @@ fn is_title(system: &str) -> bool {
     TITLES.iter().any(|pattern| pattern.is_match(system))
 }
 
+/// Whether a system text is word for word that of an agent that wants a title, and no application's.
+fn is_of_agent(system: &str) -> bool {
+    TITLES[1..].iter().any(|pattern| pattern.is_match(system))
+}
+
 fn start_of(text: &str) -> &str {
     let mut end = text.len().min(MAX_LOOKED_AT);
     while !text.is_char_boundary(end) {
@@ -340,10 +366,15 @@ mod tests {
         let lane = lane("Fix the test");
         let title = request("You are a title generator.", "Fix the test");
         assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
-        // Whatever else the script is: no application says so.
+        // An application may say so of what it does; but not in all of an agent's words.
         let talk =
             AuxiliaryRequests::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
-        assert!(talk.reply(&title, None).is_some());
+        assert!(talk.reply(&title, None).is_none());
+        let of_agent = "You are a title generator. You output ONLY a thread title. Nothing else.";
+        assert!(
+            talk.reply(&request(of_agent, "Fix the test"), None)
+                .is_some()
+        );
         let codex = "Generate a concise, single-line task title of at most 36 characters and under five words where possible. Start with an imperative verb.\n\nFix the test";
         assert!(talk.reply(&request("", codex), None).is_some());
         let title = request("", "Generate a short title for: Fix the test");

@@ -7,6 +7,7 @@
 mod align;
 mod auxiliary_requests;
 mod block_text;
+mod blocks;
 mod distance;
 mod effects;
 mod hashing;
@@ -17,6 +18,7 @@ mod player_kinds;
 pub mod recording;
 mod request;
 mod request_key;
+mod request_match;
 mod result_check;
 mod rounds;
 mod schedule;
@@ -49,6 +51,7 @@ pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use align::{FieldDifference, Rejection};
 pub use auxiliary_requests::{AuxiliaryRequests, SideReply, SideText};
 pub use block_text::block_text;
+pub use blocks::ExpectedBlock;
 pub use effects::{command_line, timeline_effects};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
@@ -57,10 +60,11 @@ pub use player_kinds::{
     Act, Cell, EDIT_COUNTS, EXPECT, FACES, PlayerKind, PlayerRow, TOOL_EXECUTION,
 };
 pub use request::{
-    Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
-    ToolChoice,
+    Endpoint, MediaKind, Message, Part, PreviousAnswer, Request, RequestedBlock, RequestedCall,
+    RequestedResult, Role, ToolChoice,
 };
 pub use request_key::RequestKey;
+pub use request_match::check_request;
 pub use result_check::{ResultDifference, result_difference};
 pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule, lane_of};
 pub use segments::{PromptInput, PromptSegment, PromptSegments};
@@ -68,9 +72,10 @@ pub use selection::{
     DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,
     Selector, Wanted,
 };
-pub use session::{Decision, Served, Session};
+pub use session::{Decision, HistoryAnswer, Served, Session};
 pub use sessions::{
-    Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, Sessions, UnmatchedRequest,
+    Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, SessionProgress, Sessions,
+    UnmatchedRequest,
 };
 pub use smallest::smallest_value;
 pub use speed::Speed;

@@ -19,6 +19,8 @@ pub struct Request {
     pub tools: Vec<AdvertisedTool>,
     /// Which of them must be called.
     pub tool_choice: ToolChoice,
+    /// Whether several tools may be called at once.
+    pub allows_parallel: bool,
     /// How many tokens the answer may have.
     pub max_tokens: Option<u64>,
     /// Whether the answer is to be streamed.
@@ -31,6 +33,8 @@ pub struct Request {
     pub response_schema: Option<Json>,
     /// The answer that this request goes on from, instead of sending its history (`previous_response_id`).
     pub previous: Option<PreviousAnswer>,
+    /// Its headers, names in lower case; only where a scenario has conditions on headers.
+    pub headers: Vec<(String, String)>,
     /// What the whole request is recognised by when it comes again.
     pub key: RequestKey,
 }
@@ -45,12 +49,14 @@ impl Request {
             history: Vec::new(),
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
+            allows_parallel: true,
             max_tokens: None,
             wants_stream: false,
             wants_stream_usage: false,
             wants_thinking: false,
             response_schema: None,
             previous: None,
+            headers: Vec::new(),
             key: RequestKey::default(),
         }
     }
@@ -128,8 +134,43 @@ pub enum Part {
     Call(RequestedCall),
     /// The result of one.
     Result(RequestedResult),
-    /// Anything else by the name of its type (`image`, `input_file`): it is not looked into.
-    Other(String),
+    /// Anything else: an image, a sound, a file.
+    Block(RequestedBlock),
+}
+
+impl Part {
+    /// A block of which only the name of its type is known.
+    pub fn other(name: impl Into<String>) -> Self {
+        Self::Block(RequestedBlock {
+            name: name.into(),
+            kind: MediaKind::Other,
+            data: String::new(),
+        })
+    }
+}
+
+/// A block of a message that is neither text nor of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestedBlock {
+    /// The name of its type on the wire: `image`, `input_file`.
+    pub name: String,
+    /// What it is.
+    pub kind: MediaKind,
+    /// What it holds, in base64, or as text; or where that is. Empty if it isn't known.
+    pub data: String,
+}
+
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaKind {
+    /// An image.
+    Image,
+    /// Sound.
+    Audio,
+    /// A document, or another file.
+    File,
+    /// Something else.
+    Other,
 }
 
 /// A tool call in the history of a request.

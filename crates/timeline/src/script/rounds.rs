@@ -1,7 +1,7 @@
 //! The history of a request as rounds: what came from the user's side, and what the model answered.
 
 use super::distance::{Measured, distance};
-use super::request::{Part, Request, RequestedCall, RequestedResult, Role};
+use super::request::{Part, Request, RequestedBlock, RequestedCall, RequestedResult, Role};
 use super::text::{contains_words, is_reminder, normalise, squeeze};
 
 /// The rounds of a history; the last one waits for its answer.
@@ -17,8 +17,8 @@ pub(super) struct UserSide<'r> {
     pub(super) texts: Vec<&'r str>,
     /// Results of tools.
     pub(super) results: Vec<&'r RequestedResult>,
-    /// Images and other things that are not looked into.
-    pub(super) others: Vec<&'r str>,
+    /// Images and other things that are no text.
+    pub(super) blocks: Vec<&'r RequestedBlock>,
 }
 
 /// What the model answered, as the client remembers it.
@@ -38,7 +38,7 @@ impl<'r> Rounds<'r> {
         for message in &request.history {
             for part in &message.parts {
                 match (message.role, part) {
-                    (_, Part::Thinking(_)) | (Role::Assistant, Part::Other(_)) => {}
+                    (_, Part::Thinking(_)) | (Role::Assistant, Part::Block(_)) => {}
                     (_, Part::Call(call)) => said.get_or_insert_default().1.push(call),
                     (Role::Assistant, Part::Text(text)) => {
                         said.get_or_insert_default().0.push_str(text);
@@ -51,9 +51,9 @@ impl<'r> Rounds<'r> {
                         rounds.end(&mut said);
                         rounds.last.results.push(result);
                     }
-                    (Role::User, Part::Other(kind)) => {
+                    (Role::User, Part::Block(block)) => {
                         rounds.end(&mut said);
-                        rounds.last.others.push(kind);
+                        rounds.last.blocks.push(block);
                     }
                 }
             }
@@ -123,8 +123,8 @@ impl UserSide<'_> {
         if let Some(text) = self.texts.last() {
             parts.push(format!("the user's text {}", quote(text)));
         }
-        for kind in &self.others {
-            parts.push(format!("a block of type `{kind}`"));
+        for block in &self.blocks {
+            parts.push(format!("a block of type `{}`", block.name));
         }
         match parts.is_empty() {
             true => {
@@ -161,6 +161,23 @@ impl NormalTexts {
         let last = self.each.last().map(String::as_str);
         let fits = [last, self.joined.as_deref()].into_iter().flatten();
         fits.filter_map(|text| fit(text, scripted)).max()
+    }
+
+    /// The first text that is said beside `prompts`, normal texts: each of the texts, or all together, must be one.
+    pub(super) fn beside(&self, prompts: &[&str]) -> Option<&str> {
+        let is_prompt = |text: &str| prompts.contains(&text);
+        if self.joined.as_deref().is_some_and(is_prompt) {
+            return None;
+        }
+        self.each
+            .iter()
+            .map(String::as_str)
+            .find(|text| !is_prompt(text))
+    }
+
+    /// Whether one of the texts has `part`, a normal text, in it.
+    pub(super) fn contain(&self, part: &str) -> bool {
+        self.each.iter().any(|text| text.contains(part))
     }
 
     /// Whether one of the texts is `scripted`, a normal text.

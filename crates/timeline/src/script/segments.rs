@@ -121,6 +121,8 @@ impl ExpectedInput {
         Self {
             normal: normalise(text.as_deref().unwrap_or_default()),
             text,
+            blocks: super::blocks::expected(input),
+            is_exact: input.is_exact,
             is_keys: is_keys(input),
             span: input.span,
         }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::distance::{Measured, distance, least_distance};
+use super::request::Request;
 use super::text::{contains_words, normalise};
-use crate::model::Timeline;
+use crate::model::{RequestMatch, Timeline};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
 /// The distance above which nothing is chosen.
@@ -31,6 +32,8 @@ struct Candidate {
     shown: Option<String>,
     /// Whether it takes any prompt.
     takes_any: bool,
+    /// What a request must be like beside that.
+    condition: Option<RequestMatch>,
 }
 
 /// What a request or the user asks for. The first that is given decides.
@@ -83,6 +86,8 @@ pub struct Ranked {
     pub distance: Option<PromptDistance>,
     /// Its prompt in quotes, cut, with its place.
     pub prompt: Option<String>,
+    /// The condition of its `match` that the request does not meet.
+    pub unmet: Option<String>,
 }
 
 /// How far a prompt is.
@@ -155,6 +160,7 @@ impl Selector {
                 }
             }),
             takes_any: timeline.server.any_prompt,
+            condition: timeline.request_match.clone(),
         });
         Self {
             entries: entries.collect(),
@@ -212,6 +218,7 @@ impl Selector {
             let id = timeline.session_id();
             let clash = others
                 .iter()
+                .filter(|other| !is_excluded(timeline, other))
                 .find(|other| id.is_none() || other.session_id().is_none_or(|it| Some(it) == id));
             found.extend(clash.map(|other| same_prompt_diagnostic(timeline, other)));
             others.push(timeline);
@@ -225,6 +232,19 @@ impl Selector {
     ///
     /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
     pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
+        self.select_for(wanted, None)
+    }
+
+    /// The same for a request to a model, which must meet the conditions of a scenario that has some (`match`).
+    ///
+    /// # Errors
+    ///
+    /// As [`Selector::select`].
+    pub fn select_for(
+        &self,
+        wanted: Wanted<'_>,
+        request: Option<&Request>,
+    ) -> Result<Selection, SelectionError> {
         if let Some(name) = wanted.name {
             return self.exactly("name", name, SelectionReason::Name, |entry| {
                 Some(&entry.name)
@@ -236,7 +256,7 @@ impl Selector {
                 entry.session_id.as_deref()
             });
         }
-        self.by_prompt(wanted.prompts)
+        self.by_prompt(wanted.prompts, request)
     }
 
     fn exactly<'a>(
@@ -271,10 +291,15 @@ impl Selector {
     pub(super) fn by_history(
         &self,
         prompts: &[&str],
+        request: &Request,
         accounts_for: impl Fn(usize) -> bool,
     ) -> Option<Selection> {
         let ranked = self.ranked(prompts).into_iter().map(|(idx, _)| idx);
-        let scenario_idx = ranked.take(MAX_TRIED).find(|&idx| accounts_for(idx))?;
+        let mut ranked = ranked.filter(|&idx| self.entries[idx].unmet(Some(request)).is_none());
+        let scenario_idx = ranked
+            .by_ref()
+            .take(MAX_TRIED)
+            .find(|&idx| accounts_for(idx))?;
         Some(Selection {
             scenario_idx,
             reason: SelectionReason::History,
@@ -302,15 +327,24 @@ impl Selector {
         ranked
     }
 
-    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, SelectionError> {
-        if let [Candidate { prompt: None, .. }] = &self.entries[..] {
+    fn by_prompt(
+        &self,
+        prompts: &[&str],
+        request: Option<&Request>,
+    ) -> Result<Selection, SelectionError> {
+        let is_candidate = |entry: &Candidate| entry.unmet(request).is_none();
+        if let [only @ Candidate { prompt: None, .. }] = &self.entries[..]
+            && is_candidate(only)
+        {
             return Ok(Selection {
                 scenario_idx: 0,
                 reason: SelectionReason::Only,
                 others: Vec::new(),
             });
         }
-        let ranked = self.ranked(prompts);
+        let mut ranked = self.ranked(prompts);
+        // Stable: those that are no candidates come last.
+        ranked.sort_by_cached_key(|&(idx, _)| !is_candidate(&self.entries[idx]));
         let others = |from: usize| {
             let next = ranked.iter().skip(from).take(N_OTHERS);
             next.map(|&(scenario_idx, near)| {
@@ -320,6 +354,7 @@ impl Selector {
                     name: entry.name.clone(),
                     distance: near.map(|near| near.distance),
                     prompt: entry.shown.clone(),
+                    unmet: entry.unmet(request),
                 }
             })
             .collect::<Vec<_>>()
@@ -327,9 +362,12 @@ impl Selector {
         let has_twin = |idx: usize| {
             let prompt = &self.entries[idx].prompt;
             let same = self.entries.iter().filter(|entry| entry.prompt == *prompt);
-            same.count() > 1
+            same.filter(|entry| is_candidate(entry)).count() > 1
         };
-        match ranked.first() {
+        let first = ranked
+            .first()
+            .filter(|&&(idx, _)| is_candidate(&self.entries[idx]));
+        match first {
             // Which of two with one prompt is meant, the prompt can't tell.
             Some(&(scenario_idx, Some(near)))
                 if near.distance.is_exact
@@ -350,7 +388,11 @@ impl Selector {
                     others: others(1),
                 })
             }
-            _ => match self.entries.iter().position(|entry| entry.takes_any) {
+            _ => match self
+                .entries
+                .iter()
+                .position(|entry| entry.takes_any && is_candidate(entry))
+            {
                 Some(scenario_idx) => Ok(Selection {
                     scenario_idx,
                     reason: SelectionReason::Any,
@@ -396,6 +438,18 @@ impl Selector {
     }
 }
 
+impl Candidate {
+    fn unmet(&self, request: Option<&Request>) -> Option<String> {
+        self.condition.as_ref()?.unmet(request?)
+    }
+}
+
+/// Whether the conditions of two timelines keep a request from being meant for both.
+fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
+    let conditions = one.request_match.as_ref().zip(other.request_match.as_ref());
+    conditions.is_some_and(|(one, other)| one.excludes(other))
+}
+
 /// More names are not listed.
 const MAX_KNOWN: usize = 10;
 /// More scripts are not compared with a history.
@@ -425,7 +479,7 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
             other.source.name()
         ))
         .with_help(
-            "change one prompt, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
+            "change one prompt, tell the requests apart with `match: {system: …}`, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
         )
 }
 
@@ -525,8 +579,11 @@ impl fmt::Display for Ranked {
             }
             Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
         }?;
-        match &self.prompt {
-            Some(prompt) => write!(formatter, " from {prompt}"),
+        if let Some(prompt) = &self.prompt {
+            write!(formatter, " from {prompt}")?;
+        }
+        match &self.unmet {
+            Some(unmet) => write!(formatter, "; its `match` fails: {unmet}"),
             None => Ok(()),
         }
     }

@@ -8,9 +8,10 @@ use super::align::{
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
-use super::request::{Part, Request};
+use super::request::{Part, Request, RequestedCall};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
+use super::rounds::Rounds;
 use super::turns::{Attempt, Turn};
 
 /// Answers of a session that are remembered for requests that come again.
@@ -46,7 +47,7 @@ pub enum Decision {
 }
 
 /// What was served.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Served {
     /// The turn.
     pub turn_idx: usize,
@@ -56,8 +57,8 @@ pub struct Served {
     pub after: Option<usize>,
     /// Why its history could not be followed, if it couldn't (T-LLM-09).
     pub unaligned: Option<Vec<Rejection>>,
-    /// The text that the history has beside the calls of the turn before, if it is another one (T-LLM-09).
-    pub changed_text: Option<String>,
+    /// The turn of each answer in the history; empty if that can't be followed.
+    pub answered: Vec<usize>,
     /// What the user says beside the prompt of a later turn, and the script has nowhere (T-LLM-09).
     pub said_more: Option<String>,
     /// Whether it is the first thing that is served of this turn in this session.
@@ -66,10 +67,46 @@ pub struct Served {
     pub differing_results: Vec<ResultDifference>,
 }
 
+/// An answer of the model as the history of a request holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryAnswer<'r> {
+    /// The turn that gave it.
+    pub turn_idx: usize,
+    /// Its text.
+    pub text: String,
+    /// Its calls, in order.
+    pub calls: Vec<&'r RequestedCall>,
+}
+
 impl Served {
     /// The turn that was served.
     pub fn turn<'s>(&self, script: &'s LlmScript) -> Option<&'s Turn> {
         script.turn(self.turn_idx)
+    }
+
+    /// The answers in the history of `request`, which got this, by the turns that gave them; empty if the history can't
+    /// be followed.
+    pub fn history<'r>(&self, request: &'r Request) -> Vec<HistoryAnswer<'r>> {
+        let mut answers: Vec<HistoryAnswer<'r>> = Vec::new();
+        if self.answered.is_empty() {
+            return answers;
+        }
+        let rounds = Rounds::of(request).answered.into_iter();
+        for ((_, said), &turn_idx) in rounds.zip(&self.answered) {
+            match answers.last_mut() {
+                // Parallel calls, each with its result behind it.
+                Some(last) if last.turn_idx == turn_idx => {
+                    last.text.push_str(&said.text);
+                    last.calls.extend(said.calls);
+                }
+                _ => answers.push(HistoryAnswer {
+                    turn_idx,
+                    text: said.text,
+                    calls: said.calls,
+                }),
+            }
+        }
+        answers
     }
 
     /// The attempt that was served.
@@ -177,7 +214,7 @@ impl Session {
             turn_idx,
             after,
             results,
-            changed_text,
+            answered,
             said_more,
         } = position;
         let attempt_idx = script
@@ -198,7 +235,7 @@ impl Session {
             attempt_idx,
             after,
             unaligned: rejected,
-            changed_text,
+            answered,
             said_more,
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
@@ -224,8 +261,13 @@ impl Session {
     }
 
     fn remember(&mut self, key: RequestKey, served: &Served) {
+        // The history was compared when it came first.
+        let served = Served {
+            answered: Vec::new(),
+            ..served.clone()
+        };
         if let Some(again) = self.remembered.get_mut(&key) {
-            *again = served.clone();
+            *again = served;
             return;
         }
         if self.ages.len() >= MAX_REMEMBERED
@@ -234,7 +276,7 @@ impl Session {
             self.remembered.remove(&oldest);
         }
         self.ages.push_back(key);
-        self.remembered.insert(key, served.clone());
+        self.remembered.insert(key, served);
     }
 }
 

@@ -1,6 +1,6 @@
 //! All conversations with a model's stand-in: which one a request belongs to, and which scenario that plays.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use super::request::{Message, Part, Request, Role};
 use super::request_key::RequestKey;
 use super::selection::{Selection, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::{Decision, Session};
+use super::turns::Turn;
 use cuecard_source::value::cut;
 
 /// How many sessions are kept, if nothing else is said.
@@ -52,6 +53,9 @@ pub struct Sessions {
     /// What is beside every conversation, before a scenario is chosen.
     side: AuxiliaryRequests,
     entries: HashMap<SessionKey, Entry>,
+    /// What sessions that were closed have left unplayed.
+    closed: VecDeque<SessionProgress>,
+    n_begun: u64,
     uses: Uses,
     max_sessions: usize,
 }
@@ -73,9 +77,25 @@ struct Uses {
     count: u64,
 }
 
+/// What was played in a session.
+#[derive(Debug, Clone)]
+pub struct SessionProgress {
+    /// The session.
+    pub session: SessionKey,
+    /// The scenario.
+    pub scenario_idx: usize,
+    /// Which of its turns were served, by their index.
+    pub played: Vec<bool>,
+    /// Sessions by when they began.
+    number: u64,
+    /// Whether another session went on with its conversation: agents change their system text on the way.
+    is_continued: bool,
+}
+
 #[derive(Debug)]
 struct Entry {
     session: Session,
+    progress: SessionProgress,
     scenario_idx: usize,
     selection: Arc<Selection>,
     first: RequestKey,
@@ -136,6 +156,8 @@ impl Sessions {
             selector,
             side,
             entries: HashMap::new(),
+            closed: VecDeque::new(),
+            n_begun: 0,
             uses: Uses::default(),
             max_sessions: max_sessions.max(1),
         }
@@ -173,6 +195,19 @@ impl Sessions {
         })
     }
 
+    /// The sessions in which a turn was played, in the order in which they began, but for those whose conversation another
+    /// one went on with, and those that were closed and complete.
+    pub fn progress(&self) -> Vec<SessionProgress> {
+        let open = self.entries.values().map(|entry| &entry.progress);
+        let mut all: Vec<SessionProgress> = open
+            .chain(&self.closed)
+            .filter(|it| !it.is_continued && it.played.contains(&true))
+            .cloned()
+            .collect();
+        all.sort_unstable_by_key(|it| it.number);
+        all
+    }
+
     /// What `request` is answered with at `now_ms`, on any clock that doesn't go back. `key` is its session
     /// ([`SessionKey::of`]): who shares the sessions with others finds that out beforehand.
     ///
@@ -195,8 +230,29 @@ impl Sessions {
         let mut entry = self.open(key, address, request, now_ms)?;
         self.uses.note(key, &mut entry.last_use);
         let answered = entry.answer(key, &mut self.repertoire, request);
+        if let Decision::Turn(served) | Decision::Error(served) = &answered.decision
+            && let Some(after) = served.after
+        {
+            self.take_over(&mut entry.progress, after, served.turn_idx);
+        }
         self.entries.insert(key, entry);
         Ok(answered)
+    }
+
+    /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far.
+    fn take_over(&mut self, progress: &mut SessionProgress, after: usize, turn_idx: usize) {
+        let open = self.entries.values_mut().map(|entry| &mut entry.progress);
+        let before = open
+            .chain(&mut self.closed)
+            .filter(|it| it.scenario_idx == progress.scenario_idx && !it.is_continued)
+            .filter(|it| it.played[after] && !it.played[turn_idx + 1..].contains(&true))
+            .max_by_key(|it| it.number);
+        if let Some(before) = before {
+            before.is_continued = true;
+            for (played, was_played) in progress.played.iter_mut().zip(&before.played) {
+                *played |= was_played;
+            }
+        }
     }
 
     /// A new session, in place of one that has the same key.
@@ -218,9 +274,19 @@ impl Sessions {
             };
             self.close(oldest);
         }
+        self.n_begun += 1;
+        let scenario_idx = selection.scenario_idx;
+        let n_turns = self.repertoire.scripts[scenario_idx].turns.turns.len();
         Ok(Entry {
             session: Session::new(),
-            scenario_idx: selection.scenario_idx,
+            progress: SessionProgress {
+                session: key,
+                scenario_idx,
+                played: vec![false; n_turns],
+                number: self.n_begun,
+                is_continued: false,
+            },
+            scenario_idx,
             selection: Arc::new(selection),
             first: request.key,
             began_ms: now_ms,
@@ -276,18 +342,25 @@ impl Sessions {
         if !is_named && has_answers() {
             let scripts = &self.repertoire.scripts;
             let accounts_for = |idx: usize| Session::accounts_for(&scripts[idx], request);
-            if let Some(selection) = self.selector.by_history(prompts, accounts_for) {
+            if let Some(selection) = self.selector.by_history(prompts, request, accounts_for) {
                 return Ok(selection);
             }
         }
         self.selector
-            .select(wanted)
+            .select_for(wanted, Some(request))
             .map_err(UnmatchedRequest::SelectionError)
     }
 
     fn close(&mut self, key: SessionKey) {
         if let Some(entry) = self.entries.remove(&key) {
             self.uses.forget(entry.last_use);
+            let turns = &self.repertoire.scripts[entry.scenario_idx].turns.turns;
+            if entry.progress.unplayed(turns).next().is_some() {
+                if self.closed.len() >= self.max_sessions {
+                    self.closed.pop_front();
+                }
+                self.closed.push_back(entry.progress);
+            }
         }
     }
 }
@@ -317,12 +390,10 @@ impl Entry {
             &repertoire.sides[scenario_idx],
             request,
         );
-        if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
-            &decision
-            && let Some(played) = repertoire.played[scenario_idx].get_mut(served.turn_idx)
-            && !*played
-        {
-            *played = true;
+        if let Decision::Turn(served) | Decision::Error(served) = &decision {
+            repertoire.played[scenario_idx][served.turn_idx] = true;
+            self.progress.played[served.turn_idx] = true;
+            self.progress.is_continued = false;
         }
         Answered {
             session: key,
@@ -330,6 +401,16 @@ impl Entry {
             reason: self.selection.reason,
             decision,
         }
+    }
+}
+
+impl SessionProgress {
+    /// The indices of the turns that were not served. What stands before `sessionStart` need not be.
+    pub fn unplayed<'a>(&'a self, turns: &'a [Turn]) -> impl Iterator<Item = usize> + 'a {
+        let turns = self.played.iter().zip(turns).enumerate();
+        turns
+            .filter(|(_, (played, turn))| !**played && !turn.is_history)
+            .map(|(turn_idx, _)| turn_idx)
     }
 }
 
@@ -381,6 +462,31 @@ impl SessionKey {
             .take_while(|message| message.role == Role::User);
         for text in before_answer.flat_map(texts_of) {
             hasher.text(text.as_bytes());
+        }
+        Self(hasher.finish_short())
+    }
+}
+
+impl SessionKey {
+    /// The session of a request among those to `scripts`: requests for which other conditions (`match`) hold are of
+    /// other sessions, though they may say the same.
+    pub fn told_apart(self, scripts: &[Arc<LlmScript>], request: &Request) -> Self {
+        let mut conditions = scripts
+            .iter()
+            .filter_map(|script| script.timeline.request_match.as_ref())
+            .peekable();
+        // What goes on from an answer names its session.
+        if conditions.peek().is_none() || request.previous.is_some() {
+            return self;
+        }
+        let mut hasher = Hasher::new();
+        hasher.text(&self.0.to_be_bytes());
+        for condition in conditions {
+            hasher.bytes(if condition.unmet(request).is_none() {
+                b"y"
+            } else {
+                b"n"
+            });
         }
         Self(hasher.finish_short())
     }

@@ -487,3 +487,36 @@ fn what_no_session_got_is_told() {
     let unplayed: Vec<_> = sessions.unplayed().collect();
     assert_eq!(unplayed, [(0, 1), (1, 0), (1, 1)]);
 }
+
+#[test]
+fn each_session_that_began_is_judged_for_itself() {
+    let mut sessions = sessions(vec![simple("a", "Begin")], 100);
+    let whole = |system: &str| {
+        let mut request = said("Begin");
+        request.system = system.to_owned();
+        let goes_on = Request {
+            history: [
+                request.history.clone(),
+                vec![Message::assistant("a"), Message::user("next")],
+            ]
+            .concat(),
+            key: crate::script::RequestKey([7; 16]),
+            ..request.clone()
+        };
+        (request, goes_on)
+    };
+    let lacking = |sessions: &Sessions| -> Vec<usize> {
+        let turns = &sessions.scripts()[0].turns.turns;
+        let all = sessions.progress();
+        all.iter().map(|it| it.unplayed(turns).count()).collect()
+    };
+    let (first, goes_on) = whole("It is Monday");
+    answered(reply(&mut sessions, key_of("one"), &first, 0));
+    answered(reply(&mut sessions, key_of("one"), &goes_on, 0));
+    answered(reply(&mut sessions, key_of("other"), &first, 0));
+    assert_eq!(lacking(&sessions), [0, 1]);
+    // The conversation of the other one goes on under another system text.
+    let (_, goes_on) = whole("It is Tuesday");
+    answered(reply(&mut sessions, key_of("other"), &goes_on, 0));
+    assert_eq!(lacking(&sessions), [0, 0]);
+}

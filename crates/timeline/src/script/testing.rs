@@ -35,6 +35,7 @@ pub(super) fn timeline(events: Vec<EventKind>) -> Timeline {
         flags: Vec::new(),
         env: Vec::new(),
         server: ServerSettings::default(),
+        request_match: None,
         acp: AcpSettings::default(),
         events: events
             .into_iter()
@@ -76,6 +77,7 @@ fn text_block(text: &str) -> Block {
         kind: BlockKind::Text(text.into()),
         annotations: Json::Null,
         meta: Json::Null,
+        compares_kind: false,
         span: Span::default(),
     }
 }
@@ -213,6 +215,7 @@ pub(super) fn input(when: When, text: &str) -> UserInput {
         blocks: vec![text_block(text)],
         is_plain: true,
         target: None,
+        is_exact: false,
         expected_response: Json::Null,
         meta: Json::Null,
         span: Span::default(),

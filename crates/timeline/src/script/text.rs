@@ -14,13 +14,9 @@ pub fn normalise(text: &str) -> String {
     normal
 }
 
-/// `text` for comparing where white space doesn't count at all: answers that a client has put together anew.
+/// `text` without white space: how a client joins the pieces of an answer doesn't count, but each word does.
 pub(super) fn squeeze(text: &str) -> String {
-    let mut normal = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        push_word(&mut normal, word);
-    }
-    normal
+    text.split_whitespace().collect()
 }
 
 fn push_word(to: &mut String, word: &str) {
@@ -170,7 +166,7 @@ mod tests {
         assert_eq!(normalise("\u{1112}\u{1161}\u{11ab}"), "한");
         assert_eq!(normalise("か\u{3099}"), "が");
         assert_eq!(normalise(" \n"), "");
-        assert_eq!(squeeze("A b\nC"), "abc");
+        assert_eq!(squeeze("A b\nC"), "AbC");
         assert_eq!(normalise("\u{301}a"), "\u{301}a");
     }
 
@@ -201,7 +197,7 @@ mod tests {
         fn plain_text_is_normal_once_and_for_all(text in "[a-zA-Z \n]{0,40}") {
             let normal = normalise(&text);
             prop_assert_eq!(normalise(&normal), normal.clone());
-            prop_assert_eq!(normal.replace(' ', ""), squeeze(&text));
+            prop_assert_eq!(normal.replace(' ', ""), squeeze(&text).to_lowercase());
         }
     }
 }

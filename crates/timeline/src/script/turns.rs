@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::blocks::ExpectedBlock;
 use super::schedule::Schedule;
 use super::speed::Speed;
+use super::text::squeeze;
 use crate::model::{ResponseError, ServingCount, StopReasons, Timeline, ToolUse};
 use crate::profiles::AbstractCall;
 use cuecard_source::Span;
@@ -37,6 +39,10 @@ pub struct ExpectedInput {
     pub text: Option<String>,
     /// The same for comparing.
     pub normal: String,
+    /// What must come beside the text, in order.
+    pub blocks: Vec<ExpectedBlock>,
+    /// Whether nothing may be said beside it.
+    pub is_exact: bool,
     /// Whether these are keys for a terminal. What the agent makes of them isn't known, so any text fits.
     pub is_keys: bool,
     /// Where it stands.
@@ -146,6 +152,14 @@ impl Turns {
         super::turns_build::build(timeline, schedule)
     }
 
+    /// Leaves out of all prompts what is no text: for a client that only types.
+    pub fn leave_blocks_out(&mut self) {
+        let of_turns = self.turns.iter_mut().filter_map(|turn| turn.input.as_mut());
+        for input in of_turns {
+            input.blocks.clear();
+        }
+    }
+
     /// The first segment after `sessionStart`; without one, the first.
     pub fn first_live_segment(&self) -> Option<&Segment> {
         self.segments.iter().find(|segment| !segment.is_history)
@@ -174,6 +188,12 @@ impl Turn {
             TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
         });
         pieces.map(|piece| &*piece.text).collect()
+    }
+
+    /// Whether a history that has `text` for its answer has it word for word; of one that the user cancelled, a beginning.
+    pub fn is_said_in(&self, text: &str) -> bool {
+        let text = squeeze(text);
+        self.squeezed == text || (self.is_cancelled && self.squeezed.starts_with(&text))
     }
 
     /// Whether it is only errors, which leave no trace in a history.

@@ -123,6 +123,8 @@ impl Builder<'_> {
             let keys = ExpectedInput {
                 normal: normalise(&text),
                 text: Some(text),
+                blocks: Vec::new(),
+                is_exact: false,
                 is_keys: true,
                 span: input.span,
             };
@@ -130,7 +132,9 @@ impl Builder<'_> {
             return;
         }
         self.close_segment();
-        self.input = Some((ExpectedInput::of(input), event_idx));
+        let mut expected = ExpectedInput::of(input);
+        expected.is_exact |= self.timeline.server.exact_prompts;
+        self.input = Some((expected, event_idx));
     }
 
     /// Ends the segment that is open. One that nothing answers is answered by an empty message.

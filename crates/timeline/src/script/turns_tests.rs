@@ -293,6 +293,7 @@ fn other_blocks_are_sent_as_text() {
         },
         annotations: Json::Null,
         meta: Json::Null,
+        compares_kind: false,
         span: Span::default(),
     };
     let reading = compile(vec![respond(vec![ResponseElement::Assistant(vec![

@@ -4,6 +4,7 @@ use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::script::{Message, Part, Request, RequestedCall, RequestedResult, Role};
 
 use super::fault::{Expected, Fault};
+use super::media;
 use super::node::Node;
 
 /// The types of blocks whose `text` is text: plain, of a request, and of an answer.
@@ -122,7 +123,7 @@ pub(super) fn parts(node: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
             Content::Text(text) => Part::Text(text.to_owned()),
             Content::Block(block) => match block_text(block)? {
                 Some(text) => Part::Text(text.to_owned()),
-                None => Part::Other(block.text_of("type")?.to_owned()),
+                None => media::read(block.text_of("type")?, block.json),
             },
         });
         Ok(())

@@ -58,12 +58,14 @@ pub mod decode;
 pub mod errors;
 pub mod events;
 pub mod ids;
+pub mod media;
 pub mod route;
 pub mod stop;
 pub mod usage;
 pub mod values;
 
 mod anthropic_messages;
+mod demands;
 mod fault;
 mod gemini;
 mod history;

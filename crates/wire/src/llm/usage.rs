@@ -163,7 +163,7 @@ pub fn count_request(request: &Request) -> u64 {
         Part::Call(call) => count(&call.name) + count_json(&call.args),
         Part::Result(result) => count(&result.text),
         // An image, a file: it costs, and how much isn't looked into.
-        Part::Other(_) => OPAQUE,
+        Part::Block(_) => OPAQUE,
     });
     let tools = request.tools.iter().map(|tool| {
         let schema = match &tool.input {

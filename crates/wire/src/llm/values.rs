@@ -3,6 +3,7 @@
 use cuecard_source::value::Json;
 use cuecard_timeline::script::Endpoint;
 
+use super::demands;
 use super::errors::ApiError;
 use super::fault::{Expected, Fault, FaultKind};
 use super::node::Node;
@@ -88,7 +89,9 @@ const RESPONSES_BLOCKS: &[&str] = &["input_text", "input_image", "input_file", "
 /// The refusal of the provider, if it refuses a value.
 pub fn refusal(endpoint: Endpoint, body: &Json) -> Option<ApiError> {
     let fault = check(endpoint, &Node::root(body)).err();
-    fault.map(|fault| fault.error(endpoint))
+    fault
+        .map(|fault| fault.error(endpoint))
+        .or_else(|| demands::refusal(endpoint, body))
 }
 
 fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {

@@ -109,7 +109,7 @@ pub fn any_match(root: &Path, pattern: &str) -> Result<bool, SearchError> {
         let is_match = from_root.is_ok_and(|path| matcher.is_match(path));
         is_match && (!relative.ends_with('/') || entry.path().is_dir())
     };
-    let mut entries = walk(root, relative).build().flatten();
+    let mut entries = walk(root, relative, &Limits::default()).build().flatten();
     Ok(entries.any(|entry| entry.depth() > 0 && is_match(&entry)))
 }
 

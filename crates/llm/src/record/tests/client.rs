@@ -173,8 +173,8 @@ impl Client {
                 (
                     "/v1/messages",
                     json!({
-                        "model": "m", "max_tokens": 900, "stream": streams, "messages": self.history, "tools": tools,
-                        "thinking": {"type": "enabled", "budget_tokens": 100},
+                        "model": "m", "max_tokens": 9000, "stream": streams, "messages": self.history, "tools": tools,
+                        "thinking": {"type": "enabled", "budget_tokens": 1024},
                     }),
                 )
             }

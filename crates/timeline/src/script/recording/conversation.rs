@@ -181,7 +181,7 @@ impl Conversation {
                     }
                     Part::Call(call) => self.translate(&mut call.id, true, &mut seen),
                     Part::Result(result) => self.translate(&mut result.call_id, false, &mut seen),
-                    Part::Text(_) | Part::Thinking(_) | Part::Other(_) => {}
+                    Part::Text(_) | Part::Thinking(_) | Part::Block(_) => {}
                 }
             }
         }

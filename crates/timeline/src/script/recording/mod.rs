@@ -334,7 +334,7 @@ impl Recorder {
         said: Vec<String>,
         mut notes: Vec<String>,
     ) -> Recorded {
-        let n_others = Rounds::of(exchange.request).last.others.len();
+        let n_others = Rounds::of(exchange.request).last.blocks.len();
         if n_others > 0 {
             notes.push(format!(
                 "{n_others} of the user's blocks hold no text, and are left out"
@@ -510,7 +510,7 @@ impl Recorder {
                 Part::Text(text) => find_credentials_in_text(text, &mut found),
                 Part::Result(result) => find_credentials_in_text(&result.text, &mut found),
                 Part::Call(call) => find_credentials(&call.args, &mut found),
-                Part::Thinking(_) | Part::Other(_) => {}
+                Part::Thinking(_) | Part::Block(_) => {}
             }
         }
         for element in &exchange.answer.elements {

@@ -8,6 +8,7 @@ use cuecard_timeline::script::{
 use super::super::errors::ApiError;
 use super::super::fault::{Expected, Fault, FaultKind};
 use super::super::history::{self, Content};
+use super::super::media;
 use super::super::node::Node;
 use super::super::route::Target;
 
@@ -51,6 +52,7 @@ fn understand(target: &Target<'_>, body: &Node<'_, '_>) -> Result<Request, Fault
             _ => ToolChoice::Auto,
         };
     }
+    request.allows_parallel = body.json["tool_choice"]["disable_parallel_tool_use"] != true;
     request.wants_stream = body.flag("stream")?;
     if let Some(thinking) = body.get("thinking") {
         request.wants_thinking = thinking.need("type")?.text()? != "disabled";
@@ -112,7 +114,7 @@ fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
             };
             history::result(id, "", text, block.flag("is_error")?)
         }
-        other => Part::Other(other.to_owned()),
+        other => media::read(other, block.json),
     })
 }
 

@@ -8,6 +8,7 @@ use cuecard_timeline::script::{
 use super::super::errors::ApiError;
 use super::super::fault::{Expected, Fault, FaultKind};
 use super::super::history;
+use super::super::media;
 use super::super::node::Node;
 use super::super::route::Target;
 
@@ -163,8 +164,11 @@ fn part(part: &Node<'_, '_>) -> Result<Part, Fault> {
         });
     }
     let members = part.json.as_object();
-    let name = members.and_then(|members| members.keys().next());
-    Ok(Part::Other(name.cloned().unwrap_or_default()))
+    let mut names = members.into_iter().flat_map(serde_json::Map::keys);
+    let is_media = |name: &&String| name.to_ascii_lowercase().ends_with("data");
+    let first = names.clone().next();
+    let name = names.find(is_media).or(first);
+    Ok(media::read(name.map_or("", String::as_str), part.json))
 }
 
 /// What a function answered, which is an object by the wire, and one member of it by custom.
@@ -173,9 +177,11 @@ fn result(response: Node<'_, '_>) -> (String, bool) {
         return (as_text(error.json).into_owned(), true);
     }
     let members = response.json.as_object().map_or(0, serde_json::Map::len);
-    let said = ["output", "result", "content"]
+    // Some name the function once more.
+    let is_named = members == 2 && response.json["name"].is_string();
+    let said = ["output", "result", "content", "return_value"]
         .into_iter()
-        .filter(|_| members == 1)
+        .filter(|_| members == 1 || is_named)
         .find_map(|name| response.json.get(name));
     (as_text(said.unwrap_or(response.json)).into_owned(), false)
 }

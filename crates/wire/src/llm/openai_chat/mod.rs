@@ -8,4 +8,4 @@ mod request;
 pub(super) use answer::{stream, write_body};
 pub(super) use ask::request_body;
 pub(super) use decode::{ChatEvents, read_body};
-pub(super) use request::read;
+pub(super) use request::{allows_parallel, read};

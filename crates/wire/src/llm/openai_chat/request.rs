@@ -47,6 +47,7 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
     if let Some(choice) = body.get("tool_choice") {
         request.tool_choice = tool_choice(&choice)?;
     }
+    request.allows_parallel = allows_parallel(body);
     request.max_tokens = match body.count("max_completion_tokens")? {
         Some(count) => Some(count),
         None => body.count("max_tokens")?,
@@ -72,6 +73,12 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
         };
     }
     Ok(request)
+}
+
+/// Whether a request to OpenAI allows several calls at once.
+pub(in super::super) fn allows_parallel(body: &Node<'_, '_>) -> bool {
+    let flag = body.get("parallel_tool_calls");
+    flag.is_none_or(|flag| flag.json != false)
 }
 
 fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Fault> {

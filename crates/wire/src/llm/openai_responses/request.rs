@@ -10,6 +10,7 @@ use super::super::fault::{Expected, Fault, FaultKind};
 use super::super::history;
 use super::super::ids::ResponseId;
 use super::super::node::Node;
+use super::super::openai_chat;
 
 const ROLES: &[&str] = &["assistant", "system", "developer", "user"];
 
@@ -54,6 +55,7 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
     if let Some(choice) = body.get("tool_choice") {
         request.tool_choice = tool_choice(&choice)?;
     }
+    request.allows_parallel = openai_chat::allows_parallel(body);
     request.max_tokens = body.count("max_output_tokens")?;
     request.wants_stream = body.flag("stream")?;
     if let Some(reasoning) = body.get("reasoning") {
@@ -140,7 +142,7 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
                 vec![history::call(id, name, arguments)],
             );
         }
-        _ => history::add(request, Role::Assistant, vec![Part::Other(kind.to_owned())]),
+        _ => history::add(request, Role::Assistant, vec![Part::other(kind)]),
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! What requests say, and what is wrong with them.
 
 use cuecard_timeline::script::{
-    Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role, ToolChoice,
-    ToolInput,
+    MediaKind, Message, Part, PreviousAnswer, Request, RequestedBlock, RequestedCall,
+    RequestedResult, Role, ToolChoice, ToolInput,
 };
 use proptest::prelude::*;
 
@@ -52,6 +52,14 @@ fn result(call_id: &str, name: &str, text: &str, is_error: bool) -> Part {
         name: name.into(),
         text: text.into(),
         is_error,
+    })
+}
+
+fn image(name: &str, data: &str) -> Part {
+    Part::Block(RequestedBlock {
+        name: name.into(),
+        kind: MediaKind::Image,
+        data: data.into(),
     })
 }
 
@@ -117,7 +125,7 @@ fn messages() {
                     Part::Thinking("hm".into()),
                     Part::Thinking(String::new()),
                     text("Let me look."),
-                    Part::Other("server_tool_use".into()),
+                    Part::other("server_tool_use"),
                     requested_call("call_1", "Bash", json!({"command": "ls"})),
                 ]
             ),
@@ -127,7 +135,7 @@ fn messages() {
                     result("call_1", "", "a\nb", true),
                     result("call_2", "", "plain", false),
                     result("call_3", "", "", false),
-                    Part::Other("image".into()),
+                    image("image", "https://example.com"),
                     text("go on"),
                 ]
             ),
@@ -162,7 +170,7 @@ fn chat() {
             "messages": [
                 {"role": "system", "content": "Be kind."},
                 {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
-                {"role": "user", "content": [{"type": "text", "text": "what is it"}, {"type": "image_url", "image_url": {"url": "data:"}}]},
+                {"role": "user", "content": [{"type": "text", "text": "what is it"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}]},
                 {"role": "assistant", "content": null, "refusal": null, "tool_calls": [
                     {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}},
                     {"id": "call_2", "type": "custom", "custom": {"name": "patch", "input": "***"}},
@@ -191,10 +199,7 @@ fn chat() {
     assert_eq!(
         request.history,
         [
-            said(
-                Role::User,
-                vec![text("what is it"), Part::Other("image_url".into())]
-            ),
+            said(Role::User, vec![text("what is it"), image("image_url", "")]),
             said(
                 Role::Assistant,
                 vec![
@@ -251,7 +256,7 @@ fn responses() {
             "input": [
                 {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
                 {"role": "user", "content": "hi"},
-                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}, {"type": "input_image", "image_url": "data:"}]},
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}, {"type": "input_image", "image_url": "data:image/png;base64,"}]},
                 {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "content": null, "encrypted_content": "x"},
                 {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "Let me look.", "annotations": []}]},
                 {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}"},
@@ -293,10 +298,7 @@ fn responses() {
         request.history,
         [
             Message::user("hi"),
-            said(
-                Role::User,
-                vec![text("look"), Part::Other("input_image".into())]
-            ),
+            said(Role::User, vec![text("look"), image("input_image", "")]),
             said(Role::Assistant, vec![Part::Thinking("hm".into())]),
             Message::assistant("Let me look."),
             said(
@@ -321,8 +323,8 @@ fn responses() {
                 Role::User,
                 vec![result("call_3", "", "{\"stdout\":\"a\"}", false)]
             ),
-            said(Role::Assistant, vec![Part::Other("web_search_call".into())]),
-            said(Role::Assistant, vec![Part::Other("item_reference".into())]),
+            said(Role::Assistant, vec![Part::other("web_search_call")]),
+            said(Role::Assistant, vec![Part::other("item_reference")]),
         ]
     );
     let tools: Vec<_> = request
@@ -414,10 +416,7 @@ fn gemini_in_both_spellings() {
         assert_eq!(
             request.history,
             [
-                said(
-                    Role::User,
-                    vec![text("hi"), Part::Other("inlineData".into())]
-                ),
+                said(Role::User, vec![text("hi"), image("inlineData", "")]),
                 said(
                     Role::Assistant,
                     vec![

@@ -430,9 +430,9 @@ impl Client {
             Endpoint::Messages => (
                 "/v1/messages",
                 json!({
-                    "model": "m", "max_tokens": 900, "messages": history, "stream": streams,
+                    "model": "m", "max_tokens": 9000, "messages": history, "stream": streams,
                     "thinking": match self.asks_for_thinking {
-                        true => json!({"type": "enabled", "budget_tokens": 100}),
+                        true => json!({"type": "enabled", "budget_tokens": 1024}),
                         false => json!({"type": "disabled"}),
                     },
                     "tools": [{"name": "get_weather", "input_schema": schema}],
@@ -600,6 +600,7 @@ fn fold_messages(answer: &mut Value, event: &Value) {
             for (name, member) in [
                 ("text", "text"),
                 ("thinking", "thinking"),
+                ("signature", "signature"),
                 ("partial_json", "partial"),
             ] {
                 if let Some(more) = delta[name].as_str() {

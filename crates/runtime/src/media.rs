@@ -5,9 +5,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::text_file::{folder_of, io_reason};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cuecard_runtime::text_file::{folder_of, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::{
     Block, BlockKind, EventKind, MediaSource, ResponseElement, Timeline,
@@ -16,12 +16,16 @@ use cuecard_timeline::model::{
 /// A larger file is refused, in bytes.
 const MAX_MEDIA: u64 = 16 << 20;
 
-/// The timeline with the bytes of its media in place of their names.
-pub(super) fn embedded(timeline: Arc<Timeline>) -> (Arc<Timeline>, Vec<Diagnostic>) {
+/// The timeline with the bytes of its media in place of their names, in the events that `is_wanted`; and which files can't
+/// be read.
+pub fn embedded(
+    timeline: Arc<Timeline>,
+    is_wanted: impl Fn(&EventKind) -> bool,
+) -> (Arc<Timeline>, Vec<Diagnostic>) {
     let has_files = timeline
         .events
         .iter()
-        .any(|event| blocks(&event.kind).any(is_in_file));
+        .any(|event| is_wanted(&event.kind) && blocks(&event.kind).any(is_in_file));
     if !has_files {
         return (timeline, Vec::new());
     }
@@ -29,6 +33,9 @@ pub(super) fn embedded(timeline: Arc<Timeline>) -> (Arc<Timeline>, Vec<Diagnosti
     let folder = folder_of(Path::new(timeline.source.name())).to_owned();
     let mut found = Vec::new();
     for event in &mut timeline.events {
+        if !is_wanted(&event.kind) {
+            continue;
+        }
         for block in blocks_mut(&mut event.kind) {
             let span = block.span;
             let (BlockKind::Image(media) | BlockKind::Audio(media)) = &mut block.kind else {

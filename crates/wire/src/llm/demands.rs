@@ -1,0 +1,408 @@
+//! What a provider surely refuses, in its words: demands that no model can meet, and contents that nobody can read.
+//! What it may refuse one day, or refuses only of some models, is passed over.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::script::Endpoint;
+
+use super::errors::ApiError;
+use super::ids;
+
+/// The least budget for thinking, in tokens.
+const LEAST_BUDGET: u64 = 1024;
+
+/// Base64, padded or not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The refusal of the provider, if it refuses a request with this body.
+pub(super) fn refusal(endpoint: Endpoint, body: &Json) -> Option<ApiError> {
+    let refused = match endpoint {
+        Endpoint::Messages => messages(body),
+        Endpoint::Chat => chat(body),
+        Endpoint::Responses => responses(body),
+        Endpoint::Gemini => gemini(body),
+    };
+    let (place, message) = refused?;
+    Some(match endpoint {
+        Endpoint::Messages if place.is_empty() => ApiError::new(400, message),
+        Endpoint::Messages => ApiError::new(400, format!("{place}: {message}")),
+        Endpoint::Gemini => ApiError::new(400, message),
+        Endpoint::Chat | Endpoint::Responses => {
+            let mut error = ApiError::new(400, message);
+            error.param = Some(place);
+            error.code = Some("invalid_value".to_owned());
+            error
+        }
+    })
+}
+
+/// Where it is, and what is wrong with it.
+type Refused = Option<(String, String)>;
+
+fn refused(place: impl Into<String>, message: impl Into<String>) -> Refused {
+    Some((place.into(), message.into()))
+}
+
+fn items<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = (usize, &'j Json)> + use<'j> {
+    json[key].as_array().into_iter().flatten().enumerate()
+}
+
+fn text<'j>(json: &'j Json, key: &str) -> &'j str {
+    json[key].as_str().unwrap_or_default()
+}
+
+fn is_word(name: &str, also: &str, most: usize) -> bool {
+    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || also.contains(sign);
+    !name.is_empty() && name.len() <= most && name.chars().all(is_sign)
+}
+
+fn messages(body: &Json) -> Refused {
+    let mut names = Vec::new();
+    for (idx, tool) in items(body, "tools") {
+        let name = text(tool, "name");
+        let is_custom = matches!(text(tool, "type"), "" | "custom");
+        if is_custom && !is_word(name, "_-", 128) {
+            let message = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
+            return refused(format!("tools.{idx}.custom.name"), message);
+        }
+        if names.contains(&name) && !name.is_empty() {
+            return refused("tools", "Tool names must be unique.");
+        }
+        names.push(name);
+    }
+    let choice = &body["tool_choice"];
+    if text(choice, "type") == "tool" && !names.contains(&text(choice, "name")) {
+        let name = cut(text(choice, "name"), 100);
+        return refused("", format!("Tool '{name}' not found in provided tools"));
+    }
+    if text(&body["thinking"], "type") == "enabled" {
+        let budget = body["thinking"]["budget_tokens"]
+            .as_u64()
+            .unwrap_or_default();
+        if budget < LEAST_BUDGET {
+            let message = format!("Input should be greater than or equal to {LEAST_BUDGET}");
+            return refused("thinking.enabled.budget_tokens", message);
+        }
+        // With tools, thinking may go on between calls.
+        if names.is_empty()
+            && body["max_tokens"]
+                .as_u64()
+                .is_some_and(|most| most <= budget)
+        {
+            let message = "`max_tokens` must be greater than `thinking.budget_tokens`.";
+            return refused("", message);
+        }
+    }
+    for (idx, message) in items(body, "messages") {
+        for (block_idx, block) in items(message, "content") {
+            if text(block, "type") == "text" && block["text"] == "" {
+                return refused("messages", "text content blocks must be non-empty");
+            }
+            let source = &block["source"];
+            if text(source, "type") == "base64" && !is_base64(text(source, "data")) {
+                let kind = text(block, "type");
+                let place = format!("messages.{idx}.content.{block_idx}.{kind}.source.base64");
+                return refused(place, "invalid base64 data");
+            }
+        }
+    }
+    signatures(body)
+}
+
+/// In a loop of calls, the provider goes on from its own thinking, and knows it by its signature.
+fn signatures(body: &Json) -> Refused {
+    let messages = body["messages"].as_array()?;
+    let [.., answer, results] = &messages[..] else {
+        return None;
+    };
+    let is_loop = items(results, "content").any(|(_, block)| block["type"] == "tool_result");
+    if !is_loop || text(&body["thinking"], "type") != "enabled" {
+        return None;
+    }
+    let at = messages.len() - 2;
+    for (idx, block) in items(answer, "content").filter(|(_, it)| it["type"] == "thinking") {
+        let place = format!("messages.{at}.content.{idx}");
+        match block["signature"].as_str() {
+            None => return refused(format!("{place}.thinking.signature"), "Field required"),
+            Some(signature) if signature != ids::signature(text(block, "thinking")) => {
+                return refused(place, "Invalid `signature` in `thinking` block");
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+fn chat(body: &Json) -> Refused {
+    let mut names = Vec::new();
+    for (idx, tool) in items(body, "tools").filter(|(_, it)| it["function"].is_object()) {
+        let function = &tool["function"];
+        let place = format!("tools[{idx}].function");
+        if let Some(refused) = misnamed(function, &place)
+            .or_else(|| strict(function, &function["parameters"], "function", &place))
+        {
+            return Some(refused);
+        }
+        names.push(text(function, "name"));
+    }
+    let choice = text(&body["tool_choice"]["function"], "name");
+    if !choice.is_empty() && !names.contains(&choice) {
+        return unknown_choice(choice);
+    }
+    let format = &body["response_format"];
+    match text(format, "type") {
+        "json_object" if !says_json(&body["messages"]) => {
+            return refused(
+                "messages",
+                "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+            );
+        }
+        "json_schema" => {
+            let inner = &format["json_schema"];
+            let place = "response_format";
+            if let Some(refused) = strict(inner, &inner["schema"], place, place) {
+                return Some(refused);
+            }
+        }
+        _ => {}
+    }
+    for (idx, message) in items(body, "messages") {
+        for (block_idx, block) in items(message, "content") {
+            let place = format!("messages[{idx}].content[{block_idx}]");
+            let url = match &block["image_url"] {
+                Json::String(url) => url,
+                image => text(image, "url"),
+            };
+            if !is_data(url) {
+                return refused(format!("{place}.image_url"), "Invalid base64 image_url.");
+            }
+            let sound = text(&block["input_audio"], "data");
+            if !is_base64(sound) {
+                return refused(
+                    format!("{place}.input_audio.data"),
+                    "Invalid base64 audio data.",
+                );
+            }
+            if !is_data(text(&block["file"], "file_data")) {
+                return refused(
+                    format!("{place}.file.file_data"),
+                    "Invalid base64 file data.",
+                );
+            }
+        }
+    }
+    None
+}
+
+fn responses(body: &Json) -> Refused {
+    let functions = || items(body, "tools").filter(|(_, it)| it["type"] == "function");
+    for (idx, tool) in functions() {
+        let place = format!("tools[{idx}]");
+        if let Some(refused) =
+            misnamed(tool, &place).or_else(|| strict(tool, &tool["parameters"], "function", &place))
+        {
+            return Some(refused);
+        }
+    }
+    let choice = &body["tool_choice"];
+    let name = text(choice, "name");
+    if choice["type"] == "function" && !functions().any(|(_, tool)| text(tool, "name") == name) {
+        return unknown_choice(name);
+    }
+    let format = &body["text"]["format"];
+    match text(format, "type") {
+        "json_object" if !says_json(&body["input"]) && !says_json(&body["instructions"]) => {
+            return refused(
+                "input",
+                "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+            );
+        }
+        "json_schema" => {
+            let place = "text.format.schema";
+            if let Some(refused) = strict(format, &format["schema"], "text.format", place) {
+                return Some(refused);
+            }
+        }
+        _ => {}
+    }
+    for (idx, item) in items(body, "input") {
+        for (block_idx, block) in items(item, "content") {
+            let place = format!("input[{idx}].content[{block_idx}]");
+            for key in ["image_url", "file_data"] {
+                if !is_data(text(block, key)) {
+                    let message = format!("Invalid '{place}.{key}': not valid base64.");
+                    return refused(format!("{place}.{key}"), message);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn gemini(body: &Json) -> Refused {
+    let either = |json: &Json, one: &str, other: &str| match &json[one] {
+        Json::Null => json[other].clone(),
+        found => found.clone(),
+    };
+    let mut names: Vec<String> = Vec::new();
+    for (_, tool) in items(body, "tools") {
+        let declared = either(tool, "functionDeclarations", "function_declarations");
+        for function in declared.as_array().into_iter().flatten() {
+            let name = text(function, "name");
+            let begins = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
+            if !begins || !is_word(name, "_.:-", 128) {
+                return refused(
+                    "",
+                    "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-).",
+                );
+            }
+            if names.iter().any(|known| known == name) {
+                return refused("", format!("Duplicate function declaration found: {name}"));
+            }
+            names.push(name.to_owned());
+        }
+    }
+    let config = either(body, "toolConfig", "tool_config");
+    let calling = either(&config, "functionCallingConfig", "function_calling_config");
+    let allowed = either(&calling, "allowedFunctionNames", "allowed_function_names");
+    let mut allowed = allowed
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str);
+    if !allowed.all(|name| names.iter().any(|known| known == name)) {
+        return refused(
+            "",
+            "The allowed_function_names must be a subset of the declared functions.",
+        );
+    }
+    for (idx, content) in items(body, "contents") {
+        for (part_idx, part) in items(content, "parts") {
+            let data = either(part, "inlineData", "inline_data");
+            let data = text(&data, "data").replace('-', "+").replace('_', "/");
+            if !is_base64(&data) {
+                let shown = cut(&data, 60).into_owned();
+                let place = format!("contents[{idx}].parts[{part_idx}].inline_data.data");
+                let message = format!(
+                    "Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{shown}\""
+                );
+                return refused(place, message);
+            }
+        }
+    }
+    None
+}
+
+fn unknown_choice(name: &str) -> Refused {
+    let message = format!(
+        "Tool choice '{}' not found in 'tools' parameter.",
+        cut(name, 100)
+    );
+    refused("tool_choice", message)
+}
+
+/// A name that no function of OpenAI's may have.
+fn misnamed(function: &Json, place: &str) -> Refused {
+    if is_word(text(function, "name"), "_-", 128) {
+        return None;
+    }
+    let message = format!(
+        "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+    );
+    refused(format!("{place}.name"), message)
+}
+
+/// A strict schema of OpenAI's: each object has all of its properties, and no others.
+fn strict(outer: &Json, schema: &Json, whose: &str, place: &str) -> Refused {
+    if outer["strict"] != true || !schema.is_object() {
+        return None;
+    }
+    let problem = loose(schema, &mut Vec::new(), 0)?;
+    let name = cut(text(outer, "name"), 100);
+    refused(
+        place,
+        format!("Invalid schema for {whose} '{name}': {problem}"),
+    )
+}
+
+fn loose(schema: &Json, path: &mut Vec<String>, depth: usize) -> Option<String> {
+    const DEEPEST: usize = 64;
+    if depth > DEEPEST {
+        return None;
+    }
+    let context = |path: &[String]| {
+        let names: Vec<String> = path.iter().map(|name| format!("'{name}'")).collect();
+        format!("In context=({})", names.join(", "))
+    };
+    let is_object = schema["type"] == "object" || schema["properties"].is_object();
+    if is_object && schema["additionalProperties"] != false {
+        let context = context(path);
+        return Some(format!(
+            "{context}, 'additionalProperties' is required to be supplied and to be false."
+        ));
+    }
+    let properties = schema["properties"].as_object();
+    let required = |name: &String| {
+        let mut required = schema["required"].as_array().into_iter().flatten();
+        required.any(|known| known == name.as_str())
+    };
+    if let Some(missing) = properties.and_then(|all| all.keys().find(|name| !required(name))) {
+        let context = context(path);
+        return Some(format!(
+            "{context}, 'required' is required to be supplied and to be an array including every key in properties. Missing '{}'.",
+            cut(missing, 60)
+        ));
+    }
+    let named = ["properties", "$defs", "definitions"].into_iter();
+    let named = named.flat_map(|key| {
+        let members = schema[key].as_object().into_iter().flatten();
+        members.map(move |(name, inner)| (vec![key.to_owned(), name.clone()], inner))
+    });
+    let listed = ["anyOf", "allOf"].into_iter().flat_map(|key| {
+        items(schema, key).map(move |(idx, inner)| (vec![key.to_owned(), idx.to_string()], inner))
+    });
+    let items = schema["items"]
+        .is_object()
+        .then(|| (vec!["items".to_owned()], &schema["items"]));
+    for (steps, inner) in named.chain(listed).chain(items) {
+        let n_steps = steps.len();
+        path.extend(steps);
+        if let Some(problem) = loose(inner, path, depth + 1) {
+            return Some(problem);
+        }
+        path.truncate(path.len() - n_steps);
+    }
+    None
+}
+
+/// Whether the word is in any text there.
+fn says_json(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.to_ascii_lowercase().contains("json"),
+        Json::Array(items) => items.iter().any(says_json),
+        Json::Object(members) => members.values().any(says_json),
+        _ => false,
+    }
+}
+
+/// Whether a text is no data URL, or one that can be read.
+fn is_data(url: &str) -> bool {
+    let inner = url
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(";base64,"));
+    inner.is_none_or(|(_, data)| is_base64(data))
+}
+
+fn is_base64(data: &str) -> bool {
+    match data.contains(char::is_whitespace) {
+        false => BASE64.decode(data).is_ok(),
+        true => BASE64
+            .decode(data.split_whitespace().collect::<String>())
+            .is_ok(),
+    }
+}
