@@ -508,19 +508,18 @@ impl Rules<'_> {
         }
         let is_known = !word.has_tilde && !word.has_pattern && !self.is_elsewhere;
         let why = match self.text(word).filter(|_| is_known) {
-            // `mkdir -p` makes what is on the way.
-            Some(text)
-                if has_data && writes && text.to_string().split('/').any(|name| name == "..") =>
-            {
-                "that has a `..` and is made"
-            }
-            Some(_) if has_data && self.moves_files => "beside `cp` or `mv`, which may move links",
             Some(text) => {
-                let path = match writes {
-                    true => self.places.create(&text),
-                    false => self.places.read(&text),
+                match writes {
+                    true => self.places.create(&text)?,
+                    false => self.places.read(&text)?,
                 };
-                return path.map(drop);
+                let has_parent = text.to_string().split('/').any(|name| name == "..");
+                match has_data {
+                    // `mkdir -p` makes what is on the way.
+                    true if writes && has_parent => "that has a `..` and is made",
+                    true if self.moves_files => "beside `cp` or `mv`, which may move links",
+                    _ => return Ok(()),
+                }
             }
             None if !has_data => {
                 return deny("which file it opens is not known before the command runs".to_owned());
