@@ -1,7 +1,7 @@
 //! From a turn of the script to the elements of an answer: times become delays, abstract calls become those of the
 //! agent.
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -31,11 +31,56 @@ pub(super) struct ToolMapping {
 }
 
 impl ToolMapping {
-    /// Chooses the profile of the agent that sent the request.
-    pub(super) fn choose(&self, request: &Request) -> ProfileChoice<'_> {
-        let endpoint = request.endpoint.as_str();
-        self.profiles
-            .choose(&request.tools, self.agent.as_ref(), endpoint)
+    /// How calls are made for the agent that sent the request.
+    pub(super) fn of<'a>(&'a self, request: &'a Request) -> AgentMapping<'a> {
+        AgentMapping {
+            calling: self,
+            request,
+            choice: OnceCell::new(),
+            derived: OnceCell::new(),
+        }
+    }
+}
+
+/// How calls are made for the agent that sent a request, found out once, when there is a call.
+pub(super) struct AgentMapping<'a> {
+    calling: &'a ToolMapping,
+    request: &'a Request,
+    choice: OnceCell<ProfileChoice<'a>>,
+    /// What follows from the tools of an agent that is not known.
+    derived: OnceCell<Option<Derived>>,
+}
+
+type Derived = (Profile, Vec<(&'static str, String)>);
+
+impl<'a> AgentMapping<'a> {
+    fn choice(&self) -> ProfileChoice<'a> {
+        *self.choice.get_or_init(|| {
+            let Self {
+                calling, request, ..
+            } = self;
+            let endpoint = request.endpoint.as_str();
+            let named = calling.agent.as_ref();
+            calling.profiles.choose(&request.tools, named, endpoint)
+        })
+    }
+
+    pub(super) fn profile(&self) -> Option<&'a Profile> {
+        self.choice().profile
+    }
+
+    /// Whether the request or the user says which agent it is, and there is a profile for it.
+    fn is_known(&self) -> bool {
+        self.choice().is_told && self.profile().is_some()
+    }
+
+    fn derived(&self) -> Option<&Derived> {
+        let derive = || {
+            (!self.is_known())
+                .then(|| derive(&self.request.tools))
+                .flatten()
+        };
+        self.derived.get_or_init(derive).as_ref()
     }
 }
 
@@ -55,10 +100,12 @@ pub(super) fn prepare(
     script: &LlmScript,
     turn: &Turn,
     attempt: &Attempt,
-    request: &Request,
     speed: Speed,
-    calling: &ToolMapping,
+    agent: &AgentMapping<'_>,
 ) -> Result<Prepared, Vec<Diagnostic>> {
+    let AgentMapping {
+        calling, request, ..
+    } = agent;
     let mut prepared = Prepared::default();
     let mut failures = Vec::new();
     let has_calls = attempt
@@ -66,7 +113,7 @@ pub(super) fn prepare(
         .iter()
         .any(|element| matches!(element, TurnElement::Call(_)));
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
-    let choice = has_calls.then(|| calling.choose(request));
+    let choice = has_calls.then(|| agent.choice());
     prepared
         .warnings
         .extend(choice.and_then(|choice| choice.diagnostic()));
@@ -97,9 +144,6 @@ pub(super) fn prepare(
         timed.collect()
     };
     let mut native_names = Vec::new();
-    // An agent that has no profile is known by what it advertises.
-    let is_known = choice.is_some_and(|choice| choice.is_told && choice.profile.is_some());
-    let derived = LazyCell::new(|| (!is_known).then(|| derive(&request.tools)).flatten());
     for element in &attempt.elements {
         match element {
             TurnElement::Refusal(piece) => {
@@ -121,7 +165,7 @@ pub(super) fn prepare(
                 let mut native = native_call(profile, abstract_call, &request.tools);
                 if native.is_err()
                     && is_validated
-                    && let Some((profile, by_arguments)) = &*derived
+                    && let Some((profile, by_arguments)) = agent.derived()
                     && let Ok(mapped) = native_call(Some(profile), &call.call, &request.tools)
                 {
                     let is_it = |(tool, name): &&(&str, String)| {
@@ -210,21 +254,14 @@ pub(super) fn prepare(
         let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
         failures.push(found.at(&script.timeline.source, turn.span));
     }
-    if native_names.len() > 1 && !request.allows_parallel {
+    // One timeline is played to many agents, and those that are known take several calls though they ask for one.
+    if native_names.len() > 1 && !request.allows_parallel && !agent.is_known() {
         let message = format!(
             "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
             native_names.len()
         );
-        let span = turn.span;
-        let found = |found: Diagnostic| found.at(&script.timeline.source, span);
-        match is_known {
-            // One timeline is played to many agents, and they take several calls though they ask for one.
-            true => prepared.warnings.push(found(Diagnostic::warning(
-                codes::MODEL_CALL_INVALID,
-                message,
-            ))),
-            false => failures.push(found(Diagnostic::error(codes::MODEL_CALL_INVALID, message))),
-        }
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(found.at(&script.timeline.source, turn.span));
     }
     failures.extend(not_as_json(script, turn, attempt, request));
     if failures.is_empty() {

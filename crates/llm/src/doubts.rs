@@ -4,7 +4,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::cut;
 use cuecard_timeline::script::{HistoryAnswer, LlmScript, Request, Served};
 
-use super::answers;
+use super::answers::{self, AgentMapping};
 use super::mock_server::MockServer;
 
 impl MockServer {
@@ -51,8 +51,9 @@ impl MockServer {
                 .with_note(format!("received: {}", differing.arrived));
             found.push(self.findings.strictly(differs));
         }
+        let agent = self.calling.of(request);
         for answer in served.history(request) {
-            found.extend(self.changed_answer(script, &answer, request));
+            found.extend(self.changed_answer(script, &answer, &agent));
         }
         found
     }
@@ -62,7 +63,7 @@ impl MockServer {
         &self,
         script: &LlmScript,
         held: &HistoryAnswer<'_>,
-        request: &Request,
+        agent: &AgentMapping<'_>,
     ) -> Option<Diagnostic> {
         let turn = script.turn(held.turn_idx)?;
         let mut changed = Vec::new();
@@ -76,10 +77,10 @@ impl MockServer {
         let speed = self.options.play.speed;
         if !held.calls.is_empty()
             && let Some(attempt) = turn.attempts.last()
-            && let Ok(sent) = answers::prepare(script, turn, attempt, request, speed, &self.calling)
+            && let Ok(sent) = answers::prepare(script, turn, attempt, speed, agent)
         {
-            let profile = self.calling.choose(request).profile;
-            changed.extend(answers::changed(&sent.elements, &held.calls, profile));
+            let changes = answers::changed(&sent.elements, &held.calls, agent.profile());
+            changed.extend(changes);
         }
         if changed.is_empty() {
             return None;

@@ -536,7 +536,7 @@ impl MockServer {
             true => self.options.play.speed,
             false => Speed::AS_WRITTEN,
         };
-        let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
+        let prepared = answers::prepare(script, turn, attempt, speed, &self.calling.of(request));
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(failures) => {

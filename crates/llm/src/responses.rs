@@ -270,13 +270,8 @@ fn elements_again(
         turn.calls()
             .map(|call| AdvertisedTool::function(call.call.tool.as_str(), Json::Null)),
     );
-    let prepared = answers::prepare(
-        script,
-        turn,
-        attempt,
-        &request,
-        mock_server.options.play.speed,
-        &mock_server.calling,
-    );
+    let speed = mock_server.options.play.speed;
+    let agent = mock_server.calling.of(&request);
+    let prepared = answers::prepare(script, turn, attempt, speed, &agent);
     prepared.ok().map(|prepared| prepared.elements)
 }

@@ -186,6 +186,56 @@ async fn bad_calls_are_made_on_purpose() {
 }
 
 #[tokio::test]
+async fn what_gemini_withholds_has_no_content() {
+    let items = "  - llmResponse: []\n    stopReason: SAFETY\n";
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});
+    for path in [
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent",
+    ] {
+        let played = served("{}", items).await;
+        let answer = played.post(path, &body).await.json();
+        let answer = if answer.is_array() {
+            answer[0].clone()
+        } else {
+            answer
+        };
+        let candidate = &answer["candidates"][0];
+        assert_eq!(candidate["finishReason"], "SAFETY", "{answer}");
+        assert!(candidate.get("content").is_none(), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn results_of_gemini_come_in_several_wrappers() {
+    let items = "  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {}, result: one}\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
+    let begin = json!({"role": "user", "parts": [{"text": "Begin"}]});
+    let call =
+        json!({"role": "model", "parts": [{"functionCall": {"name": "lookup", "args": {}}}]});
+    let tools =
+        json!([{"functionDeclarations": [{"name": "lookup", "parameters": {"type": "object"}}]}]);
+    for (wrapper, codes) in [
+        (json!({"name": "lookup", "content": "one"}), vec![]),
+        (json!({"return_value": "one"}), vec![]),
+        (json!({"output": "one"}), vec![]),
+        (
+            json!({"name": "lookup", "content": "two"}),
+            vec!["T-LLM-05"],
+        ),
+    ] {
+        let played = served("{}", items).await;
+        let path = "/v1beta/models/m:generateContent";
+        played
+            .post(path, &json!({"contents": [begin], "tools": tools}))
+            .await;
+        let result = json!({"role": "user", "parts": [{"functionResponse": {"name": "lookup", "response": wrapper}}]});
+        let body = json!({"contents": [begin, call, result], "tools": tools});
+        assert_eq!(played.post(path, &body).await.status, 200);
+        assert_eq!(played.codes().await, codes, "{wrapper}");
+    }
+}
+
+#[tokio::test]
 async fn a_scenario_adds_headers_and_lets_polls_go_on() {
     let items = "  - llmResponse: [{assistant: [[0, Not yet]]}]\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
     let played = served("{onRepeat: next, headers: {x-left: \"9\"}}", items).await;

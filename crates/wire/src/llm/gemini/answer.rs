@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Element, Said};
 use super::super::events::{EventWriter, Events, Streaming, Window, timed};
+use super::super::stop::StopReason;
 use super::super::usage::Usage;
 
 /// The length of an id.
@@ -23,10 +24,10 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     let id = id(answer);
     let body = Chunk {
         candidates: [Candidate {
-            content: Content {
+            content: (!is_withheld(answer)).then_some(Content {
                 parts: &parts,
                 role: "model",
-            },
+            }),
             finish_reason: Some(answer.stop_reason().gemini()),
             index: 0,
         }],
@@ -46,12 +47,13 @@ pub(in super::super) fn stream(
     let mut writer = EventWriter::new(streaming, window);
     let id = id(answer);
     let send = |writer: &mut EventWriter, part: Part<'_>, is_last: bool| {
+        let parts = [part];
         let chunk = Chunk {
             candidates: [Candidate {
-                content: Content {
-                    parts: &[part],
+                content: (!is_withheld(answer)).then_some(Content {
+                    parts: &parts,
                     role: "model",
-                },
+                }),
                 finish_reason: is_last.then(|| answer.stop_reason().gemini()),
                 index: 0,
             }],
@@ -94,6 +96,12 @@ pub(in super::super) fn stream(
     writer.finish()
 }
 
+/// Whether there is nothing but a reason for that: what a filter withholds has no content, not even an empty one.
+fn is_withheld(answer: &Answer<'_>) -> bool {
+    let is_filtered = |stop: StopReason| !matches!(stop.gemini(), "STOP" | "MAX_TOKENS");
+    answer.stop.is_some_and(is_filtered) && answer.elements.is_empty() && answer.failure.is_none()
+}
+
 fn id(answer: &Answer<'_>) -> String {
     match answer.id {
         Some(id) => id.to_owned(),
@@ -114,7 +122,8 @@ struct Chunk<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Candidate<'a> {
-    content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Content<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<&'static str>,
     index: u32,

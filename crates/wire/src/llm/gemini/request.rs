@@ -177,9 +177,11 @@ fn result(response: Node<'_, '_>) -> (String, bool) {
         return (as_text(error.json).into_owned(), true);
     }
     let members = response.json.as_object().map_or(0, serde_json::Map::len);
-    let said = ["output", "result", "content"]
+    // Some name the function once more.
+    let is_named = members == 2 && response.json["name"].is_string();
+    let said = ["output", "result", "content", "return_value"]
         .into_iter()
-        .filter(|_| members == 1)
+        .filter(|_| members == 1 || is_named)
         .find_map(|name| response.json.get(name));
     (as_text(said.unwrap_or(response.json)).into_owned(), false)
 }

@@ -188,10 +188,9 @@ fn response_of(events: &[(Option<String>, Json)]) -> Json {
 fn parts_of<'a>(chunks: impl IntoIterator<Item = &'a Json>) -> Vec<Json> {
     let mut parts: Vec<Json> = Vec::new();
     for chunk in chunks {
-        for part in chunk["candidates"][0]["content"]["parts"]
-            .as_array()
-            .expect("a list")
-        {
+        // What was withheld has no content.
+        let parts_of_chunk = chunk["candidates"][0]["content"]["parts"].as_array();
+        for part in parts_of_chunk.into_iter().flatten() {
             match parts.last_mut() {
                 Some(last)
                     if part.get("text").is_some()
