@@ -410,3 +410,37 @@ async fn files_are_not_replaced_unless_that_is_asked_for() {
         "nothing was recorded"
     );
 }
+
+#[tokio::test]
+async fn an_image_in_a_result_is_named() {
+    let answer = r#"{"content": [{"type": "text", "text": "A cat."}], "stop_reason": "end_turn"}"#;
+    let (url, _gone) = upstream(vec![send(whole("200 OK", answer))]).await;
+    let recorded = Recorded::of(&url).await;
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let messages = json!([
+        {"role": "user", "content": "Look"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "shoot", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [
+            {"type": "text", "text": "Taken"}, image,
+        ]}]},
+    ]);
+    let asked = client::http()
+        .post(format!("{}/v1/messages", recorded.url()))
+        .json(&json!({"model": "m", "max_tokens": 9, "messages": messages}));
+    assert_eq!(asked.send().await.expect("an answer").status(), 200);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn"]);
+    assert!(
+        ended
+            .notes()
+            .iter()
+            .any(|note| note.contains("(image) is left out")),
+        "{:?}",
+        ended.notes()
+    );
+    assert!(
+        ended.text("r.yaml").contains("result: Taken"),
+        "{}",
+        ended.text("r.yaml")
+    );
+}
