@@ -1,13 +1,21 @@
-//! Bodies of requests that clients have compressed.
+//! Bodies that the other side has compressed.
 
 use std::borrow::Cow;
+use std::io;
+use std::pin::Pin;
 
 use async_compression::tokio::bufread::{
     BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
 };
+use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
 use cuecard_wire::llm::errors::ApiError;
+use futures::Stream;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio_util::io::{ReaderStream, StreamReader};
+
+/// A body, part by part.
+pub(super) type ByteStream = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
 /// The body as it was before it was compressed, at most `limit` bytes.
 ///
@@ -59,5 +67,23 @@ async fn read(decoder: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, 
             Err(ApiError::new(413, message))
         }
         Ok(_) => Ok(bytes),
+    }
+}
+
+/// A body as it was before it was compressed, part by part, and whether it was. In an encoding that nobody knows it stays
+/// as it is.
+pub(super) fn decoded_stream(
+    encoding: &str,
+    bytes: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+) -> (ByteStream, bool) {
+    fn parts(decoder: impl AsyncRead + Send + 'static) -> (ByteStream, bool) {
+        (Box::pin(ReaderStream::new(decoder)), true)
+    }
+    match encoding.trim().to_ascii_lowercase().as_str() {
+        "gzip" | "x-gzip" => parts(GzipDecoder::new(StreamReader::new(bytes))),
+        "deflate" => parts(ZlibDecoder::new(StreamReader::new(bytes))),
+        "br" => parts(BrotliDecoder::new(StreamReader::new(bytes))),
+        "zstd" => parts(ZstdDecoder::new(StreamReader::new(bytes))),
+        _ => (Box::pin(bytes), false),
     }
 }

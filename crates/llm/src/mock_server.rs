@@ -47,6 +47,8 @@ pub(super) struct MockServer {
     pub(super) scripts: Vec<Arc<LlmScript>>,
     /// Whether a scenario has conditions on headers.
     pub(super) needs_headers: bool,
+    /// Whether a scenario has conditions on bodies.
+    pub(super) needs_body: bool,
     pub(super) calling: ToolMapping,
     pub(super) faults: Arc<Faults>,
     pub(super) ledger: Arc<ExchangeRecorder>,
@@ -232,6 +234,10 @@ impl MockServer {
             needs_headers: scripts.iter().any(|script| {
                 let condition = script.timeline.request_match.as_ref();
                 condition.is_some_and(|condition| !condition.headers.is_empty())
+            }),
+            needs_body: scripts.iter().any(|script| {
+                let condition = script.timeline.request_match.as_ref();
+                condition.is_some_and(|condition| !condition.json.is_empty())
             }),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,

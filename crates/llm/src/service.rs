@@ -322,6 +322,9 @@ fn answer<'a>(
                 if mock_server.needs_headers {
                     received.request.headers = headers::texts(arrived.headers);
                 }
+                if mock_server.needs_body {
+                    received.request.body = Some(Arc::new(received.body.clone()));
+                }
                 let replying = Replying {
                     mock_server,
                     arrived,

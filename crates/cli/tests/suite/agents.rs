@@ -131,10 +131,16 @@ fn exchanges(scratch: &Scratch) -> PathBuf {
 }
 
 fn run(scratch: &Scratch, agent: &Agent) -> Finished {
+    run_with(scratch, agent, &[])
+}
+
+/// The same with more options.
+fn run_with(scratch: &Scratch, agent: &Agent, options: &[&str]) -> Finished {
     let home = scratch.home();
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let mut args = words(&["serve", "llm", &text(&home.join("timeline.yaml"))]);
     args.extend(words(&["--run-dir", &text(&home.join("runs"))]));
+    args.extend(words(options));
     args.extend(words(&["--exchanges", &text(&exchanges(scratch)), "--"]));
     args.extend(agent.command.iter().map(|word| word.replace("{}", PROMPT)));
     scratch.run(&args).expect("the program starts")
@@ -256,4 +262,59 @@ timeline:
     }
     let greeting = fs::read_to_string(scratch.work().join("greeting.txt"));
     assert_eq!(greeting.expect("it was written"), "Hello.\n");
+}
+
+const WORK: &str = "name: work
+timeline:
+  - userInputs: [[0, \"Write a greeting into greeting.txt\"]]
+  - llmResponse: [{ assistant: [[0, \"I'll write it.\"]] }]
+  - writeFile: { path: greeting.txt, content: \"Hello.\\n\" }
+  - llmResponse: []
+  - readFile: { path: greeting.txt }
+  - runCmd: { cmd: pwd }
+  - llmResponse: [{ assistant: [[0, \"Done.\"]] }]
+";
+
+/// What is recorded of the agent plays to it again in another folder, without any finding.
+#[track_caller]
+fn assert_its_recording_plays(agent: Option<Agent>) {
+    let Some(mut agent) = agent else {
+        return;
+    };
+    let scratch = prepared(&agent, WORK);
+    let recorded = scratch.home().join("recorded.yaml");
+    let command = agent.command.clone();
+    let script = "program=$0 out=$1; shift; \
+        exec \"$program\" record llm --upstream \"$OPENAI_BASE_URL\" -o \"$out\" -- \"$@\"";
+    let out = recorded.to_string_lossy();
+    agent.command = words(&["sh", "-c", script, env!("CARGO_BIN_EXE_cuecard"), &out]);
+    agent.command.extend(command.iter().cloned());
+    let finished = run(&scratch, &agent);
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+
+    agent.command = command;
+    let recorded = fs::read_to_string(recorded).expect("it was recorded");
+    let folder = scratch.work().to_string_lossy().into_owned();
+    assert!(!recorded.contains(&folder), "{recorded}");
+    let scratch = prepared(&agent, &recorded);
+    let finished = run_with(&scratch, &agent, &["--strict"]);
+    let told = program::told(&finished);
+    assert_eq!(finished.code(), Some(0), "{told}\n{recorded}");
+    assert!(!finished.stderr.contains("[T-"), "{told}\n{recorded}");
+    let greeting = fs::read_to_string(scratch.work().join("greeting.txt"));
+    assert_eq!(greeting.expect("it was written"), "Hello.\n");
+}
+
+#[test]
+fn a_recording_of_codex_plays_to_it() {
+    assert_its_recording_plays(codex("scripted", "exec_command"));
+}
+
+#[test]
+fn a_recording_of_opencode_plays_to_it() {
+    assert_its_recording_plays(opencode(
+        "@ai-sdk/openai-compatible",
+        "{env:OPENAI_BASE_URL}",
+        "chat",
+    ));
 }

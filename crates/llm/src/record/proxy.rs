@@ -9,10 +9,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::Endpoint;
+use futures::TryStreamExt as _;
 use reqwest::Client;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::super::compressed::{ByteStream, decoded_stream};
 use super::super::headers::{self, Query};
 use super::super::service::{Arrived, error_response, milliseconds, shaped};
 use super::answered;
@@ -186,37 +188,25 @@ async fn pass_on(
         }
     };
     passed.status = response.status().as_u16();
-    let is_plain = is_plain(response.headers());
+    let (answer, body) = opened(response);
     match (target, understood) {
-        (None, _) | (_, None) => {
-            let answer = answer_of(&response);
-            proxy.tell(passed).await;
-            with_body(answer, Tee::only(proxy, response, answering).body())
-        }
-        (_, Some(Err(why))) => {
-            let answer = answer_of(&response);
-            passed.answered = Answered::LeftOut(why);
-            proxy.tell(passed).await;
-            with_body(answer, Tee::only(proxy, response, answering).body())
-        }
-        (Some(_), Some(Ok(()))) if !is_plain => {
-            let answer = answer_of(&response);
-            let why = "the upstream compressed its response, which was not requested";
-            passed.answered = Answered::LeftOut(why.to_owned());
-            proxy.tell(passed).await;
-            with_body(answer, Tee::only(proxy, response, answering).body())
-        }
         (Some(target), Some(Ok(()))) => {
             let is_list = target.wants_stream && target.framing == Framing::JsonArray;
-            let is_stream = is_list || is_event_stream(response.headers());
-            if response.status().is_success() && is_stream {
-                passed.is_stream = true;
-                let answer = answer_of(&response);
-                let decoder = StreamDecoder::new(target.endpoint, target.framing);
-                let tee = Tee::new(proxy, response, answering, passed, decoder);
-                return with_body(answer, tee.body());
+            let is_stream = is_list || is_event_stream(answer.headers());
+            if !answer.status().is_success() || !is_stream {
+                return whole(proxy, answer, body, target.endpoint, passed, answering).await;
             }
-            whole(proxy, response, target.endpoint, passed, answering).await
+            passed.is_stream = true;
+            let decoder = StreamDecoder::new(target.endpoint, target.framing);
+            let tee = Tee::new(proxy, body, answering, passed, decoder);
+            with_body(answer, tee.body())
+        }
+        (_, understood) => {
+            if let Some(Err(why)) = understood {
+                passed.answered = Answered::LeftOut(why);
+            }
+            proxy.tell(passed).await;
+            with_body(answer, Tee::only(proxy, body, answering).body())
         }
     }
 }
@@ -238,7 +228,8 @@ fn understand(
         body = Json::Object(members).to_string().into_bytes().into();
     }
     match read_request(target, path, &body) {
-        Ok(received) => {
+        Ok(mut received) => {
+            received.request.body = Some(Arc::new(received.body.clone()));
             passed.received = Some(received);
             Ok(())
         }
@@ -249,16 +240,15 @@ fn understand(
 /// An answer that is no stream: it is read to its end, and then passed on.
 async fn whole(
     proxy: &Shared,
-    mut response: reqwest::Response,
+    answer: Response,
+    mut body: ByteStream,
     endpoint: Endpoint,
     mut passed: Box<Passed>,
     answering: Answering,
 ) -> Response {
-    let answer = answer_of(&response);
-    let headers = response.headers().clone();
     let mut bytes = Vec::new();
     loop {
-        match next_chunk(&mut response, proxy.options.stall).await {
+        match next_chunk(&mut body, proxy.options.stall).await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) => break,
             Err(what) => {
@@ -272,7 +262,7 @@ async fn whole(
             let why = format!("the answer is longer than {MAX_ANSWER} bytes");
             passed.answered = Answered::LeftOut(why);
             proxy.tell(passed).await;
-            let tee = Tee::only(proxy, response, answering).after(Bytes::from(bytes));
+            let tee = Tee::only(proxy, body, answering).after(Bytes::from(bytes));
             return with_body(answer, tee.body());
         }
     }
@@ -285,21 +275,14 @@ async fn whole(
         },
         400..=599 => match read_error(status, &bytes) {
             Some(error) => {
-                let error = answered::error(endpoint, &error, &headers);
+                let error = answered::error(endpoint, &error, answer.headers());
                 let notes = answered::notes_on_error(endpoint, &bytes, &error);
                 Answered::Error { error, notes }
-            }
-            None if status >= 500 => {
-                // What stands before the provider says this, in no form that a client of it knows.
-                let what = format!("answered {status}, in a format that is not that of its API");
-                passed.answered = Answered::LeftOut(format!("the upstream {what}"));
-                proxy.tell(passed).await;
-                return proxy.no_answer(endpoint, &what);
             }
             None => {
                 let text = String::from_utf8_lossy(&bytes);
                 let error = ApiError::new(status, cut(text.trim(), MAX_ERROR));
-                let error = answered::error(endpoint, &error, &headers);
+                let error = answered::error(endpoint, &error, answer.headers());
                 let notes = answered::notes_on_error(endpoint, &bytes, &error);
                 Answered::Error { error, notes }
             }
@@ -319,25 +302,27 @@ fn of_model(decoded: Decoded) -> Answered {
     }
 }
 
-/// The status and headers of an answer, without its body.
-fn answer_of(response: &reqwest::Response) -> Response {
+/// The status and headers of a response, and its body as it comes. A body that is compressed, though nobody asked for
+/// that, is decoded.
+fn opened(response: reqwest::Response) -> (Response, ByteStream) {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() =
         StatusCode::from_u16(response.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     *answer.headers_mut() = passed_on(response.headers());
-    answer
+    let encoding = answer.headers().get(header::CONTENT_ENCODING).cloned();
+    let encoding = encoding.as_ref().and_then(|it| it.to_str().ok());
+    let bytes = response.bytes_stream();
+    let bytes = bytes.map_err(|error| io::Error::other(reason(&error)));
+    let (body, is_decoded) = decoded_stream(encoding.unwrap_or_default(), bytes);
+    if is_decoded {
+        answer.headers_mut().remove(header::CONTENT_ENCODING);
+    }
+    (answer, body)
 }
 
 fn with_body(mut answer: Response, body: Body) -> Response {
     *answer.body_mut() = body;
     answer
-}
-
-/// Whether the bytes are what they mean, and not compressed.
-fn is_plain(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::CONTENT_ENCODING)
-        .is_none_or(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

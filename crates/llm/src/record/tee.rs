@@ -4,18 +4,18 @@ use std::io;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use futures::stream;
+use futures::{TryStreamExt as _, stream};
 
+use super::super::compressed::ByteStream;
 use super::proxy::{Shared, broken};
 use super::writer::{Answered, Passed};
-use cuecard_runtime::provider::reason;
 use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::decode::StreamDecoder;
 
 /// A body on its way. It ends with its client: when that goes away, it is dropped.
 pub(super) struct Tee {
     proxy: Shared,
-    response: reqwest::Response,
+    bytes: ByteStream,
     /// Bytes that have come already.
     before: Option<Bytes>,
     /// What is read on the side, until its end.
@@ -33,21 +33,21 @@ impl Tee {
     /// Passes on, and reads with `decoder` on the side.
     pub(super) fn new(
         proxy: &Shared,
-        response: reqwest::Response,
+        bytes: ByteStream,
         answering: Answering,
         passed: Box<Passed>,
         decoder: StreamDecoder,
     ) -> Self {
-        let mut tee = Self::only(proxy, response, answering);
+        let mut tee = Self::only(proxy, bytes, answering);
         tee.reading = Some(Reading { passed, decoder });
         tee
     }
 
     /// Only passes on.
-    pub(super) fn only(proxy: &Shared, response: reqwest::Response, answering: Answering) -> Self {
+    pub(super) fn only(proxy: &Shared, bytes: ByteStream, answering: Answering) -> Self {
         Self {
             proxy: proxy.clone(),
-            response,
+            bytes,
             before: None,
             reading: None,
             is_over: false,
@@ -117,7 +117,7 @@ async fn next(mut tee: Tee) -> Option<(io::Result<Bytes>, Tee)> {
     let stop = tee.proxy.stop.clone();
     let stall = tee.proxy.options.stall;
     let chunk = tokio::select! {
-        chunk = next_chunk(&mut tee.response, stall) => chunk,
+        chunk = next_chunk(&mut tee.bytes, stall) => chunk,
         () = stop.cancelled() => {
             tee.is_over = true;
             return Some((Err(broken("the recording has ended".to_owned())), tee));
@@ -148,12 +148,12 @@ async fn next(mut tee: Tee) -> Option<(io::Result<Bytes>, Tee)> {
 
 /// The next part of a body; why there is none, in words, if it is not over.
 pub(super) async fn next_chunk(
-    response: &mut reqwest::Response,
+    bytes: &mut ByteStream,
     stall: Duration,
 ) -> Result<Option<Bytes>, String> {
-    match tokio::time::timeout(stall, response.chunk()).await {
+    match tokio::time::timeout(stall, bytes.try_next()).await {
         Ok(Ok(chunk)) => Ok(chunk),
-        Ok(Err(error)) => Err(format!("aborted its response: {}", reason(&error))),
+        Ok(Err(error)) => Err(format!("aborted its response: {error}")),
         Err(_) => Err(format!(
             "sent nothing for {} s in the middle of its response",
             stall.as_secs_f64()

@@ -158,7 +158,7 @@ fn each(
 }
 
 /// The mappings of a key, each with its pointer and the key path of its check.
-fn mappings(
+pub(super) fn mappings(
     loader: &mut Loader<'_>,
     object: Object<'_>,
     key: &str,
@@ -336,7 +336,7 @@ fn request(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &
             node: &item,
             pointer: &pointer,
         };
-        if let Some(check) = super::request::json_check(loader, object) {
+        if let Some(check) = super::request::json_check(loader, object, "request") {
             found(check, &key, item.span);
         }
     }

@@ -151,6 +151,11 @@ pub(super) const MATCH: &[Field] = &[
         TEXT_TEST,
         "One of the user's texts before the first answer.",
     ),
+    field(
+        "json",
+        r#"{"type": ["array", "object"]}"#,
+        "Values in the body of the request.",
+    ),
 ];
 
 pub(super) const ASSERT_REQUEST: &[Field] = &[

@@ -1,5 +1,6 @@
 //! What a request to a model must be like: `match`, and the parts of `assert.request`.
 
+use super::asserts::mappings;
 use super::loader::Loader;
 use super::tool::regex;
 use super::{model_fields, settings};
@@ -41,6 +42,7 @@ pub(super) fn request_match(loader: &mut Loader<'_>, root: Object<'_>) -> Option
             tools: loader.texts(object, "tools"),
             headers,
             text: text_test(loader, object, "text"),
+            json: json_checks(loader, object, "match"),
             span: object.node.span,
         }
     })
@@ -102,10 +104,28 @@ fn test_of(loader: &mut Loader<'_>, object: Object<'_>, key: &str) -> Option<Tex
     }
 }
 
-/// An entry of `assert.request.json`.
-pub(super) fn json_check(loader: &mut Loader<'_>, object: Object<'_>) -> Option<RequestCheck> {
-    let whose = "`request.json`";
-    let text = loader.required(object, "path", whose, "path: $.temperature")?;
+/// The checks under `json`, of what `whose` is about.
+fn json_checks(loader: &mut Loader<'_>, object: Object<'_>, whose: &str) -> Vec<RequestCheck> {
+    let known = model_fields::REQUEST_JSON;
+    let items = mappings(loader, object, "json", whose, known);
+    let checks = items.into_iter().filter_map(|(item, pointer, _)| {
+        let object = Object {
+            node: &item,
+            pointer: &pointer,
+        };
+        json_check(loader, object, whose)
+    });
+    checks.collect()
+}
+
+/// An entry of `json`.
+pub(super) fn json_check(
+    loader: &mut Loader<'_>,
+    object: Object<'_>,
+    whose: &str,
+) -> Option<RequestCheck> {
+    let whose = format!("`{whose}.json`");
+    let text = loader.required(object, "path", &whose, "path: $.temperature")?;
     let path = match JsonPath::parse(&text) {
         Ok(path) => path,
         Err(error) => {

@@ -21,6 +21,8 @@ pub struct RequestMatch {
     pub headers: Vec<(String, TextTest)>,
     /// `text`: of one of the user's texts before the first answer.
     pub text: Option<TextTest>,
+    /// `json`: what is found in the body.
+    pub json: Vec<RequestCheck>,
     /// Where it stands.
     pub span: Span,
 }
@@ -77,6 +79,18 @@ pub enum JsonTest {
     Text(TextTest),
     /// `exists`.
     Exists(bool),
+}
+
+impl JsonTest {
+    /// What is wanted, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Exists(true) => "a value".to_owned(),
+            Self::Exists(false) => "nothing".to_owned(),
+            Self::Equals(json) => json.to_string(),
+            Self::Text(test) => test.describe(),
+        }
+    }
 }
 
 impl TextTest {

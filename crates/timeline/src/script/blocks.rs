@@ -92,6 +92,7 @@ impl ExpectedBlock {
         RequestedBlock {
             name: self.name.to_owned(),
             kind: self.kind,
+            mime_type: String::new(),
             data: self.data.first().cloned().unwrap_or_default(),
         }
     }
@@ -100,7 +101,8 @@ impl ExpectedBlock {
         if self.data.is_empty() {
             return self.kind == block.kind;
         }
-        let is_kind = self.kind == block.kind || block.kind == MediaKind::File;
+        let is_any = self.name == "resource_link" || block.kind == MediaKind::File;
+        let is_kind = self.kind == block.kind || is_any;
         is_kind && self.data.iter().any(|data| is_same(data, &block.data))
     }
 

@@ -1,5 +1,7 @@
 //! A request to a model, as all dialects mean it: what stands between the wire and the script.
 
+use std::sync::Arc;
+
 use super::request_key::RequestKey;
 use crate::profiles::AdvertisedTool;
 use cuecard_source::value::Json;
@@ -35,6 +37,8 @@ pub struct Request {
     pub previous: Option<PreviousAnswer>,
     /// Its headers, names in lower case; only where a scenario has conditions on headers.
     pub headers: Vec<(String, String)>,
+    /// Its whole body; only where a scenario has conditions on it.
+    pub body: Option<Arc<Json>>,
     /// What the whole request is recognised by when it comes again.
     pub key: RequestKey,
 }
@@ -57,6 +61,7 @@ impl Request {
             response_schema: None,
             previous: None,
             headers: Vec::new(),
+            body: None,
             key: RequestKey::default(),
         }
     }
@@ -144,6 +149,7 @@ impl Part {
         Self::Block(RequestedBlock {
             name: name.into(),
             kind: MediaKind::Other,
+            mime_type: String::new(),
             data: String::new(),
         })
     }
@@ -156,6 +162,8 @@ pub struct RequestedBlock {
     pub name: String,
     /// What it is.
     pub kind: MediaKind,
+    /// The type of what it holds; empty if it isn't said.
+    pub mime_type: String,
     /// What it holds, in base64, or as text; or where that is. Empty if it isn't known.
     pub data: String,
 }

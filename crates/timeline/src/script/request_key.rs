@@ -35,6 +35,11 @@ const OF_TOOLS: &[&str] = &[
 /// Deeper values are taken as their text. The readers of bodies allow less.
 const MAX_DEPTH: usize = 128;
 
+/// Whether the member at the top of a body says how to answer, or for whom, and not what.
+pub(super) fn says_how_to_answer(name: &str) -> bool {
+    IGNORED_AT_TOP.contains(&name)
+}
+
 /// The fingerprint of a request without `stream`, `stream_options`, `metadata`, `user` and cache hints.
 /// Neither the order of an object's members nor white space counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -73,8 +78,7 @@ struct Place {
 
 impl Place {
     fn ignores(self, name: &str) -> bool {
-        (self.depth == 0 && IGNORED_AT_TOP.contains(&name))
-            || (!self.is_of_tool && name == CACHE_HINT)
+        (self.depth == 0 && says_how_to_answer(name)) || (!self.is_of_tool && name == CACHE_HINT)
     }
 
     fn inside(self, name: &str, value: &Json) -> Self {

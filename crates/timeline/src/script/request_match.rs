@@ -46,7 +46,11 @@ impl RequestMatch {
         {
             return Some(format!("no text of the user's is {}", test.describe()));
         }
-        None
+        let body = request.body.as_deref().unwrap_or(&Json::Null);
+        let checks = self.json.iter();
+        let mut checked = checks.map(|check| check_request(check, request, body));
+        let (_, seen) = checked.find(|(holds, _)| !holds)?;
+        Some(seen)
     }
 
     /// Whether no request can meet the conditions of both, as far as their words tell: they want the same thing to be
@@ -68,7 +72,25 @@ impl RequestMatch {
                 let same = other.headers.iter().find(|(known, _)| known == name);
                 same.is_some_and(|(_, other)| other.describe() != test.describe())
             })
+            || self.json.iter().any(|check| {
+                let mut others = other.json.iter();
+                others.any(|other| wants_another_value(check, other))
+            })
             || (!has(&self.tools, &other.tools) && !has(&other.tools, &self.tools))
+    }
+}
+
+/// Whether two checks want the same part of a body to be different.
+fn wants_another_value(one: &RequestCheck, other: &RequestCheck) -> bool {
+    match (one, other) {
+        (
+            RequestCheck::Json { path, test },
+            RequestCheck::Json {
+                path: same,
+                test: other,
+            },
+        ) => path == same && test.describe() != other.describe(),
+        _ => false,
     }
 }
 
@@ -133,12 +155,8 @@ pub fn check_request(check: &RequestCheck, request: &Request, body: &Json) -> (b
                 [only] => cut(&only.to_string(), MAX_SHOWN).into_owned(),
                 [first, ..] => format!("{} and more", cut(&first.to_string(), MAX_SHOWN)),
             };
-            let wanted = match test {
-                JsonTest::Exists(true) => "a value".to_owned(),
-                JsonTest::Exists(false) => "nothing".to_owned(),
-                JsonTest::Equals(json) => json.to_string(),
-                JsonTest::Text(test) => test.describe(),
-            };
+            let wanted = test.describe();
+            let wanted = cut(&wanted, MAX_SHOWN);
             (holds, format!("`{path}` is {shown}, expected {wanted}"))
         }
     }

@@ -445,7 +445,7 @@ impl Candidate {
 }
 
 /// Whether the conditions of two timelines keep a request from being meant for both.
-fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
+pub(super) fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
     let conditions = one.request_match.as_ref().zip(other.request_match.as_ref());
     conditions.is_some_and(|(one, other)| one.excludes(other))
 }

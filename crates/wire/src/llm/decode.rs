@@ -142,7 +142,7 @@ pub(super) trait EventDecoder: fmt::Debug + Send {
     }
 }
 
-/// Reads a stream: of server-sent events, or Gemini's list of chunks, which is read at its end.
+/// Reads a stream: of server-sent events, or Gemini's list of chunks.
 #[derive(Debug)]
 pub struct StreamDecoder {
     reader: SseReader,
@@ -150,8 +150,8 @@ pub struct StreamDecoder {
     answer: Building,
     n_bytes: usize,
     n_events: usize,
-    /// What there is of a list so far, and when the last of it came.
-    list: Option<(Vec<u8>, u64)>,
+    /// What has come of a list and is not read yet.
+    list: Option<Vec<u8>>,
     error: Option<DecodeError>,
 }
 
@@ -188,9 +188,11 @@ impl StreamDecoder {
             )));
             return;
         }
-        if let Some((list, came_at)) = &mut self.list {
+        if let Some(list) = &mut self.list {
             list.extend_from_slice(bytes);
-            *came_at = at_ms;
+            if bytes.iter().any(|byte| b"}]".contains(byte)) {
+                self.read_list(at_ms);
+            }
             return;
         }
         let Self {
@@ -226,6 +228,29 @@ impl StreamDecoder {
         }
     }
 
+    /// Reads the items of the list that are whole.
+    fn read_list(&mut self, at_ms: u64) {
+        let Some(list) = &mut self.list else { return };
+        while !self.answer.is_complete {
+            let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"[,".contains(byte);
+            let start = list.iter().position(|byte| !is_between(byte));
+            list.drain(..start.unwrap_or(list.len()));
+            let mut items = serde_json::Deserializer::from_slice(list).into_iter::<Json>();
+            match items.next() {
+                Some(Ok(item)) if item.is_object() => {
+                    let n_read = items.byte_offset();
+                    self.n_events += 1;
+                    self.events.event(&mut self.answer, &item, at_ms);
+                    list.drain(..n_read);
+                }
+                _ => {
+                    self.answer.is_complete = self.n_events > 0 && list.starts_with(b"]");
+                    return;
+                }
+            }
+        }
+    }
+
     /// Whether the end of the answer has come.
     pub fn is_complete(&self) -> bool {
         self.answer.is_complete
@@ -239,8 +264,14 @@ impl StreamDecoder {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if let Some((list, at_ms)) = self.list {
-            return read_body(Endpoint::Gemini, &list, at_ms);
+        if let Some(rest) = self.list.filter(|list| !list.is_empty())
+            && !self.answer.is_complete
+        {
+            let shown = String::from_utf8_lossy(&rest);
+            let shown = cut(&shown, SHOWN);
+            return Err(DecodeError::new(format!(
+                "the answer is no list of chunks at {shown:?}"
+            )));
         }
         self.events.end(&mut self.answer);
         self.answer.is_complete |= self.events.may_end() || self.answer.failure.is_some();
@@ -380,6 +411,33 @@ impl Building {
     /// The group of the tool that is called.
     pub(super) fn call_namespace(&mut self, key: PartKey, namespace: &str, at_ms: u64) {
         self.call_at(key, at_ms).namespace = Some(namespace.to_owned());
+    }
+
+    /// The key of the call that a delta with this index, id and name is about. Some servers number each of their calls 0:
+    /// one that begins with an id of its own is another call.
+    pub(super) fn call_key(&self, index: u64, id: &str, name: &str) -> PartKey {
+        let is_of_index = |part: &&Part| part.kind == PartKind::Call && part.key.0 == index;
+        let last = self.parts.iter().rfind(is_of_index);
+        let Some(last) = last else {
+            return (index, 0);
+        };
+        let begins = !name.is_empty() && !id.is_empty();
+        match begins && !last.call.id.is_empty() && last.call.id != id {
+            true => (index, last.key.1 + 1),
+            false => last.key,
+        }
+    }
+
+    /// More of the arguments of a call: a text, or from some servers an object, which is all of them.
+    pub(super) fn call_arguments(&mut self, key: PartKey, arguments: &Json, at_ms: u64) {
+        match arguments {
+            Json::Null => {}
+            Json::String(text) => self.call_input(key, text, at_ms),
+            other => {
+                self.change("its `arguments` are JSON, and are played as a text");
+                self.call_whole(key, other.to_string(), at_ms);
+            }
+        }
     }
 
     /// More of the input of a call.

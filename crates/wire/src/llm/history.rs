@@ -144,7 +144,22 @@ pub(super) fn joined(node: &Node<'_, '_>) -> Result<String, Fault> {
     Ok(texts.join("\n"))
 }
 
+/// A result with this content, and what of that is no text.
+pub(super) fn result_parts(
+    call_id: &str,
+    name: &str,
+    content: Option<&Node<'_, '_>>,
+    is_error: bool,
+) -> Vec<Part> {
+    let text = content.map_or_else(String::new, result_text);
+    let mut all = vec![result(call_id, name, text, is_error)];
+    let inner = content.and_then(|content| parts(content).ok());
+    let blocks = inner.into_iter().flatten();
+    all.extend(blocks.filter(|part| matches!(part, Part::Block(_))));
+    all
+}
+
 /// What a tool answered: its texts, joined by newlines, or as JSON whatever else it is.
-pub(super) fn result_text(node: &Node<'_, '_>) -> String {
+fn result_text(node: &Node<'_, '_>) -> String {
     joined(node).unwrap_or_else(|_| as_text(node.json).into_owned())
 }

@@ -39,19 +39,40 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
         }
         _ => (MediaKind::Other, String::new()),
     };
-    let (kind, data) = match data
-        .strip_prefix("data:")
-        .and_then(|url| url.split_once(','))
-    {
-        Some((head, inner)) if kind == MediaKind::File => (kind_of(head), inner.to_owned()),
-        Some((_, inner)) => (kind, inner.to_owned()),
-        None => (kind, data),
+    let of_url = data.strip_prefix("data:");
+    let of_url = of_url.and_then(|url| url.split_once(','));
+    let (kind, mime_type, data) = match of_url {
+        Some((head, inner)) => {
+            let mime_type = head.split(';').next().unwrap_or_default();
+            let kind = match kind {
+                MediaKind::File => kind_of(mime_type),
+                kind => kind,
+            };
+            (kind, mime_type.to_owned(), inner.to_owned())
+        }
+        None => (kind, mime_type_of(json), data),
     };
     Part::Block(RequestedBlock {
         name: name.to_owned(),
         kind,
+        mime_type,
         data,
     })
+}
+
+/// The type that a block says beside its data; empty if it says none.
+fn mime_type_of(json: &Json) -> String {
+    let inner = json.as_object().into_iter().flatten();
+    let mut inner = inner.map(|(_, value)| value);
+    let said = inner.find_map(|value| {
+        let keys = ["media_type", "mimeType", "mime_type", "format"];
+        keys.iter().find_map(|key| value[*key].as_str())
+    });
+    match said {
+        Some("wav") => "audio/wav".to_owned(),
+        Some("mp3") => "audio/mpeg".to_owned(),
+        said => said.unwrap_or_default().to_owned(),
+    }
 }
 
 fn kind_of(mime_type: &str) -> MediaKind {

@@ -17,7 +17,7 @@ const END: &str = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"
 #[derive(Debug, Clone)]
 enum Act {
     /// Sends bytes and closes the connection.
-    Send(String),
+    Send(Vec<u8>),
     /// Sends bytes and nothing more, until the other side goes away; that is told.
     Hold(String),
 }
@@ -36,6 +36,10 @@ fn whole(status: &str, body: &str) -> String {
     )
 }
 
+fn send(text: impl Into<String>) -> Act {
+    Act::Send(text.into().into_bytes())
+}
+
 /// An upstream that does one act a request. Gives its URL, and tells when a held connection was given up.
 async fn upstream(acts: Vec<Act>) -> (String, oneshot::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0")
@@ -52,7 +56,7 @@ async fn upstream(acts: Vec<Act>) -> (String, oneshot::Receiver<()>) {
             read_request(&mut connection).await;
             match act {
                 Act::Send(bytes) => {
-                    let _ = connection.write_all(bytes.as_bytes()).await;
+                    let _ = connection.write_all(&bytes).await;
                 }
                 Act::Hold(bytes) => {
                     let _ = connection.write_all(bytes.as_bytes()).await;
@@ -129,27 +133,23 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 async fn what_breaks_off_is_left_out_and_the_next_answer_is_recorded() {
     let good = stream(&format!("{CHUNK}{END}"));
     for (act, expected) in [
-        (Act::Send(stream(CHUNK)), "aborted its response"),
+        (send(stream(CHUNK)), "aborted its response"),
         (
-            Act::Send(format!("{}0\r\n\r\n", stream(CHUNK))),
+            send(format!("{}0\r\n\r\n", stream(CHUNK))),
             "the upstream ended its response early",
         ),
         (
-            Act::Send(format!("{}0\r\n\r\n", stream("data: <html>\n\n"))),
+            send(format!("{}0\r\n\r\n", stream("data: <html>\n\n"))),
             "event 1 is not an object of JSON",
         ),
         (
-            Act::Send(whole("200 OK", "{\"object\": \"list\"}")),
+            send(whole("200 OK", "{\"object\": \"list\"}")),
             "the answer has no message",
         ),
-        (
-            Act::Send(whole("503 Unavailable", "<html>down</html>")),
-            "answered 503",
-        ),
-        (Act::Send(whole("200 OK", "[")), "is not JSON"),
-        (Act::Send(String::new()), "can't be reached"),
+        (send(whole("200 OK", "[")), "is not JSON"),
+        (send(String::new()), "can't be reached"),
     ] {
-        let (url, _gone) = upstream(vec![act.clone(), Act::Send(format!("{good}0\r\n\r\n"))]).await;
+        let (url, _gone) = upstream(vec![act.clone(), send(format!("{good}0\r\n\r\n"))]).await;
         let recorded = Recorded::of(&url).await;
         // What came goes on to the client, whatever it is.
         let _ = ask(&recorded, "Go").await.bytes().await;
@@ -193,7 +193,7 @@ async fn an_upstream_that_stalls_is_given_up() {
 #[tokio::test]
 async fn a_client_that_goes_away_ends_its_answer_only() {
     let good = format!("{}0\r\n\r\n", stream(&format!("{CHUNK}{END}")));
-    let (url, gone) = upstream(vec![Act::Hold(stream(CHUNK)), Act::Send(good)]).await;
+    let (url, gone) = upstream(vec![Act::Hold(stream(CHUNK)), send(good)]).await;
     let recorded = Recorded::of(&url).await;
     let mut answer = ask(&recorded, "Go").await;
     assert!(answer.chunk().await.expect("a chunk").is_some());
@@ -236,7 +236,7 @@ async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
          x-request-id: r1\r\ncontent-length: {}\r\n\r\n{error}",
         error.len()
     );
-    let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
+    let (url, _gone) = upstream(vec![send(answer)]).await;
     let recorded = Recorded::of(&url).await;
     let answer = client::http()
         .post(format!("{}/v1/messages", recorded.url()))
@@ -266,6 +266,67 @@ async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
         .all(|part| text.contains(part)),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn what_stands_before_the_provider_is_passed_on_and_recorded_as_an_error() {
+    let page = "<html>down</html>";
+    let answer = format!(
+        "HTTP/1.1 503 Unavailable\r\ncontent-type: text/html\r\nretry-after: 3\r\nx-served-by: edge\r\ncontent-length: {}\r\n\r\n{page}",
+        page.len()
+    );
+    let (url, _gone) = upstream(vec![send(answer)]).await;
+    let recorded = Recorded::of(&url).await;
+    let answer = ask(&recorded, "Go").await;
+    assert_eq!(answer.status(), 503);
+    let header = |name: &str| answer.headers()[name].to_str().expect("text").to_owned();
+    assert_eq!(
+        ["content-type", "retry-after", "x-served-by"].map(header),
+        ["text/html", "3", "edge"]
+    );
+    assert_eq!(answer.text().await.expect("a body"), page);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["error"]);
+    let text = ended.text("r.yaml");
+    assert!(
+        text.contains("statusCode: 503") && text.contains("retryAfterSeconds: 3"),
+        "{text}"
+    );
+    assert!(
+        ended.notes()[0].contains("only its message"),
+        "{:?}",
+        ended.notes()
+    );
+}
+
+#[tokio::test]
+async fn a_compressed_answer_is_decoded() {
+    use tokio::io::AsyncReadExt as _;
+
+    let events = format!("{CHUNK}{END}");
+    let message =
+        r#"{"choices": [{"finish_reason": "stop", "message": {"content": "Once upon "}}]}"#;
+    for (kind, body) in [
+        ("text/event-stream", events.as_str()),
+        ("application/json", message),
+    ] {
+        let mut compressed = Vec::new();
+        let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(body.as_bytes());
+        encoder.read_to_end(&mut compressed).await.expect("memory");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+            compressed.len()
+        );
+        let answer = [head.as_bytes(), &compressed].concat();
+        let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
+        let recorded = Recorded::of(&url).await;
+        let answer = ask(&recorded, "Go").await;
+        assert!(!answer.headers().contains_key("content-encoding"), "{kind}");
+        assert_eq!(answer.text().await.expect("a body"), body);
+        let ended = recorded.end().await;
+        assert_eq!(ended.told.outcomes, ["turn"], "{kind} {:?}", ended.notes());
+        assert!(ended.text("r.yaml").contains("Once upon"), "{kind}");
+    }
 }
 
 #[tokio::test]
@@ -303,7 +364,7 @@ data: [DONE]
             None,
         ),
     ] {
-        let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
+        let (url, _gone) = upstream(vec![send(answer)]).await;
         let recorded = Recorded::of(&url).await;
         let url = format!("{}{path}", recorded.url());
         let request = client::http().post(url).json(&request);
@@ -347,5 +408,39 @@ async fn files_are_not_replaced_unless_that_is_asked_for() {
         std::fs::read_to_string(&out).expect("a file"),
         "mine",
         "nothing was recorded"
+    );
+}
+
+#[tokio::test]
+async fn an_image_in_a_result_is_named() {
+    let answer = r#"{"content": [{"type": "text", "text": "A cat."}], "stop_reason": "end_turn"}"#;
+    let (url, _gone) = upstream(vec![send(whole("200 OK", answer))]).await;
+    let recorded = Recorded::of(&url).await;
+    let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});
+    let messages = json!([
+        {"role": "user", "content": "Look"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "shoot", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [
+            {"type": "text", "text": "Taken"}, image,
+        ]}]},
+    ]);
+    let asked = client::http()
+        .post(format!("{}/v1/messages", recorded.url()))
+        .json(&json!({"model": "m", "max_tokens": 9, "messages": messages}));
+    assert_eq!(asked.send().await.expect("an answer").status(), 200);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn"]);
+    assert!(
+        ended
+            .notes()
+            .iter()
+            .any(|note| note.contains("(image) is left out")),
+        "{:?}",
+        ended.notes()
+    );
+    assert!(
+        ended.text("r.yaml").contains("result: Taken"),
+        "{}",
+        ended.text("r.yaml")
     );
 }

@@ -4,26 +4,32 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use regex::Regex;
+use serde_json::Map;
 
 use super::super::align::{ConsumedTurns, Located, locate};
 use super::super::auxiliary_requests::AuxiliaryRequests;
 use super::super::llm_script::LlmScript;
-use super::super::request::{Endpoint, Part, PreviousAnswer, Request, Role};
+use super::super::request::{Endpoint, Part, PreviousAnswer, Request, RequestedBlock, Role};
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
-use super::super::selection::DEFAULT_MAX_DISTANCE;
+use super::super::selection::{DEFAULT_MAX_DISTANCE, is_excluded};
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
 use super::super::turns::Piece;
 use super::calls::{self, WrittenCall};
+use super::differences::{Frame, are_different};
 use super::document;
 use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
+use super::volatile;
 use crate::format::{ReadOptions, Symbols, read};
 use crate::profiles::{AdvertisedTool, Profiles};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Severity;
 use cuecard_source::value::{Json, Redactor};
+
+/// More kinds of requests of one conversation are not looked at.
+const MAX_FRAMES: usize = 16;
 
 /// A conversation.
 #[derive(Debug, Clone)]
@@ -45,6 +51,12 @@ pub(super) struct Conversation {
     /// The same of Chat, which has no way to ask for it.
     pub sends_reasoning: bool,
     pub side_calls: Vec<SideCall>,
+    /// What its requests are like beside what is said in them.
+    pub frames: Vec<Frame>,
+    /// `match`: what tells it apart from those that begin with the same words.
+    pub condition: Map<String, Json>,
+    /// The folders that the agent works in.
+    pub workspaces: Vec<String>,
     /// The calls with an id of the provider's, in their order.
     ids: HashMap<String, Vec<usize>>,
     /// Requests that got an answer.
@@ -61,6 +73,8 @@ pub(super) struct Conversation {
 pub(super) struct Turn {
     /// What the user said, reminders aside.
     pub said: Vec<String>,
+    /// Images, sound and files that came with it.
+    pub blocks: Vec<RequestedBlock>,
     /// What was answered: errors first, if there were some.
     pub attempts: Vec<Attempt>,
     pub usage: Json,
@@ -147,6 +161,9 @@ impl Conversation {
             always_thinks: false,
             sends_reasoning: false,
             side_calls: Vec::new(),
+            frames: Vec::new(),
+            condition: Map::new(),
+            workspaces: Vec::new(),
             ids: HashMap::new(),
             answered: HashSet::new(),
             script: None,
@@ -159,6 +176,39 @@ impl Conversation {
     pub(super) fn prompt(&self) -> String {
         let first = self.history.iter().chain(&self.turns).next();
         first.map_or_else(String::new, |turn| normalise(&turn.said.join("\n")))
+    }
+
+    /// Whether a player that has all conversations may take a request for one of this.
+    pub(super) fn fits(&self, request: &Request) -> bool {
+        let timeline = self.script.as_ref().map(|script| &script.timeline);
+        let condition = timeline.and_then(|timeline| timeline.request_match.as_ref());
+        condition.is_none_or(|condition| condition.unmet(request).is_none())
+    }
+
+    /// Whether a request is none of this conversation, whatever it says.
+    pub(super) fn differs_from(&self, request: &Request) -> bool {
+        let frame = Frame::of(request);
+        frame.is_some_and(|frame| are_different(&self.frames, &[frame]))
+    }
+
+    /// Whether a request that says what was said before is another one.
+    pub(super) fn asks_for_more(&self, request: &Request) -> bool {
+        !self.answered.contains(&request.key) && self.differs_from(request)
+    }
+
+    /// Whether no request fits both scenarios.
+    pub(super) fn excludes(&self, other: &Self) -> bool {
+        let scripts = self.script.as_ref().zip(other.script.as_ref());
+        scripts.is_some_and(|(one, other)| is_excluded(&one.timeline, &other.timeline))
+    }
+
+    /// Keeps what a request is like beside what is said in it; whether that is new.
+    pub(super) fn add_frame(&mut self, request: &Request) -> bool {
+        let is_full = self.frames.len() >= MAX_FRAMES;
+        let frame = Frame::of(request).filter(|frame| !is_full && !self.frames.contains(frame));
+        let is_new = frame.is_some();
+        self.frames.extend(frame);
+        is_new
     }
 
     /// The request with the ids of this scenario in place of the provider's, and without the secrets that the model
@@ -325,7 +375,15 @@ impl Conversation {
             && attempt.calls.is_empty()
             && attempt.error.is_none();
         if !goes_on || is_empty {
+            let blocks = Rounds::of(request).last.blocks.into_iter();
             self.turns.push(Turn {
+                blocks: match said.is_empty() {
+                    true => Vec::new(),
+                    false => blocks
+                        .filter(|it| document::can_hold(it))
+                        .cloned()
+                        .collect(),
+                },
                 said,
                 ..Turn::default()
             });
@@ -346,6 +404,14 @@ impl Conversation {
         if !self.endpoints.contains(&request.endpoint) {
             self.endpoints.push(request.endpoint);
         }
+        for folder in texts_around(request).flat_map(volatile::workspaces) {
+            if !self.workspaces.contains(&folder) {
+                self.workspaces.push(folder);
+            }
+        }
+        // One inside of another is found first.
+        self.workspaces
+            .sort_by_key(|folder| std::cmp::Reverse(folder.len()));
         if !request.model.is_empty() && !self.models.contains(&request.model) {
             self.models.push(request.model.clone());
         }
@@ -498,6 +564,18 @@ impl Conversation {
         }
     }
 
+    /// How many images, sounds and files came with what the user said last.
+    pub(super) fn n_last_blocks(&self) -> usize {
+        self.turns.last().map_or(0, |turn| turn.blocks.len())
+    }
+
+    /// Leaves out what came with what the user said last.
+    pub(super) fn drop_last_blocks(&mut self) {
+        if let Some(turn) = self.turns.last_mut() {
+            turn.blocks.clear();
+        }
+    }
+
     /// Forgets the last attempt: what its turn's user said is new again, if the turn had no other one.
     pub(super) fn drop_last_attempt(&mut self) -> Vec<String> {
         let Some(turn) = self.turns.last_mut() else {
@@ -557,6 +635,20 @@ impl Conversation {
             Decision::Miss(miss) => Some(miss.message(&script)),
         }
     }
+}
+
+/// The texts in which agents describe themselves: the system's, and the user's before the first answer.
+fn texts_around(request: &Request) -> impl Iterator<Item = &str> {
+    let first = request
+        .history
+        .iter()
+        .take_while(|message| message.role == Role::User);
+    let texts = first.flat_map(|message| &message.parts);
+    let texts = texts.filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.chain([request.system.as_str()])
 }
 
 /// What the user said last in a request.

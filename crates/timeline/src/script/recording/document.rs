@@ -2,10 +2,11 @@
 
 use serde_json::{Map, json};
 
-use super::super::request::Endpoint;
+use super::super::request::{Endpoint, MediaKind, RequestedBlock};
 use super::calls::event;
 use super::conversation::{Call, Conversation, Turn};
 use super::exchange::RecordedError;
+use super::volatile::Volatile;
 use cuecard_source::value::{Json, REDACTED, Redactor, cut};
 use cuecard_source::yaml;
 
@@ -23,6 +24,7 @@ pub(super) fn text(conversation: &Conversation, redactor: &Redactor) -> String {
     let mut events = Events {
         conversation,
         redactor,
+        volatile: Volatile::new(&conversation.workspaces),
         events: Vec::new(),
         base_ms: 0,
         cursor_ms: 0,
@@ -41,6 +43,10 @@ pub(super) fn text(conversation: &Conversation, redactor: &Redactor) -> String {
 
     let mut root = Map::new();
     root.insert("name".to_owned(), conversation.name.as_str().into());
+    if !conversation.condition.is_empty() {
+        let condition = Json::Object(conversation.condition.clone());
+        root.insert("match".to_owned(), condition);
+    }
     let server = server(conversation, redactor);
     if !server.is_empty() {
         root.insert("server".to_owned(), Json::Object(server));
@@ -99,6 +105,7 @@ fn server(conversation: &Conversation, redactor: &Redactor) -> Map<String, Json>
 struct Events<'a> {
     conversation: &'a Conversation,
     redactor: &'a Redactor,
+    volatile: Volatile,
     events: Vec<Json>,
     base_ms: u64,
     cursor_ms: u64,
@@ -115,7 +122,14 @@ impl Events<'_> {
         if !said.trim().is_empty() {
             // The user speaks when the model has ended.
             let at_ms = self.cursor_ms - self.base_ms;
-            self.push(json!({"userInputs": [[at_ms, said]]}));
+            self.push(match &turn.blocks[..] {
+                [] => json!({"userInputs": [[at_ms, said]]}),
+                blocks => {
+                    let mut input = vec![json!({"type": "text", "text": said})];
+                    input.extend(blocks.iter().map(block));
+                    json!({"userInputs": [{"relativeTime": at_ms, "input": input}]})
+                }
+            });
         }
         let origin_ms = self.cursor_ms;
         let mut elements = Vec::new();
@@ -199,7 +213,7 @@ impl Events<'_> {
         }
         match &call.result {
             Some((text, is_error)) => {
-                if let Some(result) = result(self.redactor, text) {
+                if let Some(result) = result(self.redactor, &self.volatile, text) {
                     beside.push(("result", result));
                 }
                 if *is_error {
@@ -214,16 +228,52 @@ impl Events<'_> {
     }
 }
 
-/// A result as it is compared; none if nothing of it may be written.
-fn result(redactor: &Redactor, text: &str) -> Option<Json> {
-    if redactor.finds(text) {
-        let part = longest_open_part(redactor, text);
-        let part = cut_to_lines(&part);
-        return (!part.trim().is_empty()).then(|| json!({ "contains": part }));
+/// Whether a block of a prompt has a form in timelines.
+pub(super) fn can_hold(block: &RequestedBlock) -> bool {
+    let is_typed =
+        matches!(block.kind, MediaKind::Image | MediaKind::Audio) && !block.mime_type.is_empty();
+    let is_held = is_typed || block.kind == MediaKind::File || block.data.contains("://");
+    is_held && !block.data.is_empty()
+}
+
+/// A block of a prompt.
+fn block(block: &RequestedBlock) -> Json {
+    let (data, mime_type) = (block.data.as_str(), block.mime_type.as_str());
+    match block.kind {
+        _ if data.contains("://") => {
+            let name = data.rsplit('/').find(|part| !part.is_empty());
+            json!({"type": "resource_link", "uri": data, "name": name.unwrap_or("file")})
+        }
+        MediaKind::Image => json!({"type": "image", "mimeType": mime_type, "data": data}),
+        MediaKind::Audio => json!({"type": "audio", "mimeType": mime_type, "data": data}),
+        MediaKind::File | MediaKind::Other => {
+            let mime_type = if mime_type.is_empty() {
+                "application/octet-stream"
+            } else {
+                mime_type
+            };
+            json!({"type": "resource", "resource": {
+                "uri": "file:///attachment", "mimeType": mime_type, "blob": data,
+            }})
+        }
     }
-    Some(match text.len() > MAX_RESULT {
-        true => json!({"contains": cut_to_lines(text)}),
-        false => text.into(),
+}
+
+/// A result as it is compared; none if nothing of it may be written.
+fn result(redactor: &Redactor, volatile: &Volatile, text: &str) -> Option<Json> {
+    let is_part = redactor.finds(text) || text.len() > MAX_RESULT;
+    let part = match is_part {
+        true => cut_to_lines(&longest_open_part(redactor, text)),
+        false => text.to_owned(),
+    };
+    if is_part && part.trim().is_empty() {
+        return None;
+    }
+    Some(match (volatile.pattern(part.trim_end()), is_part) {
+        (Some(pattern), true) => json!({ "regex": pattern }),
+        (Some(pattern), false) => json!({ "regex": format!(r"^{pattern}\s*$") }),
+        (None, true) => json!({ "contains": part }),
+        (None, false) => part.into(),
     })
 }
 

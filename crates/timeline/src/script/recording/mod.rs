@@ -6,11 +6,13 @@
 
 mod calls;
 mod conversation;
+mod differences;
 mod document;
 mod exchange;
 mod pieces;
 #[cfg(test)]
 mod tests;
+mod volatile;
 
 pub use exchange::{
     Recorded, RecordedAnswer, RecordedCall, RecordedElement, RecordedError, RecordedExchange,
@@ -206,7 +208,10 @@ impl Recorder {
                 let others = newest()
                     .filter(|idx| has_history && !is_of(idx))
                     .take(MAX_OTHERS);
-                newest().filter(is_of).chain(others).collect()
+                let candidates = newest().filter(is_of).chain(others);
+                candidates
+                    .filter(|&idx| self.conversations[idx].fits(request))
+                    .collect()
             }
         };
         let mut recorded_at = None;
@@ -231,6 +236,9 @@ impl Recorder {
             }
         }
         let (idx, turn_idx) = recorded_at?;
+        if previous.is_none() && self.conversations[idx].asks_for_more(request) {
+            return None;
+        }
         // A probe or a request for a title may look like the conversation's beginning.
         if self.side_text(request).is_some() && !self.conversations[idx].has_answered(request.key) {
             return None;
@@ -272,11 +280,9 @@ impl Recorder {
             }
         };
         let before = self.conversations[idx].clone();
-        if self
-            .conversations
-            .iter()
-            .any(|conversation| conversation.key == Some(key))
-        {
+        let is_left =
+            |known: &Conversation| known.key == Some(key) && !known.differs_from(exchange.request);
+        if self.conversations.iter().any(is_left) {
             notes.push(
                 "it leaves a conversation that is recorded; a player may answer as that one went on"
                     .to_owned(),
@@ -315,7 +321,8 @@ impl Recorder {
                 .next()
                 .map(|_| format!("it begins without a text of the user's: {name_only}")),
             false => others
-                .find(|(_, other)| other.prompt() == prompt)
+                .filter(|(_, other)| other.prompt() == prompt)
+                .find(|(_, other)| !self.conversations[idx].excludes(other))
                 .map(|(_, other)| {
                     format!(
                         "its user says the same first as in `{}`: {name_only}",
@@ -334,12 +341,6 @@ impl Recorder {
         said: Vec<String>,
         mut notes: Vec<String>,
     ) -> Recorded {
-        let n_others = Rounds::of(exchange.request).last.blocks.len();
-        if n_others > 0 {
-            notes.push(format!(
-                "{n_others} of the user's blocks hold no text, and are left out"
-            ));
-        }
         if exchange.answer.is_abandoned {
             notes.push(
                 "the client broke off this answer: what had come is played as all of it".to_owned(),
@@ -356,12 +357,27 @@ impl Recorder {
             ));
         }
         let mut next = self.conversations[idx].clone();
+        let is_new_frame = exchange.previous_id.is_none() && next.add_frame(exchange.request);
         next.keep_results(translated);
         let added = next.add(exchange.request, said, exchange.answer, &self.profiles);
         notes.extend(added);
-        if let Err(why) = next.compile(&self.redactor) {
+        let mut compiled = next.compile(&self.redactor);
+        if compiled.is_err() && next.n_last_blocks() > 0 {
+            next.drop_last_blocks();
+            compiled = next.compile(&self.redactor);
+        }
+        if let Err(why) = compiled {
             notes.push(format!("the scenario would not be readable: {why}"));
             return left_out(notes);
+        }
+        let blocks = Rounds::of(exchange.request).last.blocks;
+        if blocks.len() > next.n_last_blocks() {
+            let mut names: Vec<&str> = blocks.iter().map(|block| &*block.name).collect();
+            names.dedup();
+            notes.push(format!(
+                "what is no text in the user's message or in a result ({}) is left out",
+                names.join(", ")
+            ));
         }
         if let Some(why) = next.check(translated) {
             notes.push(format!("a player may not answer it as recorded: {why}"));
@@ -374,15 +390,48 @@ impl Recorder {
             self.answers.insert(id.clone(), (idx, turn_idx));
         }
         self.conversations[idx] = next;
+        let mut changed = vec![idx];
+        if is_new_frame {
+            changed.extend(self.tell_apart(idx));
+        }
         Recorded {
             outcome: match exchange.answer.error {
                 None => RecordedOutcome::Turn { turn: n_turns },
                 Some(_) => RecordedOutcome::Error { turn: n_turns },
             },
             conversation: Some(idx),
-            changed: vec![idx],
+            changed,
             notes,
         }
+    }
+
+    /// Writes into the conversations that begin with the same words as this one what tells them apart. Gives those that
+    /// have changed.
+    fn tell_apart(&mut self, idx: usize) -> Vec<usize> {
+        let prompt = self.conversations[idx].prompt();
+        let conversations = self.conversations.iter().enumerate();
+        let group: Vec<usize> = conversations
+            .filter(|(_, it)| it.key.is_some() && !it.frames.is_empty() && it.prompt() == prompt)
+            .map(|(idx, _)| idx)
+            .collect();
+        if prompt.is_empty() || group.len() < 2 {
+            return Vec::new();
+        }
+        let frames = group.iter().map(|&idx| &*self.conversations[idx].frames);
+        let conditions = differences::conditions(&frames.collect::<Vec<_>>());
+        let mut changed = Vec::new();
+        for (idx, condition) in group.into_iter().zip(conditions) {
+            let mut next = self.conversations[idx].clone();
+            if next.condition == condition {
+                continue;
+            }
+            next.condition = condition;
+            if next.compile(&self.redactor).is_ok() {
+                self.conversations[idx] = next;
+                changed.push(idx);
+            }
+        }
+        changed
     }
 
     /// Whether a request is beside any conversation, by the rules of a player that knows what is recorded.

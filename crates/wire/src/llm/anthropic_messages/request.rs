@@ -81,20 +81,20 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
     };
     let mut parts = Vec::new();
     history::content(&content, |content| {
-        parts.push(match content {
-            Content::Text(text) => Part::Text(text.to_owned()),
-            Content::Block(block) => self::block(block)?,
-        });
+        match content {
+            Content::Text(text) => parts.push(Part::Text(text.to_owned())),
+            Content::Block(block) => parts.extend(self::block(block)?),
+        }
         Ok(())
     })?;
     history::add(request, role, parts);
     Ok(())
 }
 
-fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
+fn block(block: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
     block.object()?;
     let kind = block.need("type")?.text()?;
-    Ok(match kind {
+    Ok(vec![match kind {
         "text" => Part::Text(block.need("text")?.text()?.to_owned()),
         "thinking" => Part::Thinking(block.text_of("thinking")?.to_owned()),
         "redacted_thinking" => Part::Thinking(String::new()),
@@ -105,17 +105,15 @@ fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
         }
         "tool_result" => {
             let id = block.need("tool_use_id")?.text()?;
-            let text = match block.get("content") {
-                Some(content) if content.json.is_object() => {
-                    return Err(content.mistyped(Expected::TextOrList));
-                }
-                Some(content) => history::result_text(&content),
-                None => String::new(),
-            };
-            history::result(id, "", text, block.flag("is_error")?)
+            let content = block.get("content");
+            if let Some(content) = content.as_ref().filter(|content| content.json.is_object()) {
+                return Err(content.mistyped(Expected::TextOrList));
+            }
+            let is_error = block.flag("is_error")?;
+            return Ok(history::result_parts(id, "", content.as_ref(), is_error));
         }
         other => media::read(other, block.json),
-    })
+    }])
 }
 
 fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {

@@ -29,28 +29,19 @@ const USAGE: &[&str] = &[
     "thoughtsTokenCount",
 ];
 
-/// Reads a whole body: one answer, or the list of chunks that a stream is without `alt=sse`.
+/// Reads a whole body.
 pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
-    let is_answer =
-        |json: &Json| json["candidates"].is_array() || json["promptFeedback"].is_object();
+    if !json["candidates"].is_array() && !json["promptFeedback"].is_object() {
+        return Err(DecodeError::new("the answer has no candidate"));
+    }
     let mut answer = Building::default();
-    let mut events = GeminiEvents::default();
-    match json.as_array() {
-        Some(chunks) if chunks.iter().any(is_answer) => {
-            for chunk in chunks {
-                events.event(&mut answer, chunk, at_ms);
-            }
-        }
-        None if is_answer(json) => {
-            events.keeps_parts_apart = true;
-            events.event(&mut answer, json, at_ms);
-        }
-        _ => return Err(DecodeError::new("the answer has no candidate")),
-    }
+    let mut events = GeminiEvents {
+        keeps_parts_apart: true,
+        ..GeminiEvents::default()
+    };
+    events.event(&mut answer, json, at_ms);
     answer.is_complete = true;
-    if !events.is_finished && answer.failure.is_none() {
-        answer.change("it has no `finishReason`");
-    }
+    events.end(&mut answer);
     Ok(answer.finish())
 }
 
@@ -105,6 +96,12 @@ impl EventDecoder for GeminiEvents {
             // That of answers with calls, too: it says nothing more.
             let reason = reason.filter(|reason| *reason != "STOP");
             answer.stop_word("finishReason", reason, |reason| Some(reason.gemini()));
+        }
+    }
+
+    fn end(&mut self, answer: &mut Building) {
+        if answer.is_complete && answer.failure.is_none() && !self.is_finished {
+            answer.change("it has no `finishReason`");
         }
     }
 

@@ -99,17 +99,14 @@ fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
     for (position, call) in items_of(said, "tool_calls").iter().enumerate() {
         answer.leave_out_others(call, CALL);
         let index = call["index"].as_u64().unwrap_or(position as u64);
-        let key = (CALLS, index);
         let custom = call.get("custom").filter(|custom| custom.is_object());
         let called = custom.unwrap_or(&call["function"]);
-        let input = match custom {
-            Some(custom) => text_of(custom, "input"),
-            None => text_of(called, "arguments"),
-        };
         let (id, name) = (text_of(call, "id"), text_of(called, "name"));
+        let key = answer.call_key(CALLS + index, id, name);
         answer.call(key, id, name, custom.is_some(), at_ms);
-        if !input.is_empty() {
-            answer.call_input(key, input, at_ms);
+        match custom {
+            Some(custom) => answer.call_input(key, text_of(custom, "input"), at_ms),
+            None => answer.call_arguments(key, &called["arguments"], at_ms),
         }
     }
     let reason = choice["finish_reason"].as_str();

@@ -99,20 +99,15 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
         }
         "tool" => {
             let id = message.need("tool_call_id")?.text()?;
-            let text = history::result_text(&message.need("content")?);
-            history::add(
-                request,
-                Role::User,
-                vec![history::result(id, "", text, false)],
-            );
+            let content = message.need("content")?;
+            let parts = history::result_parts(id, "", Some(&content), false);
+            history::add(request, Role::User, parts);
         }
         "function" => {
             let name = message.need("name")?.text()?;
-            let text = message
-                .get("content")
-                .map(|content| history::result_text(&content));
-            let result = history::result("", name, text.unwrap_or_default(), false);
-            history::add(request, Role::User, vec![result]);
+            let content = message.get("content");
+            let parts = history::result_parts("", name, content.as_ref(), false);
+            history::add(request, Role::User, parts);
         }
         _ => return Err(role.fault(FaultKind::Unknown(ROLES))),
     }

@@ -140,8 +140,13 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
         }
         "function_call" => {
             begin(answer, index, item, at_ms);
-            let arguments = text_of(item, "arguments").to_owned();
-            answer.call_whole((index, 0), arguments, at_ms);
+            match &item["arguments"] {
+                Json::Object(_) => answer.call_arguments((index, 0), &item["arguments"], at_ms),
+                _ => {
+                    let arguments = text_of(item, "arguments").to_owned();
+                    answer.call_whole((index, 0), arguments, at_ms);
+                }
+            }
         }
         "custom_tool_call" => {
             begin(answer, index, item, at_ms);

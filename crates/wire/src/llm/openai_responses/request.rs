@@ -126,9 +126,9 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
         // `function_call_output`, and those of tools that the client runs though the provider defines them.
         _ if kind.ends_with("_call_output") => {
             let id = item.need("call_id")?.text()?;
-            let text = history::result_text(&item.need("output")?);
-            let result = history::result(id, "", text, item.text_of("status")? == "failed");
-            history::add(request, Role::User, vec![result]);
+            let (output, has_failed) = (item.need("output")?, item.text_of("status")? == "failed");
+            let parts = history::result_parts(id, "", Some(&output), has_failed);
+            history::add(request, Role::User, parts);
         }
         // The calls of such tools.
         _ if kind.ends_with("_call") && item.get("call_id").is_some() => {

@@ -405,10 +405,65 @@ fn gemini_streams_a_list_of_chunks_too() {
     assert_eq!(said(&decoded), said(&as_events));
     assert!(decoded.is_complete);
     assert_eq!(decoded.changed, [] as [&str; 0]);
+    let times = |elements: &[Element]| -> Vec<u64> {
+        let plain = plain(elements).into_iter();
+        plain.map(|(_, at_ms)| at_ms).collect()
+    };
+    let sayable = sayable(Endpoint::Gemini, &answer);
+    assert_eq!(times(&decoded.elements), times(&sayable), "its pauses stay");
 
     let mut broken_off = StreamDecoder::new(Endpoint::Gemini, Framing::JsonArray);
     broken_off.read(b"[{\"candidates\": [", 1);
     assert!(broken_off.finish().is_err());
     let error = br#"[{"error": {"code": 429, "message": "busy", "status": "RESOURCE_EXHAUSTED"}}]"#;
     assert_eq!(read_error(429, error).expect("an error").message, "busy");
+}
+
+#[test]
+fn calls_of_other_servers_stay_apart_and_have_their_arguments() {
+    let call = |id: &str, arguments: Json| json!({"index": 0, "id": id, "function": {"name": "f", "arguments": arguments}});
+    let chunk = |calls: &[Json]| json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]});
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let mut more = call("", json!("}"));
+    more["function"]["name"] = Json::Null;
+    // Two calls with one index, the first in two parts; then one whose arguments are an object.
+    let chunks = [
+        chunk(&[call("a", json!("{\"n\": 1"))]),
+        chunk(&[more]),
+        chunk(&[call("b", json!("{\"n\": 2}")), call("c", json!({"n": 3}))]),
+        end,
+    ];
+    let mut decoder = StreamDecoder::new(Endpoint::Chat, Framing::Sse);
+    for chunk in chunks {
+        decoder.read(format!("data: {chunk}\n\n").as_bytes(), 1);
+    }
+    let streamed = decoder.finish().expect("a stream");
+    let calls = [
+        call("a", json!({"n": 1})),
+        call("b", json!("{\"n\": 2}")),
+        call("c", json!({"n": 3})),
+    ];
+    let body =
+        json!({"choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": calls}}]});
+    let whole = read_body(Endpoint::Chat, body.to_string().as_bytes(), 1).expect("a body");
+    for decoded in [streamed, whole] {
+        let found: Vec<(&str, CallInput)> = decoded
+            .elements
+            .iter()
+            .filter_map(|element| match element {
+                Element::Call(call) => Some((&*call.id, call.input.clone())),
+                _ => None,
+            })
+            .collect();
+        let arguments = |n: u64| CallInput::Arguments(Arc::new(json!({"n": n})));
+        assert_eq!(
+            found,
+            [
+                ("a", arguments(1)),
+                ("b", arguments(2)),
+                ("c", arguments(3))
+            ]
+        );
+        assert_eq!(decoded.changed.len(), 1, "{:?}", decoded.changed);
+    }
 }

@@ -55,10 +55,11 @@ fn result(call_id: &str, name: &str, text: &str, is_error: bool) -> Part {
     })
 }
 
-fn image(name: &str, data: &str) -> Part {
+fn image(name: &str, mime_type: &str, data: &str) -> Part {
     Part::Block(RequestedBlock {
         name: name.into(),
         kind: MediaKind::Image,
+        mime_type: mime_type.into(),
         data: data.into(),
     })
 }
@@ -133,9 +134,11 @@ fn messages() {
                 Role::User,
                 vec![
                     result("call_1", "", "a\nb", true),
+                    // The image of a result stands beside it.
+                    image("image", "", ""),
                     result("call_2", "", "plain", false),
                     result("call_3", "", "", false),
-                    image("image", "https://example.com"),
+                    image("image", "", "https://example.com"),
                     text("go on"),
                 ]
             ),
@@ -199,7 +202,10 @@ fn chat() {
     assert_eq!(
         request.history,
         [
-            said(Role::User, vec![text("what is it"), image("image_url", "")]),
+            said(
+                Role::User,
+                vec![text("what is it"), image("image_url", "image/png", "")]
+            ),
             said(
                 Role::Assistant,
                 vec![
@@ -298,7 +304,10 @@ fn responses() {
         request.history,
         [
             Message::user("hi"),
-            said(Role::User, vec![text("look"), image("input_image", "")]),
+            said(
+                Role::User,
+                vec![text("look"), image("input_image", "image/png", "")]
+            ),
             said(Role::Assistant, vec![Part::Thinking("hm".into())]),
             Message::assistant("Let me look."),
             said(
@@ -416,7 +425,10 @@ fn gemini_in_both_spellings() {
         assert_eq!(
             request.history,
             [
-                said(Role::User, vec![text("hi"), image("inlineData", "")]),
+                said(
+                    Role::User,
+                    vec![text("hi"), image("inlineData", "image/png", "")]
+                ),
                 said(
                     Role::Assistant,
                     vec![

@@ -4,6 +4,7 @@
 
 mod client;
 mod fields;
+mod pairs;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,99 @@
+//! What is different in each run of an agent, though its tools did the same: a recorded result says what may come there.
+
+use regex::Regex;
+
+/// What agents write around results, as regular expressions without groups.
+const VOLATILE: &[&str] = &[
+    "Chunk ID: [0-9a-f]+",
+    r"Wall time: [0-9.]+ seconds",
+    "session ID [0-9]+",
+];
+/// What may stand in place of a folder.
+const ANY_FOLDER: &str = r"/\S+";
+/// Where agents tell the model which folder they work in.
+const WORKSPACE: &str = r"(?i)(?:<cwd>|working directory: *|\bcwd: *)(/[^\s<]+)";
+
+/// Finds what is different in each run.
+#[derive(Debug)]
+pub(super) struct Volatile {
+    finder: Option<Regex>,
+    /// What may come in place of what each group of the finder finds.
+    patterns: Vec<String>,
+}
+
+impl Volatile {
+    /// The same for agents that work in these folders.
+    pub(super) fn new(workspaces: &[String]) -> Self {
+        let folders = workspaces.iter().map(|folder| {
+            let escaped = regex::escape(folder);
+            (format!(r"{escaped}\b"), ANY_FOLDER.to_owned())
+        });
+        let known = VOLATILE
+            .iter()
+            .map(|it| ((*it).to_owned(), (*it).to_owned()));
+        let (found, patterns): (Vec<String>, Vec<String>) = folders.chain(known).unzip();
+        Self {
+            finder: Regex::new(&format!("({})", found.join(")|("))).ok(),
+            patterns,
+        }
+    }
+
+    /// A regular expression for `text` that leaves open what is different in each run; none if nothing is.
+    pub(super) fn pattern(&self, text: &str) -> Option<String> {
+        let mut pattern = String::new();
+        let mut end = 0;
+        for found in self.finder.as_ref()?.captures_iter(text) {
+            let whole = found.get(0)?;
+            let of_group = self.patterns.iter().enumerate();
+            let mut of_group = of_group.filter(|(idx, _)| found.get(idx + 1).is_some());
+            let (_, open) = of_group.next()?;
+            pattern.push_str(&regex::escape(&text[end..whole.start()]));
+            pattern.push_str(open);
+            end = whole.end();
+        }
+        pattern.push_str(&regex::escape(&text[end..]));
+        (end > 0).then_some(pattern)
+    }
+}
+
+/// The folders in which an agent says that it works.
+pub(super) fn workspaces(text: &str) -> Vec<String> {
+    let Ok(said) = Regex::new(WORKSPACE) else {
+        return Vec::new();
+    };
+    let folders = said.captures_iter(text).filter_map(|found| found.get(1));
+    folders
+        .map(|folder| folder.as_str().trim_end_matches(['/', '.', ',']).to_owned())
+        .filter(|folder| !folder.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_times_and_folders_may_be_others() {
+        let said = "<environment_context><cwd>/tmp/w1</cwd></environment_context>\nWorking directory: /home/me/x.";
+        let folders = workspaces(said);
+        assert_eq!(folders, ["/tmp/w1", "/home/me/x"]);
+        let volatile = Volatile::new(&folders);
+        let result = |id: &str, folder: &str, last: &str| {
+            format!(
+                "Chunk ID: {id}\nWall time: 0.{id} seconds\nOutput:\n<path>{folder}/a.txt</path> ({last})"
+            )
+        };
+        let pattern = volatile.pattern(&result("12", "/tmp/w1", "x"));
+        let pattern = Regex::new(&format!("^{}$", pattern.expect("it is different"))).expect("one");
+        assert!(
+            pattern.is_match(&result("345", "/var/w2", "x")),
+            "{pattern}"
+        );
+        assert!(
+            !pattern.is_match(&result("345", "/var/w2", "y")),
+            "{pattern}"
+        );
+        // Another folder, and what says nothing of this kind, is the same in each run.
+        assert_eq!(volatile.pattern("/tmp/w10/a.txt: no such file"), None);
+    }
+}
