@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A small client of ACP in a terminal: what is typed goes to the agent, what it says and does is shown.
 
-    acp_client.py [--no-files] COMMAND [ARGUMENT…]
+    acp_client.py [--no-files] [--late] COMMAND [ARGUMENT…]
+
+With --late, the agent is started once there is a prompt for it.
 """
 
 import json
@@ -10,6 +12,7 @@ import subprocess
 import sys
 
 HAS_FILES = "--no-files" not in sys.argv
+IS_LATE = "--late" in sys.argv
 FS = {"readTextFile": HAS_FILES, "writeTextFile": HAS_FILES}
 
 
@@ -59,16 +62,22 @@ def show(update):
             print("call: " + update["title"], flush=True)
 
 
-def main():
-    agent = Agent([word for word in sys.argv[1:] if word != "--no-files"])
+def start():
+    agent = Agent([word for word in sys.argv[1:] if word not in ("--no-files", "--late")])
     agent.ask("initialize", protocolVersion=1, clientCapabilities={"fs": FS, "terminal": False})
-    session = agent.ask("session/new", cwd=str(pathlib.Path.cwd()), mcpServers=[])["sessionId"]
+    agent.session = agent.ask("session/new", cwd=str(pathlib.Path.cwd()), mcpServers=[])["sessionId"]
+    return agent
+
+
+def main():
+    agent = None if IS_LATE else start()
     while True:
         try:
             prompt = input("> ")
         except EOFError:
             return
-        answer = agent.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": prompt}])
+        agent = agent or start()
+        answer = agent.ask("session/prompt", sessionId=agent.session, prompt=[{"type": "text", "text": prompt}])
         print("stopped: " + answer["stopReason"], flush=True)
 
 

@@ -19,11 +19,12 @@ use tokio_util::task::TaskTracker;
 
 use super::found::{Refused, differs};
 use super::options::AcpOptions;
-use super::peer::{Answer, Peer};
+use super::peer::{Peer, Received};
 use super::rpc::{
     AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message,
     NOT_FOUND, RpcError, read,
 };
+use super::script::protocol::{answer_problem, request_problem};
 use super::script::{self, AcpScript};
 use super::session::{Session, Sessions};
 use super::telling::Telling;
@@ -109,7 +110,6 @@ impl Agent {
     }
 
     /// A line of the client.
-    /// A line of the client.
     pub(super) async fn handle(self: &Arc<Self>, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
@@ -146,6 +146,10 @@ impl Agent {
 
     async fn request(self: &Arc<Self>, id: Json, method: &str, params: Json) {
         let is_first = self.client.get().is_none();
+        if let Some(problem) = request_problem(method, &params) {
+            let message = format!("`{method}` is not as the protocol has it: {problem}");
+            return self.answer(&id, Err(invalid(&message)), &params).await;
+        }
         let answer = match method {
             "initialize" if is_first => Ok(self.initialize(&params).await),
             "initialize" => Err(Refused::unexpected(
@@ -310,17 +314,33 @@ impl Agent {
         method: &str,
         params: &Json,
         hit: Option<FrameHit>,
-    ) -> Answer {
-        let waiting = self.peer.request(method, params, hit).await;
+        cancel: &CancellationToken,
+    ) -> Received {
+        let cancel = Some(cancel.clone());
+        let waiting = self.peer.request(method, params, hit, cancel).await;
         let patience = self.options.patience;
-        let gone = || Err(RpcError::new(INTERNAL_ERROR, "the client is gone"));
+        let failed = |message: &str| Received {
+            answer: Err(RpcError::new(INTERNAL_ERROR, message)),
+            is_late: false,
+        };
+        let gone = || failed("the client is gone");
         let answered = tokio::select! {
             biased;
             answered = tokio::time::timeout(patience, waiting) => answered,
             () = self.stop.cancelled() => return gone(),
         };
         match answered {
-            Ok(Ok(answer)) => answer,
+            Ok(Ok(received)) => {
+                let answer = received.answer.as_ref().ok();
+                if let Some(problem) = answer.and_then(|answer| answer_problem(method, answer)) {
+                    let message = format!(
+                        "the answer to `{method}` is not as the protocol has it: {problem}"
+                    );
+                    let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
+                    self.telling.find(session, found).await;
+                }
+                received
+            }
             Ok(Err(_)) => gone(),
             Err(_) => {
                 let message = format!(
@@ -334,7 +354,7 @@ impl Agent {
                         found.with_help("give it more time with `--timeout SECONDS`"),
                     )
                     .await;
-                Err(RpcError::new(INTERNAL_ERROR, message))
+                failed(&message)
             }
         }
     }

@@ -12,6 +12,8 @@ use cuecard_timeline::model::FaultKind;
 use serde_json::json;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::rpc::{self, RpcError};
 
@@ -27,6 +29,17 @@ const PIECE: usize = 7;
 /// What the client answered.
 pub(super) type Answer = Result<Json, RpcError>;
 
+/// An answer that came.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) answer: Answer,
+    /// Whether the turn that asked for it had been cancelled by then.
+    pub(super) is_late: bool,
+}
+
+/// Who waits for an answer, and what cancels its turn.
+type Waiting = (oneshot::Sender<Received>, Option<CancellationToken>);
+
 /// A frame on its way out.
 #[derive(Debug)]
 pub(super) struct Outgoing {
@@ -40,7 +53,7 @@ pub(super) struct Peer {
     /// Until nothing more is sent.
     queue: Mutex<Option<mpsc::Sender<Outgoing>>>,
     /// Who waits for which answer.
-    pending: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    pending: Mutex<HashMap<u64, Waiting>>,
     next_id: AtomicU64,
 }
 
@@ -56,7 +69,7 @@ impl Peer {
         (peer, frames)
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Answer>>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,21 +89,23 @@ impl Peer {
         method: &str,
         params: &Json,
         hit: Option<FrameHit>,
-    ) -> oneshot::Receiver<Answer> {
+        cancel: Option<CancellationToken>,
+    ) -> oneshot::Receiver<Received> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
-        self.pending().insert(id, sender);
+        self.pending().insert(id, (sender, cancel));
         self.send(rpc::request(id, method, params), hit).await;
         receiver
     }
 
     /// An answer came; `false` if nobody asked for it.
-    pub(super) fn answered(&self, id: &Json, result: Answer) -> bool {
+    pub(super) fn answered(&self, id: &Json, answer: Answer) -> bool {
         let waiting = id.as_u64().and_then(|id| self.pending().remove(&id));
         let is_awaited = waiting.is_some();
-        if let Some(waiting) = waiting {
+        if let Some((waiting, cancel)) = waiting {
+            let is_late = cancel.is_some_and(|cancel| cancel.is_cancelled());
             // Who gave up waiting needs it no more.
-            let _ = waiting.send(result);
+            let _ = waiting.send(Received { answer, is_late });
         }
         is_awaited
     }
@@ -144,14 +159,17 @@ pub(super) async fn write<A>(
     });
     let mut batch = Vec::with_capacity(BATCH);
     let mut text = Vec::new();
+    let mut noise = JoinSet::new();
     loop {
         let is_over = frames.recv_many(&mut batch, BATCH).await == 0;
         let mut parts = Vec::new();
         for Outgoing { mut bytes, hit } in batch.drain(..) {
             let hit = match hit {
                 Some(hit) if hit.kind == FaultKind::WrongId => {
-                    bytes = with_nobodys_id(&bytes);
-                    faults.happened(hit.fault_idx);
+                    if let Some(other) = with_nobodys_id(&bytes) {
+                        bytes = other;
+                        faults.happened(hit.fault_idx);
+                    }
                     None
                 }
                 hit => hit,
@@ -165,6 +183,11 @@ pub(super) async fn write<A>(
             for fault_idx in part.faults {
                 faults.happened(fault_idx);
             }
+            if let Act::FloodErrors(n_bytes) = part.act {
+                // Who doesn't read it still gets what follows.
+                noise.spawn(flood_errors(n_bytes));
+                continue;
+            }
             match carry_out(part.act, &mut text, &mut out).await {
                 Ok(None) => {}
                 Ok(Some(end)) => return end,
@@ -177,6 +200,7 @@ pub(super) async fn write<A>(
         if is_over {
             // Who reads knows then that nothing more comes.
             let _ = out.shutdown().await;
+            noise.join_all().await;
             return WriterEnd::Finished;
         }
         if spoiled.is_over() {
@@ -224,14 +248,10 @@ async fn carry_out(
             flush(text, out).await?;
             return Ok(Some(WriterEnd::Cut));
         }
-        Act::Stall => {}
+        Act::Stall | Act::FloodErrors(_) => {}
         Act::Crash => {
             flush(text, out).await?;
             return Ok(Some(WriterEnd::Crashed));
-        }
-        Act::FloodErrors(n_bytes) => {
-            flush(text, out).await?;
-            flood_errors(n_bytes).await?;
         }
     }
     Ok(None)
@@ -259,29 +279,22 @@ fn garbage(message: &[u8]) -> Vec<u8> {
     message[..message.len() * 2 / 3].to_vec()
 }
 
-/// The same message about a call, a session or a request that nobody knows.
-fn with_nobodys_id(message: &[u8]) -> Vec<u8> {
-    let Ok(mut json) = serde_json::from_slice::<Json>(message) else {
-        return message.to_vec();
-    };
+/// The same message about a call, a session or a request that nobody knows; `None` if it is about none.
+fn with_nobodys_id(message: &[u8]) -> Option<Vec<u8>> {
+    let mut json: Json = serde_json::from_slice(message).ok()?;
     let places = [
         "/params/update/toolCallId",
         "/params/toolCall/toolCallId",
         "/params/terminalId",
         "/params/sessionId",
     ];
-    match places
-        .into_iter()
-        .find(|place| json.pointer(place).is_some())
-    {
-        Some(place) => {
-            if let Some(id) = json.pointer_mut(place) {
-                *id = json!(format!("nobody-{NOBODYS_ID}"));
-            }
-        }
-        None => json["id"] = json!(NOBODYS_ID),
+    let mut places = places.into_iter();
+    if let Some(place) = places.find(|place| json.pointer(place).is_some()) {
+        *json.pointer_mut(place)? = json!(format!("nobody-{NOBODYS_ID}"));
+    } else {
+        *json.get_mut("id")? = json!(NOBODYS_ID);
     }
-    json.to_string().into_bytes()
+    Some(json.to_string().into_bytes())
 }
 
 #[cfg(test)]
@@ -291,11 +304,14 @@ mod tests {
     #[test]
     fn a_wrong_id_is_that_of_the_call_where_there_is_one() {
         let told = |message: Json| -> Json {
-            serde_json::from_slice(&with_nobodys_id(message.to_string().as_bytes())).expect("JSON")
+            let other = with_nobodys_id(message.to_string().as_bytes()).expect("it has an id");
+            serde_json::from_slice(&other).expect("JSON")
         };
         let update = told(json!({"params": {"sessionId": "s", "update": {"toolCallId": "c"}}}));
         assert_eq!(update["params"]["sessionId"], "s");
         assert_eq!(update["params"]["update"]["toolCallId"], "nobody-987654321");
         assert_eq!(told(json!({"id": 1, "result": {}}))["id"], 987_654_321);
+        let message = json!({"method": "_vendor/x", "params": {"a": 1}}).to_string();
+        assert_eq!(with_nobodys_id(message.as_bytes()), None);
     }
 }

@@ -185,6 +185,11 @@ fn faults_of(scripts: &[Arc<AcpScript>], side: Side) -> ScriptedFaults<()> {
                     "a client sends nothing after it before it is answered, and nothing to standard error",
                 )
             }
+            (Side::Agent, _, EventKind::PermissionRequest(_) | EventKind::AgentFileReads(_))
+                if matches!(kind, FaultKind::Merge | FaultKind::Reorder) =>
+            {
+                Err("the agent sends nothing after it before it is answered")
+            }
             (Side::Agent, Act::Acts | Act::ActsAndAwaits, _) | (Side::Client, Act::Awaits, _) => {
                 Ok(())
             }

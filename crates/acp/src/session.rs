@@ -18,6 +18,8 @@ pub(super) struct Session {
     pub(super) id: Arc<str>,
     /// The folder that it works in.
     pub(super) folder: String,
+    /// Whoever holds it plays events to the client.
+    pub(super) playing: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
 }
 
@@ -47,6 +49,7 @@ impl Session {
         Self {
             id,
             folder,
+            playing: Arc::default(),
             state: Mutex::new(State {
                 script,
                 ..State::default()

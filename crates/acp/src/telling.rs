@@ -1,6 +1,9 @@
 //! What a run tells: its findings, its trace, and those who watch it.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +14,22 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, TimelineCheck};
 use cuecard_trace::{Assertion, End, EventData, RunStatus};
+use cuecard_workspace::checks;
+
+use serde_json::json;
 
 use super::script::{self, AcpScript};
 use super::verdict::{Notice, Verdict};
+
+/// The folder that asserts are about.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedFolder<'f> {
+    pub(super) root: &'f Path,
+    /// The environment of commands that are needed.
+    pub(super) environment: &'f [(OsString, OsString)],
+    /// The checks in the midst of a turn that held there, by event and key.
+    pub(super) held: &'f HashSet<(usize, String)>,
+}
 
 /// Whom a run tells what.
 pub(super) struct Telling {
@@ -70,15 +86,16 @@ impl Telling {
         }
     }
 
-    /// Judges the asserts among `events` that need nothing but the answers to prompts; `answers` are those since the
-    /// last such assert.
+    /// Judges the asserts among `events`: of the answers to prompts, which are those in `answers` since the last such
+    /// assert, and of what is in `folder`.
     pub(super) async fn judge(
         &self,
         session: &Arc<str>,
         answers: &mut Vec<Json>,
         (script, events): (&AcpScript, Range<usize>),
+        folder: Option<CheckedFolder<'_>>,
     ) {
-        for event_idx in events {
+        for event_idx in events.clone() {
             let event = script.event(event_idx);
             let EventKind::Assert(assert) = &event.kind else {
                 continue;
@@ -91,27 +108,47 @@ impl Telling {
                 true => std::mem::take(answers),
                 false => Vec::new(),
             };
+            let mut above = script.timeline.events[..event_idx].iter();
+            let is_prepared = above.all(|event| !script::is_for_others(&event.kind));
             for check in &assert.checks {
-                let TimelineCheck::AcpSession { prompt_idx, fields } = &check.check else {
+                let judged = match (&check.check, folder) {
+                    (TimelineCheck::AcpSession { prompt_idx, fields }, _) => {
+                        let answer = answers.get(*prompt_idx).cloned().unwrap_or_default();
+                        let lack = match answer.is_null() {
+                            true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
+                            false => script::lacks(fields, &answer),
+                        };
+                        Some((answer, lack))
+                    }
+                    (_, Some(folder)) if folder.held.contains(&(event_idx, check.key.clone())) => {
+                        Some((json!("it held at its point of the turn"), None))
+                    }
+                    (other, Some(folder)) if is_prepared => {
+                        let probed = checks::check(other, folder.root, folder.environment).await;
+                        probed.map(|probed| {
+                            let seen = json!(probed.evidence);
+                            (seen, (!probed.holds).then_some(probed.evidence))
+                        })
+                    }
+                    _ => None,
+                };
+                let Some((observed, lack)) = judged else {
                     let message = format!("`{}` can't be evaluated by `cuecard acp`", check.key);
-                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    let mut found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                         .at(&script.timeline.source, check.span);
+                    if !is_prepared && folder.is_some() {
+                        found.severity = Severity::Warning;
+                        found = found.with_note("an event above it is not played");
+                    }
                     self.find(session, self.findings.strictly_noted(found))
                         .await;
                     continue;
                 };
-                let answer = answers.get(*prompt_idx).unwrap_or(&Json::Null);
-                let lack = match answer.is_null() {
-                    true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
-                    false => script::lacks(fields, answer),
-                };
-                let event_told = EventData::Assertion(Assertion {
-                    id: format!("{}.{}", event.path, check.key),
-                    kind: "acp.session".to_owned(),
-                    status: if lack.is_none() { "pass" } else { "fail" }.to_owned(),
-                    observed: answer.clone(),
-                    evidence: lack.clone(),
-                });
+                let (key, evidence) = (&*check.key, lack.as_deref().unwrap_or_default());
+                let mut event_told =
+                    Assertion::of_check((&event.path, key), lack.is_none(), evidence);
+                event_told.observed = observed;
+                let event_told = EventData::Assertion(event_told);
                 self.tell(session, vec![event_told]).await;
                 if let Some(lack) = lack {
                     let found = Diagnostic::error(

@@ -16,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 
+mod protocol;
+
 /// A client that says what a test wants.
 struct Client {
     out: Option<WriteHalf<DuplexStream>>,

@@ -374,8 +374,9 @@ impl Turn {
     async fn call_client(&mut self, method: &str, params: &Json, hit: Option<FrameHit>) -> Answer {
         let agent = self.agent.clone();
         let session = self.session.id.clone();
-        self.waiting(agent.call_client(&session, method, params, hit))
-            .await
+        let cancel = self.cancel.clone();
+        let calling = agent.call_client(&session, method, params, hit, &cancel);
+        self.waiting(calling).await.answer
     }
 
     async fn ask(&mut self, event_idx: usize, request: &PermissionRequest) -> Result<(), Stopped> {
@@ -399,10 +400,15 @@ impl Turn {
             params["_meta"] = meta.clone();
         }
         let hit = self.hit(event_idx, false);
-        let answer = self
-            .call_client("session/request_permission", &params, hit)
-            .await;
-        let outcome = match &answer {
+        let (agent, session, cancel) = (
+            self.agent.clone(),
+            self.session.id.clone(),
+            self.cancel.clone(),
+        );
+        let method = "session/request_permission";
+        let calling = agent.call_client(&session, method, &params, hit, &cancel);
+        let received = self.waiting(calling).await;
+        let outcome = match &received.answer {
             Ok(answer) => answer["outcome"].clone(),
             Err(error) => json!({"outcome": "error", "message": error.message}),
         };
@@ -411,6 +417,14 @@ impl Turn {
             outcome: outcome.clone(),
         }))
         .await;
+        if received.is_late && outcome["outcome"] != "cancelled" {
+            let message = format!(
+                "after `session/cancel` a request for permission is answered with `cancelled`, got {}",
+                shown(&outcome)
+            );
+            self.differs(codes::ACP_PERMISSION, event_idx, message)
+                .await;
+        }
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);
         }

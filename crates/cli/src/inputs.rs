@@ -186,26 +186,13 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
 /// The value of a JSON text that somebody typed.
 ///
 /// # Errors
-/// What is wrong with it, which is also a duplicate key, and a number that would lose digits.
+/// What is wrong with it, which is also a duplicate key.
 pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, String> {
     let parsed = json::parse(text, &json::Limits::default());
     match (parsed.root, parsed.errors.first()) {
-        (Some(root), None) => match lossy(&root) {
-            Some(number) => Err(format!("the number {number} can't be represented exactly")),
-            None => Ok(root.to_value()),
-        },
+        (Some(root), None) => Ok(root.to_value()),
         (_, Some(error)) => Err(error.message()),
         (None, None) => Err("it is empty".to_owned()),
-    }
-}
-
-/// A number in a value that would lose digits.
-fn lossy(node: &json::Node) -> Option<&str> {
-    match &node.kind {
-        json::NodeKind::Number(text) => json::lossy_number(text).then_some(text),
-        json::NodeKind::Array(items) => items.iter().find_map(lossy),
-        json::NodeKind::Object(members) => members.iter().find_map(|member| lossy(&member.value)),
-        _ => None,
     }
 }
 

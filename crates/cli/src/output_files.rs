@@ -60,6 +60,21 @@ pub(crate) fn check_overwriting<'p>(
     Ok(())
 }
 
+/// The file of `--report junit:FILE`.
+pub(crate) fn junit(report: Option<&str>) -> Result<Option<PathBuf>, Diagnostic> {
+    match report.map(|report| (report, report.split_once(':'))) {
+        None => Ok(None),
+        Some((_, Some(("junit", file)))) if !file.is_empty() && file != "-" => {
+            Ok(Some(file.into()))
+        }
+        Some((report, _)) => {
+            let message = format!("`--report {report}` is no report that this command writes");
+            Err(Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("write `--report junit:FILE`"))
+        }
+    }
+}
+
 /// Removes what an earlier run left in `results`. A file with anything else in it stays until a run begins.
 pub(crate) fn clear_results(results: &[PathBuf]) {
     let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::json::{read_value, without_lone_surrogates};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Value, json};
 
@@ -319,53 +319,8 @@ fn exact_json(text: &str) -> Option<Value> {
     is_exact.then_some(value)
 }
 
-/// The JSON that `text` is. An integer in it that no number here can hold is an identifier, and becomes a text.
 fn whole_json(text: &str) -> Option<Value> {
-    let whole = without_lone_surrogates(text.trim().as_bytes());
-    let trimmed = std::str::from_utf8(&whole).ok()?;
-    let value = serde_json::from_str(trimmed).ok()?;
-    let mut kept = String::new();
-    let mut done = 0;
-    for token in large_integers(trimmed) {
-        kept.push_str(&trimmed[done..token.start]);
-        kept.push_str(&format!("\"{}\"", &trimmed[token.clone()]));
-        done = token.end;
-    }
-    match done {
-        0 => Some(value),
-        _ if value.is_number() => None,
-        _ => serde_json::from_str(&(kept + &trimmed[done..])).ok(),
-    }
-}
-
-/// Where valid JSON has integers that fit neither 64 bits with a sign nor without.
-fn large_integers(json: &str) -> Vec<std::ops::Range<usize>> {
-    let mut found = Vec::new();
-    let bytes = json.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                at += 1;
-                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                at += 1;
-            }
-            b'-' | b'0'..=b'9' => {
-                let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-                let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-                let token = &json[at..at + length];
-                let fits = token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok();
-                if !fits && !token.contains(['.', 'e', 'E']) {
-                    found.push(at..at + length);
-                }
-                at += length;
-            }
-            _ => at += 1,
-        }
-    }
-    found
+    read_value(text.trim()).ok()
 }
 
 /// The value of the one JSON block in prose: what is fenced, or what stands below the heading `### Result`. A fenced

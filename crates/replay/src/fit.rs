@@ -1,7 +1,7 @@
 //! Arguments fitted to the input schema of their tool. A text where the tool takes a number, a boolean, a list or an
 //! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said.
 
-use cuecard_source::value::push_pointer;
+use cuecard_source::value::{cut, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::pool::log;
@@ -30,10 +30,16 @@ pub(super) fn record_warnings(messages: &[String], recorder: &mut Recorder<'_>) 
     }
 }
 
-/// Fits `arguments` to `schema`, the input schema of a tool.
-pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
+/// Fits `arguments` to `schema`, the input schema of a tool. A number or boolean becomes a text only where
+/// `is_filled_in` says that a reference brought it: what is written in a scenario can be written as a text.
+pub(super) fn fit(
+    arguments: Map<String, Json>,
+    schema: &Json,
+    is_filled_in: impl Fn(&str) -> bool,
+) -> Fitted {
     let mut fitting = Fitting {
         root: schema,
+        is_filled_in: &is_filled_in,
         place: String::new(),
         pointer: String::new(),
         converted: Vec::new(),
@@ -55,6 +61,7 @@ pub(super) fn fit(arguments: Map<String, Json>, schema: &Json) -> Fitted {
 
 struct Fitting<'s> {
     root: &'s Json,
+    is_filled_in: &'s dyn Fn(&str) -> bool,
     /// Where the value is, as `labels[0]`.
     place: String,
     /// The same as a JSON pointer.
@@ -68,6 +75,26 @@ impl<'s> Fitting<'s> {
     fn value(&mut self, value: &mut Json, schema: &'s Json) {
         let mut alternatives = Vec::new();
         self.collect_alternatives(schema, DEEPEST, &mut alternatives);
+        if !value.is_string() && !may_be_taken(value, &alternatives) {
+            let takes_text = alternatives.iter().any(|schema| takes(schema, "string"));
+            match value {
+                Json::Number(_) | Json::Bool(_)
+                    if takes_text && (self.is_filled_in)(&self.pointer) =>
+                {
+                    return self.replace(value, Json::from(value.to_string()));
+                }
+                // A list may hold the text that is asked for.
+                Json::Array(items) if only_text(items, &alternatives).is_some() => {}
+                _ => {
+                    let message = format!(
+                        "`{}` is {}, which the tool's schema does not take",
+                        self.place,
+                        described(value)
+                    );
+                    return self.refused.push(message);
+                }
+            }
+        }
         match value {
             Json::String(_) => self.text(value, &alternatives),
             Json::Array(items) => match only_text(items, &alternatives) {
@@ -146,8 +173,9 @@ impl<'s> Fitting<'s> {
             Some(converted) => self.replace(value, converted),
             None => {
                 let message = format!(
-                    "`{}` is the text {value}, which the tool's schema does not take",
-                    self.place
+                    "`{}` is {}, which the tool's schema does not take",
+                    self.place,
+                    described(value)
                 );
                 self.refused.push(message);
             }
@@ -155,10 +183,10 @@ impl<'s> Fitting<'s> {
     }
 
     fn replace(&mut self, value: &mut Json, converted: Json) {
-        let what = if value.is_string() { "text" } else { "list" };
         self.converted.push(format!(
-            "`{}` was the {what} {value} and is sent as {converted}, as the tool's schema asks",
-            self.place
+            "`{}` was {} and is sent as {converted}, as the tool's schema asks",
+            self.place,
+            described(value)
         ));
         *value = converted;
     }
@@ -254,6 +282,40 @@ fn takes_or_says_nothing(schema: &Json, kind: &str) -> bool {
     says_nothing || takes(schema, kind)
 }
 
+/// Whether one of `alternatives` takes values of this kind, or says nothing of kinds.
+fn may_be_taken(value: &Json, alternatives: &[&Json]) -> bool {
+    let kinds: &[&str] = match value {
+        Json::Null => &["null"],
+        Json::Bool(_) => &["boolean"],
+        // To a schema, 1.0 is an integer.
+        Json::Number(number) if number.as_f64().is_some_and(|number| number.fract() != 0.0) => {
+            &["number"]
+        }
+        Json::Number(_) => &["number", "integer"],
+        Json::String(_) => &["string"],
+        Json::Array(_) => &["array"],
+        Json::Object(_) => &["object"],
+    };
+    let is_nullable = |schema: &Json| value.is_null() && schema["nullable"] == true;
+    alternatives.is_empty()
+        || alternatives.iter().any(|schema| {
+            is_nullable(schema) || kinds.iter().any(|kind| takes_or_says_nothing(schema, kind))
+        })
+}
+
+/// A value with its kind, for a message.
+fn described(value: &Json) -> String {
+    let what = match value {
+        Json::Null => return "null".to_owned(),
+        Json::Bool(_) => "boolean",
+        Json::Number(_) => "number",
+        Json::String(_) => "text",
+        Json::Array(_) => "list",
+        Json::Object(_) => "object",
+    };
+    format!("the {what} {}", cut(&value.to_string(), 200))
+}
+
 fn is_kind(value: &Json, kind: &str) -> bool {
     match value {
         Json::Null => kind == "null",
@@ -296,7 +358,8 @@ mod tests {
             "properties": { "x": schema },
             "$defs": { "Labels": { "type": "array", "items": { "type": "string" } } },
         });
-        let found = fit(Map::from_iter([("x".to_owned(), value)]), &schema);
+        let arguments = Map::from_iter([("x".to_owned(), value)]);
+        let found = fit(arguments, &schema, |pointer| pointer == "/x");
         (
             found.arguments["x"].clone(),
             found.converted.len(),
@@ -341,6 +404,43 @@ mod tests {
     }
 
     #[test]
+    fn a_number_or_a_boolean_becomes_a_text_where_only_texts_are_taken() {
+        let text = json!({ "type": "string" });
+        let optional = json!({ "anyOf": [text.clone(), { "type": "null" }] });
+        for (value, schema, expected) in [
+            (json!(42), &text, "42"),
+            (json!(1.5), &optional, "1.5"),
+            (json!(true), &text, "true"),
+        ] {
+            assert_eq!(fitted(value, schema), (json!(expected), 1, 0), "{schema}");
+        }
+        let arguments = Map::from_iter([("x".to_owned(), json!(42))]);
+        let schema = json!({ "properties": { "x": text } });
+        let found = fit(arguments.clone(), &schema, |_| false);
+        assert_eq!(found.arguments, arguments);
+        assert_eq!(
+            found.refused,
+            ["`x` is the number 42, which the tool's schema does not take"]
+        );
+    }
+
+    #[test]
+    fn what_the_schema_does_not_take_is_said() {
+        for (value, schema) in [
+            (json!(["a", "b"]), json!({ "type": "string" })),
+            (json!({ "a": 1 }), json!({ "type": "string" })),
+            (json!(null), json!({ "type": "integer" })),
+            (json!(1.5), json!({ "type": "integer" })),
+            (json!(42), json!({ "type": "boolean" })),
+            (json!(42), json!({ "enum": [true, null] })),
+            (json!([1]), json!({ "type": "object" })),
+        ] {
+            let expected = (value.clone(), 0, 1);
+            assert_eq!(fitted(value, &schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
     fn what_begins_like_a_list_is_no_item_of_one() {
         let texts = json!({ "type": "array", "items": { "type": "string" } });
         for text in ["[\"bug\",]", "[draft] x", "{", " "] {
@@ -355,7 +455,8 @@ mod tests {
             "name": { "type": "string" },
         } } } });
         let arguments = json!({ "filter": { "ids": [1, "2"], "name": ["n"] } });
-        let found = fit(arguments.as_object().expect("an object").clone(), &schema);
+        let arguments = arguments.as_object().expect("an object").clone();
+        let found = fit(arguments, &schema, |_| true);
         assert_eq!(
             Json::Object(found.arguments),
             json!({ "filter": { "ids": [1, 2], "name": "n" } })
@@ -381,7 +482,11 @@ mod tests {
             (json!("[1]"), &json!(true)),
             (json!("a"), &json!({ "enum": ["a", "b"] })),
             (json!(["a"]), &json!({ "type": ["array", "string"] })),
-            (json!(42), &text),
+            (json!(42), &either),
+            (json!(1.0), &json!({ "type": "integer" })),
+            (json!(null), &json!({ "type": "string", "nullable": true })),
+            (json!({}), &json!({ "properties": {} })),
+            (json!({}), &json!({ "allOf": [{ "type": "string" }, {}] })),
         ] {
             let expected = (value.clone(), 0, 0);
             assert_eq!(
@@ -412,7 +517,8 @@ mod tests {
     #[test]
     fn a_schema_that_refers_to_itself_has_an_end() {
         let schema = json!({ "$defs": {}, "properties": { "x": { "$ref": "#/properties/x" } } });
-        let found = fit(Map::from_iter([("x".to_owned(), json!("1"))]), &schema);
+        let arguments = Map::from_iter([("x".to_owned(), json!("1"))]);
+        let found = fit(arguments, &schema, |_| true);
         assert_eq!(found.arguments["x"], json!("1"));
     }
 }

@@ -267,7 +267,8 @@ fn fitted(
     info: &ToolInfo,
     recorder: &mut Recorder<'_>,
 ) -> Result<Map<String, Json>, Failure> {
-    let fitted = fit(arguments, &info.input_schema);
+    let is_filled_in = |pointer: &str| params.marks.iter().any(|mark| mark.touches(pointer));
+    let fitted = fit(arguments, &info.input_schema, is_filled_in);
     record_warnings(&fitted.converted, recorder);
     // What a scenario or a server calls a text is one.
     let is_from_command_line = |pointer: &str| {
@@ -374,16 +375,11 @@ const SCRIPT_PARAMETERS: &[&str] = &[
 
 fn is_script_tool(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    let words = [
-        "eval",
-        "script",
-        "run_code",
-        "runcode",
-        "execute_js",
-        "exec_js",
-        "wait_for_function",
-    ];
-    tool == "execute" || words.iter().any(|word| tool.contains(word))
+    let words = ["eval", "script", "run_code", "runcode", "wait_for_function"];
+    let mut parts = tool.split(['_', '-', '.']);
+    tool == "execute"
+        || parts.any(|part| part == "js")
+        || words.iter().any(|word| tool.contains(word))
 }
 
 /// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it

@@ -73,6 +73,56 @@ pub fn write(
     serialize(&report, out)
 }
 
+/// A timeline that was run.
+#[derive(Debug)]
+pub struct PlayedRun<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// Its file.
+    pub file: &'s str,
+    /// What kept it from being run to its end, in a word; nothing if it was.
+    pub error: Option<&'s str>,
+    /// What was found in it.
+    pub findings: &'s [Diagnostic],
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Writes the report of runs: one case a run.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_runs(command: &str, runs: &[PlayedRun<'_>], out: impl Write) -> io::Result<()> {
+    let mut suite = TestSuite::new(command);
+    for run in runs {
+        let mut status = status(run.findings.iter());
+        if let Some(error) = run.error {
+            let lines = run
+                .findings
+                .iter()
+                .map(|found| render(found, Style::default()));
+            let lines: Vec<String> = lines.collect();
+            let mut errors = run.findings.iter();
+            let first = errors.find(|found| found.severity == Severity::Error);
+            let (message, code) = match first {
+                Some(first) => (format!("{error}: {}", first.message), first.code.name()),
+                None => (error.to_owned(), ""),
+            };
+            status = non_success(NonSuccessKind::Error, &message, code, &lines);
+        }
+        let mut case = TestCase::new(run.name, status);
+        case.set_classname(run.file);
+        case.set_time(run.took);
+        suite.add_test_case(case);
+    }
+    let took = runs.iter().map(|run| run.took).sum();
+    suite.set_time(took);
+    let mut report = Report::new(command);
+    report.set_time(took);
+    report.add_test_suite(suite);
+    serialize(&report, out)
+}
+
 fn is_failure(status: &TestCaseStatus) -> bool {
     matches!(status, TestCaseStatus::NonSuccess { .. })
 }

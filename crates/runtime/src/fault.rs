@@ -125,7 +125,10 @@ impl FrameFaults {
         }
         let (bytes, mut faults) = self.with_foreign_ids(bytes);
         if let Some((before, hit)) = self.held.take() {
-            faults.push(hit.fault_idx);
+            // Two that are the same have no order.
+            if hit.kind == FaultKind::Merge || before.bytes != bytes {
+                faults.push(hit.fault_idx);
+            }
             return match hit.kind {
                 FaultKind::Merge => {
                     vec![part(Act::SendTogether(vec![before.bytes, bytes]), faults)]

@@ -165,15 +165,15 @@ fn write<N>(
         }
         // Who watches is told of nothing that a crash could take out of the trace.
         recorder.settle();
-        for asks in asking.drain(..) {
-            // Who no longer waits need not be told.
-            let _ = asks.send(());
-        }
         for (notice, units) in notices.drain(..) {
             if let Some(watcher) = &mut watcher {
                 watcher(&notice);
             }
             drop(units);
+        }
+        for asks in asking.drain(..) {
+            // Who no longer waits need not be told.
+            let _ = asks.send(());
         }
         if is_over {
             break;
@@ -225,7 +225,7 @@ impl<N> TraceWriter<N> {
         }
     }
 
-    /// Waits until everything told so far is written.
+    /// Waits until everything told so far is written, and those who watch know it.
     pub async fn settled(&self) {
         let (asks, settled) = oneshot::channel();
         self.tell(TraceMessage::Settle(asks)).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +17,7 @@ use futures::stream::{self, Stream};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::problem::Problem;
 use super::service::Service;
 use super::session::{Session, Told};
 
@@ -55,16 +56,22 @@ pub(crate) fn stream(
     framing: Framing,
     first: Option<Bytes>,
     with: Streaming,
-) -> Response {
-    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let seen = last.and_then(|id| id.trim().parse::<usize>().ok());
-    // An id that the session never had is that of an earlier run.
-    let seen = seen.filter(|seen| *seen <= session.n_events());
+) -> Result<Response, Problem> {
+    let last = headers.get("last-event-id").filter(|id| !id.is_empty());
+    let number = |id: &HeaderValue| id.to_str().ok()?.trim().parse::<usize>().ok();
+    let seen = last.and_then(number);
+    let n_events = session.n_events();
+    if last.is_some() && seen.is_none_or(|seen| seen > n_events) {
+        let detail = format!(
+            "the session has {n_events} events so far: `Last-Event-ID` is of another session, or of an earlier run"
+        );
+        return Err(Problem::new(StatusCode::CONFLICT, detail));
+    }
     let from = seen.unwrap_or(0);
     let (behind, is_over) = session.events_from(from, 1);
     if is_over && behind.is_empty() && seen.is_some() {
         // This tells an `EventSource` not to come again.
-        return StatusCode::NO_CONTENT.into_response();
+        return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
@@ -72,7 +79,7 @@ pub(crate) fn stream(
     ];
     let first = first.filter(|_| seen.is_none());
     let frames = frames(session, from, framing, first, with);
-    (headers, Body::from_stream(frames)).into_response()
+    Ok((headers, Body::from_stream(frames)).into_response())
 }
 
 /// What a stream lasts with.

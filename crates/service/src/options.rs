@@ -20,6 +20,8 @@ pub struct ServiceOptions {
     pub cors_origin: Option<String>,
     /// Whether a session waits for a prompt at each user input but the first.
     pub waits_for_prompts: bool,
+    /// Whether it takes any prompt then, as the caller compares those that came.
+    pub takes_any_prompt: bool,
     /// The event of the timeline that is not told yet, nor anything below it: who looks at sessions moves it on. All is
     /// told without one.
     pub hold: Option<watch::Receiver<usize>>,
@@ -39,6 +41,7 @@ impl Default for ServiceOptions {
             token: None,
             cors_origin: None,
             waits_for_prompts: false,
+            takes_any_prompt: false,
             hold: None,
             fixed_time: None,
             n_threads: 0,

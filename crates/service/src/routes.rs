@@ -304,10 +304,9 @@ fn refusal(refused: &Refused, verb: &str) -> Problem {
             StatusCode::CONFLICT,
             format!("a session that is {status} can't {verb}"),
         ),
-        Refused::Unawaited => Problem::new(
-            StatusCode::CONFLICT,
-            "the script waits for no further prompt",
-        ),
+        Refused::Unscripted { .. } => {
+            Problem::new(StatusCode::CONFLICT, "this prompt is not the scripted one")
+        }
         Refused::Shown => Problem::new(
             StatusCode::CONFLICT,
             format!("a session that shows a run can't {verb}"),
@@ -354,8 +353,20 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
         let detail = format!("a prompt has {} KiB at most", LONGEST_PROMPT >> 10);
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    let told = session.prompt(&text, service.options.waits_for_prompts);
-    let told = told.map_err(|refused| refusal(&refused, "take a prompt"))?;
+    let told = session.prompt(&text, &sent.words(), &service.options);
+    let told = match told {
+        Ok(told) => told,
+        Err(refused) => {
+            let problem = refusal(&refused, "take a prompt");
+            let Refused::Unscripted { awaited_idx } = refused else {
+                return Err(problem);
+            };
+            let found = session.unscripted(&text, awaited_idx);
+            let notes = found.notes.clone();
+            service.found(found).await;
+            return Err(problem.with_errors(notes));
+        }
+    };
     service.tell(&session, told).await;
     let accepted = AcceptedPrompt {
         session_id: id,
@@ -384,13 +395,13 @@ async fn events(
 ) -> Answer<Response> {
     let session = service.session(&id)?;
     if !filter.is_given() {
-        return Ok(stream(
+        return stream(
             session,
             &headers,
             session_frame,
             None,
             streaming(service, busy, true),
-        ));
+        );
     }
     let time = |name: &str, text: &Option<String>| match text {
         None => Ok(None),
@@ -482,11 +493,12 @@ async fn info(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionInfo>>
 }
 
 /// Streams what a terminal would show of a session
-#[utoipa::path(get, path = "/sessions/{id}/pty", tag = "sessions", params(("id" = String, Path)),
+#[utoipa::path(get, path = "/sessions/{id}/pty", tag = "sessions",
+    params(("id" = String, Path), ("Last-Event-ID" = Option<String>, Header)),
     responses(
         (status = 200, description = "Server-sent events", content((StreamedEvent = "text/event-stream"))),
         (status = 204, description = "All was seen, and nothing more comes"),
-        (status = 404, body = ProblemDocument, content_type = "application/problem+json")))]
+        (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn pty(
     State(service): Shared,
     Id(id): Id,
@@ -496,13 +508,13 @@ async fn pty(
     let session = service.session(&id)?;
     let size = json!({"type": "terminal_resize", "cols": 80, "rows": 24});
     let first = Bytes::from(format!("event: pty\ndata: {size}\n\n"));
-    Ok(stream(
+    stream(
         session,
         &headers,
         terminal_frame,
         Some(first),
         streaming(service, busy, false),
-    ))
+    )
 }
 
 fn entries(items: Vec<Json>) -> Vec<Entry> {

@@ -10,7 +10,7 @@ use cuecard_timeline::model::{
     SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
-    Act, EventPart, PlayerKind, Points, PromptSegments, Schedule, block_text, parts,
+    Act, EventPart, ExpectedInput, PlayerKind, Points, PromptSegments, Schedule, block_text, parts,
 };
 use serde_json::json;
 
@@ -27,8 +27,8 @@ pub(crate) struct ServiceScript {
     pub(crate) timeline: Arc<Timeline>,
     /// What sessions tell, in order.
     pub(crate) steps: Vec<Step>,
-    /// For how many prompts it waits, if it does.
-    pub(crate) n_awaited: usize,
+    /// The prompts that it waits for, if it does.
+    pub(crate) awaited: Vec<ExpectedInput>,
     /// How many of them are history, which is there at once.
     pub(crate) n_history: usize,
     /// When what follows the history begins, in milliseconds.
@@ -94,7 +94,20 @@ impl ServiceScript {
             parts.flat_map(|part| {
                 let acts = acts_of(&timeline.events[part.event_idx].kind, part.part);
                 let start_ms = schedule.events[part.event_idx].start_ms;
-                acts.into_iter().map(move |act| Step {
+                let act_of = move |mut act: StepAct| {
+                    // The pieces of a response are told apart from those of the next one.
+                    if let StepAct::Tell(event) = &mut act
+                        && matches!(
+                            part.part,
+                            EventPart::Think { .. } | EventPart::Assistant { .. }
+                        )
+                        && matches!(event["type"].as_str(), Some("message" | "thought"))
+                    {
+                        event["response_id"] = json!(format!("response_{}", part.event_idx));
+                    }
+                    act
+                };
+                acts.into_iter().map(act_of).map(move |act| Step {
                     at_ms: part.at_ms,
                     place: StepPlace {
                         event_idx: part.event_idx,
@@ -210,9 +223,11 @@ impl ServiceScript {
         let n_prompts = prompts
             .filter(|step| matches!(step.act, StepAct::Prompt(_)))
             .count();
+        let inputs = (0..segments.live.len()).filter_map(|idx| segments.input(&timeline, idx));
+        // The first is the task itself.
+        let awaited = inputs.take(n_prompts).skip(1).map(ExpectedInput::of);
         let script = Self {
-            // The first is the task itself.
-            n_awaited: n_prompts.saturating_sub(1),
+            awaited: awaited.collect(),
             origin_ms,
             steps,
             n_history,

@@ -30,8 +30,6 @@ use super::shapes::{AcceptedTask, AgentChoice, Links, NewTask, prompt_text};
 const MOST_AGENTS: usize = 10;
 /// An agent has so many sessions.
 const COUNTS: std::ops::RangeInclusive<u32> = 1..=10;
-/// So many keys of requests that must not be done twice are remembered.
-const MOST_KEYS: usize = 10_000;
 
 pub(crate) struct Service {
     pub(crate) options: ServiceOptions,
@@ -48,8 +46,8 @@ pub(crate) struct Service {
     /// How many steps the first session has played.
     pub(crate) n_played: watch::Sender<usize>,
     played: Mutex<HashSet<usize>>,
-    /// Tasks by the keys of their requests, with what was asked.
-    keys: Mutex<HashMap<String, (Json, AcceptedTask)>>,
+    /// Tasks by the keys of their requests, with what was asked. A request with a key has it until its sessions are there.
+    keys: tokio::sync::Mutex<HashMap<String, (Json, AcceptedTask)>>,
     pub(crate) drafts: Mutex<BTreeMap<String, Json>>,
     n_drafts: AtomicU64,
 }
@@ -89,7 +87,7 @@ impl Service {
             n_sessions: AtomicU64::new(0),
             n_played: watch::Sender::new(0),
             played: Mutex::default(),
-            keys: Mutex::default(),
+            keys: Default::default(),
         }
     }
 
@@ -163,16 +161,24 @@ impl Service {
             return Err(Problem::new(StatusCode::CONFLICT, detail));
         }
         let asked = json!([task, scenario_name]);
-        if let Some(key) = &key
-            && let Some((earlier, accepted)) = lock(&self.keys).get(key)
-        {
-            return match *earlier == asked {
-                true => Ok(accepted.clone()),
-                false => Err(Problem::new(
-                    StatusCode::CONFLICT,
-                    "this `Idempotency-Key` was used for another request",
-                )),
-            };
+        let mut reserved = match key {
+            Some(key) => Some((self.keys.lock().await, key)),
+            None => None,
+        };
+        if let Some((keys, key)) = &mut reserved {
+            if keys.len() >= self.options.play.max_sessions {
+                // Sessions are bounded, and a key lasts as long as one of its own.
+                let is_there = |id: &String| self.session(id).is_ok();
+                keys.retain(|_, (_, accepted)| accepted.session_ids.iter().any(is_there));
+            }
+            match keys.get(key.as_str()) {
+                Some((earlier, accepted)) if *earlier == asked => return Ok(accepted.clone()),
+                Some(_) => {
+                    let detail = "this `Idempotency-Key` was used for another request";
+                    return Err(Problem::new(StatusCode::CONFLICT, detail));
+                }
+                None => {}
+            }
         }
         let Some(prompt) = prompt_text(&task.prompt) else {
             return Err(Problem::invalid(
@@ -197,21 +203,19 @@ impl Service {
                 COUNTS.end()
             )));
         }
-        let mut ids = Vec::new();
-        for agent in &agents {
-            for _ in 0..agent.count {
-                let info = TaskInfo {
-                    prompt: prompt.clone(),
-                    repo: task.repo.clone(),
-                    runtime: task.runtime.clone(),
-                    agent: json!({"type": agent.kind, "version": agent.version}),
-                    delivery: task.delivery.clone(),
-                    labels: task.labels.clone(),
-                    project_id: task.project_id.clone(),
-                };
-                ids.push(self.open(scenario_idx, info)?);
-            }
-        }
+        let each = agents
+            .iter()
+            .flat_map(|agent| std::iter::repeat_n(agent, agent.count as usize));
+        let tasks = each.map(|agent| TaskInfo {
+            prompt: prompt.clone(),
+            repo: task.repo.clone(),
+            runtime: task.runtime.clone(),
+            agent: json!({"type": agent.kind, "version": agent.version}),
+            delivery: task.delivery.clone(),
+            labels: task.labels.clone(),
+            project_id: task.project_id.clone(),
+        });
+        let ids = self.open(scenario_idx, tasks.collect())?;
         let at = |tail: &str| format!("/api/v1/sessions/{}{tail}", ids[0]);
         let accepted = AcceptedTask {
             links: Links {
@@ -222,11 +226,8 @@ impl Service {
             session_ids: ids,
             status: "queued".to_owned(),
         };
-        if let Some(key) = key {
-            let mut keys = lock(&self.keys);
-            if keys.len() < MOST_KEYS {
-                keys.insert(key, (asked, accepted.clone()));
-            }
+        if let Some((keys, key)) = &mut reserved {
+            keys.insert(std::mem::take(key), (asked, accepted.clone()));
         }
         Ok(accepted)
     }
@@ -255,38 +256,50 @@ impl Service {
         }
     }
 
-    fn open(self: &Arc<Self>, scenario_idx: usize, task: TaskInfo) -> Result<String, Problem> {
-        let script = self.scripts[scenario_idx].clone();
-        let session = self.add(Some((scenario_idx, script.clone())), task)?;
-        let id = session.id.to_string();
-        let (service, stop) = (self.clone(), self.stop.clone());
-        self.tasks.spawn(async move {
-            tokio::select! {
-                () = play(service, session, (scenario_idx, script)) => {}
-                () = stop.cancelled() => {}
-            }
-        });
-        Ok(id)
+    /// Starts a session for each task, and returns their ids.
+    fn open(
+        self: &Arc<Self>,
+        scenario_idx: usize,
+        tasks: Vec<TaskInfo>,
+    ) -> Result<Vec<String>, Problem> {
+        let script = (scenario_idx, self.scripts[scenario_idx].clone());
+        let sessions = self.add(Some(script.clone()), tasks)?;
+        let ids = sessions.iter().map(|session| session.id.to_string());
+        let ids = ids.collect();
+        for session in sessions {
+            let (service, script, stop) = (self.clone(), script.clone(), self.stop.clone());
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    () = play(service, session, script) => {}
+                    () = stop.cancelled() => {}
+                }
+            });
+        }
+        Ok(ids)
     }
 
-    /// Opens a session; one without a script shows a run that goes on elsewhere.
+    /// Adds a session for each task, or none if there is no room for all; those without a script show runs that go on
+    /// elsewhere.
     pub(crate) fn add(
         &self,
         script: Option<(usize, Arc<ServiceScript>)>,
-        task: TaskInfo,
-    ) -> Result<Arc<Session>, Problem> {
+        tasks: Vec<TaskInfo>,
+    ) -> Result<Vec<Arc<Session>>, Problem> {
         let mut sessions = lock(&self.sessions);
-        if sessions.len() >= self.options.play.max_sessions {
+        if sessions.len() + tasks.len() > self.options.play.max_sessions {
             let detail = format!("there are {} sessions already: delete some", sessions.len());
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail));
         }
-        let number = self.n_sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = format!("session-{number}").into();
         let now = || self.clock.timestamp(self.clock.now());
         let started = self.options.fixed_time.unwrap_or_else(now);
-        let session = Arc::new(Session::new(id, number, script, task, started));
-        sessions.insert(number, session.clone());
-        Ok(session)
+        let added = tasks.into_iter().map(|task| {
+            let number = self.n_sessions.fetch_add(1, Ordering::Relaxed) + 1;
+            let id = format!("session-{number}").into();
+            let session = Arc::new(Session::new(id, number, script.clone(), task, started));
+            sessions.insert(number, session.clone());
+            session
+        });
+        Ok(added.collect())
     }
 
     /// The session of an id.

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use cuecard_source::value::Json;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::SessionStatus;
+use cuecard_timeline::script::normalise;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::watch;
 
+use super::options::ServiceOptions;
 use super::script::{ServiceScript, StepPlace, is_final, message};
 
 /// No session tells more events: the prompts that clients send are bounded by that.
@@ -105,8 +108,11 @@ pub(crate) enum Refused {
     Over(&'static str),
     /// It tells no more events.
     Full,
-    /// The script waits for no prompt any more.
-    Unawaited,
+    /// The script waits for another prompt, or for none any more.
+    Unscripted {
+        /// The number of the prompt among those that the script waits for, from 0.
+        awaited_idx: usize,
+    },
     /// It shows a run that goes on elsewhere.
     Shown,
 }
@@ -322,11 +328,12 @@ impl Session {
         Ok(act(&mut state))
     }
 
-    /// A prompt of a client: it is told, or kept for a script that waits for it.
+    /// A prompt of a client, with its `words` for comparing: it is told, or kept for a script that waits for it.
     pub(crate) fn prompt(
         &self,
         text: &str,
-        is_waited_for: bool,
+        words: &str,
+        options: &ServiceOptions,
     ) -> Result<Option<Arc<Told>>, Refused> {
         let Some((_, script)) = &self.script else {
             return Err(Refused::Shown);
@@ -345,11 +352,18 @@ impl Session {
         if state.events.len() + state.prompts.len() >= MOST_EVENTS {
             return Err(Refused::Full);
         }
-        let told = match is_waited_for {
-            true if state.n_taken + state.prompts.len() >= script.n_awaited => {
-                return Err(Refused::Unawaited);
-            }
+        let told = match options.waits_for_prompts {
             true => {
+                let awaited_idx = state.n_taken + state.prompts.len();
+                let is_scripted = script.awaited.get(awaited_idx).is_some_and(|awaited| {
+                    let takes_any = awaited.is_keys
+                        || options.takes_any_prompt
+                        || script.timeline.server.any_prompt;
+                    takes_any || awaited.normal == normalise(words)
+                });
+                if !is_scripted {
+                    return Err(Refused::Unscripted { awaited_idx });
+                }
                 state.prompts.push_back(text.to_owned());
                 None
             }
@@ -357,6 +371,25 @@ impl Session {
         };
         self.n_prompts.send_modify(|count| *count += 1);
         Ok(told)
+    }
+
+    /// T-REST-03: a prompt that the script does not wait for.
+    pub(crate) fn unscripted(&self, text: &str, awaited_idx: usize) -> Diagnostic {
+        let message = format!("`{}` got a prompt that is not the scripted one", self.id);
+        let found = Diagnostic::error(codes::TIMELINE_REST_PROMPT, message);
+        let quoted = |text: &str| format!("{:?}", cut(text, 200));
+        let script = self.script.as_ref().map(|(_, script)| script);
+        let awaited = script.and_then(|script| Some((script, script.awaited.get(awaited_idx)?)));
+        let (found, expected) = match awaited {
+            Some((script, awaited)) => (
+                found.at(&script.timeline.source, awaited.span),
+                quoted(awaited.text.as_deref().unwrap_or_default()),
+            ),
+            None => (found, "no further prompt".to_owned()),
+        };
+        found
+            .with_note(format!("expected {expected}"))
+            .with_note(format!("arrived  {}", quoted(text)))
     }
 
     /// The next prompt that a script waits for.

@@ -169,7 +169,7 @@ pub(crate) struct SessionEvent {
     pub(crate) ts: String,
     /// Its number in the session, from 1; in a stream, the id of the event.
     pub(crate) id: u64,
-    /// The rest: `status`; `level`, `message`, `stream`; `role`, `content`; `thought`; `tool_name`, `tool_args`,
+    /// The rest: `status`; `level`, `message`, `stream`; `role`, `content`, `response_id`; `thought`; `tool_name`, `tool_args`,
     /// `tool_execution_id`; `tool_output`, `exit_code`; `file_path`, `lines_added`, `lines_removed`, `description`;
     /// `path`, `oldText`, `newText`, `truncated`.
     #[serde(flatten)]
@@ -316,6 +316,28 @@ impl NewPrompt {
             (Some(text), None) => Some(text),
             (None, Some(text)) => Some(text.to_owned()),
             _ => None,
+        }
+    }
+}
+
+impl NewPrompt {
+    /// Its text for comparing, as that of a scripted input: its text blocks, else the text of its first resource.
+    pub(crate) fn words(&self) -> String {
+        let Json::Array(blocks) = &self.prompt else {
+            return self.text().unwrap_or_default();
+        };
+        let texts: Vec<&str> = blocks
+            .iter()
+            .filter_map(|block| block["text"].as_str())
+            .collect();
+        let resource = || {
+            blocks
+                .iter()
+                .find_map(|block| block["resource"]["text"].as_str())
+        };
+        match texts.is_empty() {
+            true => resource().unwrap_or_default().to_owned(),
+            false => texts.join("\n"),
         }
     }
 }

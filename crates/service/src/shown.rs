@@ -29,7 +29,7 @@ impl RunningService {
             labels: Value::Null,
             project_id: None,
         };
-        let session = self.service.add(None, task).ok()?;
+        let session = self.service.add(None, vec![task]).ok()?.pop()?;
         let _ = session.become_status(SessionStatus::Queued);
         let _ = session.become_status(SessionStatus::Running);
         Some(ShownSession(session))

@@ -232,8 +232,20 @@ async fn whoever_comes_late_or_again_gets_what_is_missing_and_nothing_twice() {
     );
     let (_, whole) = served.stream("session-1", None).await;
     assert_eq!(whole.len(), 14);
-    // An id of an earlier run of the service hides nothing.
-    assert_eq!(served.stream("session-1", Some(500)).await.1, whole);
+    // An id that the session never had is of an earlier run of the service.
+    assert_eq!(
+        served.stream("session-1", Some(15)).await.0,
+        StatusCode::CONFLICT
+    );
+    for (id, status) in [
+        ("last", StatusCode::CONFLICT),
+        ("-1", StatusCode::CONFLICT),
+        ("", StatusCode::OK),
+    ] {
+        let request = Request::builder().uri("/api/v1/sessions/session-1/events");
+        let request = request.header("last-event-id", id);
+        assert_eq!(served.send(request, String::new()).await.0, status, "{id}");
+    }
     for reader in readers {
         let (from, (status, frames)) = reader.await.expect("it reads");
         assert_eq!(frames, whole[from.min(14)..], "from {from}");
@@ -367,6 +379,88 @@ async fn a_task_is_chosen_by_its_prompt_and_done_once_for_a_key() {
     assert_eq!(served.send(request, body).await.0, StatusCode::CONFLICT);
     let verdict = served.running.stop().await;
     assert!(!verdict.passed, "no scenario had the prompt");
+}
+
+#[tokio::test]
+async fn a_session_that_waits_takes_the_scripted_prompt_only() {
+    for takes_any in [false, true] {
+        let served = Served::with(FIX, |options| {
+            options.waits_for_prompts = true;
+            options.play.any_prompt = takes_any;
+        })
+        .await;
+        served.task("Fix the test").await;
+        let path = "/sessions/session-1/prompt";
+        let prompt = async |text: &str| {
+            let (status, problem) = served.ask("POST", path, json!({"message": text})).await;
+            (status, problem["errors"].clone())
+        };
+        let other = prompt("Thank you").await;
+        if takes_any {
+            assert_eq!(other.0, StatusCode::ACCEPTED);
+            assert!(served.running.stop().await.passed);
+            continue;
+        }
+        let why = json!([r#"expected "Thanks""#, r#"arrived  "Thank you""#]);
+        assert_eq!(other, (StatusCode::CONFLICT, why));
+        let image = json!({"prompt": [{"type": "text", "text": " thanks"}, {"type": "image"}]});
+        assert_eq!(
+            served.ask("POST", path, image).await.0,
+            StatusCode::ACCEPTED
+        );
+        served.told("session-1").await;
+        let verdict = served.running.stop().await;
+        let codes: Vec<_> = verdict
+            .findings
+            .iter()
+            .map(|found| found.code.name())
+            .collect();
+        assert!(!verdict.passed, "{codes:?}");
+        assert_eq!(codes, ["T-REST-03"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_with_one_key_at_once_start_one_session() {
+    let served = Arc::new(Served::with(FIX, |options| options.play.max_sessions = 3).await);
+    let keyed = |served: &Arc<Served>, key: &str, count: u32| {
+        let request = Request::builder().method("POST").uri("/api/v1/tasks");
+        let request = request.header("idempotency-key", key);
+        let agents = json!([{"type": "x", "count": count}]);
+        let body = json!({"prompt": "Fix the test", "agents": agents}).to_string();
+        let served = served.clone();
+        async move { served.send(request, body).await }
+    };
+    let tasks: Vec<_> = (0..50)
+        .map(|_| tokio::spawn(keyed(&served, "k", 2)))
+        .collect();
+    let mut answers = Vec::new();
+    for task in tasks {
+        answers.push(task.await.expect("an answer"));
+    }
+    assert!(
+        answers.iter().all(|answer| *answer == answers[0]),
+        "{answers:?}"
+    );
+    // All of a task's sessions, or none.
+    let full = StatusCode::TOO_MANY_REQUESTS;
+    assert_eq!(keyed(&served, "two", 2).await.0, full);
+    assert_eq!(keyed(&served, "one", 1).await.0, StatusCode::CREATED);
+    assert_eq!(served.running.service.n_sessions(), 3);
+    // The key lasts as long as its sessions.
+    let delete = async |id: &str| {
+        let path = format!("/sessions/{id}");
+        served.ask("DELETE", &path, Json::Null).await.0
+    };
+    assert_eq!(delete("session-1").await, StatusCode::NO_CONTENT);
+    assert_eq!(keyed(&served, "k", 2).await, answers[0]);
+    for number in 3..20 {
+        delete(&format!("session-{number}")).await;
+        let key = number.to_string();
+        assert_eq!(keyed(&served, &key, 1).await.0, StatusCode::CREATED);
+        assert_eq!(keyed(&served, &key, 1).await.0, StatusCode::CREATED);
+        assert_eq!(keyed(&served, "k", 2).await, answers[0]);
+    }
 }
 
 #[tokio::test]

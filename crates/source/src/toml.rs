@@ -84,7 +84,7 @@ fn node(value: Spanned<DeValue<'_>>, errors: &mut Vec<TomlError>) -> Node {
             None => refuse("this number is too large", "write a smaller one"),
         },
         DeValue::Float(float) => match float.as_str().parse::<f64>() {
-            Ok(number) if number.is_finite() => NodeKind::Number(number.to_string()),
+            Ok(number) if number.is_finite() => NodeKind::Number(format!("{number:?}")),
             _ => refuse(
                 "nothing in a config is infinite or no number",
                 "write a number",

@@ -67,7 +67,9 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
             let diagnostic = reader.error(reader.format().path, span, message);
             diagnostic.pointer = Some(pointer.to_owned());
             let rest = text.trim().trim_start_matches('.');
-            diagnostic.help = Some(if starts_at_result {
+            diagnostic.help = Some(if let Some(quoted) = with_quotes(text, at) {
+                format!("a name with a `-` needs brackets and quotes: {quoted}")
+            } else if starts_at_result {
                 "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]"
                     .to_owned()
             } else if rest.is_empty() {
@@ -82,6 +84,19 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
             None
         }
     }
+}
+
+/// The path with the name in brackets that breaks off at `at`, because it has a `-`.
+fn with_quotes(path: &str, at: usize) -> Option<String> {
+    let is_part = |character: char| character.is_alphanumeric() || "_-".contains(character);
+    let rest = path[at..].strip_prefix('-')?;
+    let (before, first) = path[..at].rsplit_once('.')?;
+    let end = rest
+        .find(|character| !is_part(character))
+        .unwrap_or(rest.len());
+    let (rest, after) = rest.split_at(end);
+    let is_name = !first.is_empty() && first.chars().all(is_part);
+    is_name.then(|| format!("{before}[\"{first}-{rest}\"]{after}"))
 }
 
 /// The part of a path that stands before its first wildcard, filter or slice.

@@ -6,11 +6,13 @@
 
 mod agent;
 mod cast;
+mod charset;
 pub mod control;
 mod normalise;
 mod picture;
 mod recording;
 mod screen;
+mod style;
 mod terminal;
 mod viewer;
 
@@ -19,5 +21,6 @@ pub use normalise::{Places, normalised};
 pub use picture::{Snapshot, png, svg};
 pub use recording::Recording;
 pub use screen::Screen;
+pub use style::style_text;
 pub use terminal::{MAX_SETTLE, SharedScreen, Terminal};
 pub use viewer::{View, ViewEvent, Viewer, ViewerKey};

@@ -17,37 +17,42 @@ pub struct Places<'a> {
     pub temporary: &'a Path,
 }
 
-/// What is replaced by what, in this order.
-const REPLACED: &[(&str, &str)] = &[
+/// What is replaced by what, in this order; first its name among the built-in replacements.
+const REPLACED: &[(&str, &str, &str)] = &[
     (
+        "timestamp",
         r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?",
         "[TIMESTAMP]",
     ),
     (
+        "uuid",
         r"(\b|_)[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
         "${1}[UUID]",
     ),
     (
+        "time",
         // No line and column behind the name of a file.
         r"(^|[^\w:.])\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[AaPp][Mm]\b|\b)",
         "$1[TIME]",
     ),
     (
+        "port",
         r"((?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])):\d{1,5}\b",
         "$1:[PORT]",
     ),
-    (r"(?i)\b(port)([ =:]+)\d{1,5}\b", "$1$2[PORT]"),
-    (r"(?i)\b(pg?id)([ =:]+)\d+\b", "$1$2[PID]"),
+    ("port", r"(?i)\b(port)([ =:]+)\d{1,5}\b", "$1$2[PORT]"),
+    ("pid", r"(?i)\b(pg?id)([ =:]+)\d+\b", "$1$2[PID]"),
     (
+        "duration",
         r"\b\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h|min|sec| ns| µs| ms| s| min| sec| seconds?| minutes?| hours?)\b(?: \d+(?:\.\d+)?(?:ms|s|m|min)\b)*",
         "[DURATION]",
     ),
 ];
 
-static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+static PATTERNS: LazyLock<Vec<(&str, Regex, &str)>> = LazyLock::new(|| {
     let compiled = REPLACED.iter();
     compiled
-        .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, *with)))
+        .filter_map(|(name, pattern, with)| Some((*name, Regex::new(pattern).ok()?, *with)))
         .collect()
 });
 
@@ -57,6 +62,10 @@ static HASH: LazyLock<Option<Regex>> =
 /// `text` as it is compared: without trailing white space, and with words for what differs from run to run.
 pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> String {
     let mut text = text.to_owned();
+    let is_replaced = |name: &str| {
+        let kept = config.builtin.as_ref();
+        kept.is_none_or(|kept| kept.iter().any(|kept| kept == name))
+    };
     let mut named = [
         (places.workspace, "[WORKSPACE]"),
         (places.home, "[HOME]"),
@@ -66,14 +75,14 @@ pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> St
     named.sort_by_key(|(path, _)| std::cmp::Reverse(path.as_os_str().len()));
     for (path, name) in named {
         let path = path.to_string_lossy();
-        if path.len() > 1 {
+        if path.len() > 1 && is_replaced("paths") {
             text = without_path(&text, &path, name);
         }
     }
-    for (pattern, with) in &*PATTERNS {
+    for (_, pattern, with) in PATTERNS.iter().filter(|(name, ..)| is_replaced(name)) {
         text = pattern.replace_all(&text, *with).into_owned();
     }
-    if let Some(hash) = &*HASH {
+    if let Some(hash) = HASH.as_ref().filter(|_| is_replaced("hash")) {
         // A word or a number is no hash.
         let replaced = |found: &Captures<'_>| match &found[0] {
             short if short.len() < 40 && !short.contains(|c: char| c.is_ascii_digit()) => {
@@ -86,7 +95,9 @@ pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> St
         };
         text = hash.replace_all(&text, replaced).into_owned();
     }
-    text = text.chars().map(still).collect();
+    if is_replaced("spinner") {
+        text = text.chars().map(still).collect();
+    }
     for replacement in &config.normalize {
         let with = replacement.with.as_str();
         text = replacement.pattern.replace_all(&text, with).into_owned();
@@ -129,12 +140,16 @@ mod tests {
     use super::*;
 
     fn normal(text: &str) -> String {
+        normal_with(text, &TerminalConfig::default())
+    }
+
+    fn normal_with(text: &str, config: &TerminalConfig) -> String {
         let places = Places {
             workspace: Path::new("/tmp/run-x1/work"),
             home: Path::new("/tmp/run-x1"),
             temporary: Path::new("/tmp"),
         };
-        normalised(text, &TerminalConfig::default(), places)
+        normalised(text, config, places)
     }
 
     #[test]
@@ -167,6 +182,28 @@ mod tests {
             ("  a  \n\nb \n\n", "  a\n\nb"),
         ] {
             assert_eq!(normal(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn built_in_replacements_can_be_turned_off() {
+        let text = "took 300 ms in /tmp, 1a2b3c4 ⠙ at 6:03 pm";
+        for (kept, wanted) in [
+            (&[][..], text),
+            (
+                &["paths", "spinner"],
+                "took 300 ms in [TMP], 1a2b3c4 * at 6:03 pm",
+            ),
+            (
+                &["duration", "hash"],
+                "took [DURATION] in /tmp, [HASH] ⠙ at 6:03 pm",
+            ),
+        ] {
+            let config = TerminalConfig {
+                builtin: Some(kept.iter().map(|name| (*name).to_owned()).collect()),
+                ..TerminalConfig::default()
+            };
+            assert_eq!(normal_with(text, &config), wanted);
         }
     }
 

@@ -119,6 +119,10 @@ impl Look {
 pub struct Snapshot(vt100::Screen);
 
 impl Snapshot {
+    pub(crate) fn cells(&self) -> &vt100::Screen {
+        &self.0
+    }
+
     /// Columns and rows.
     pub fn size(&self) -> (u16, u16) {
         let (rows, columns) = self.0.size();

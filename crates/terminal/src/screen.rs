@@ -6,6 +6,8 @@ use cuecard_timeline::model::TerminalConfig;
 use cuecard_timeline::model::keys::KeyModes;
 use vt100::{Callbacks, Parser};
 
+use crate::charset::Charset;
+
 /// So many lines above the screen are kept unless the config says otherwise.
 const SCROLLBACK: usize = 10_000;
 /// No more are kept, whatever it says.
@@ -14,6 +16,7 @@ const MAX_SCROLLBACK: usize = 100_000;
 /// A screen, and the lines that were scrolled off it.
 pub struct Screen {
     parser: Parser<Replies>,
+    charset: Charset,
     draws_boxes: bool,
 }
 
@@ -76,13 +79,15 @@ impl Screen {
         let (rows, columns) = (at_least_one(config.height), at_least_one(config.width));
         Self {
             parser: Parser::new_with_callbacks(rows, columns, scrollback, Replies::default()),
+            charset: Charset::default(),
             draws_boxes: config.unicode_box_chars,
         }
     }
 
     /// Draws what the program has printed; what the terminal answers to it.
     pub fn print(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.parser.process(bytes);
+        let plain = self.charset.plain(bytes);
+        self.parser.process(&plain);
         std::mem::take(&mut self.parser.callbacks_mut().0)
     }
 
@@ -201,6 +206,13 @@ mod tests {
         let wanted: Vec<String> = (0..20).map(|nth| format!("line {nth} and more")).collect();
         assert_eq!(lines, wanted);
         assert_eq!(screen.rows(), ["line 19 an", "d more", ""]);
+    }
+
+    #[test]
+    fn lines_are_drawn_and_hidden_text_is_not() {
+        let mut screen = screen(12, 2);
+        screen.print(b"\x1b(0lqk\x1b(B lqk\r\nno \x1b[8msecret\x1b[0m!");
+        assert_eq!(screen.rows(), ["┌─┐ lqk", "no       !"]);
     }
 
     #[test]

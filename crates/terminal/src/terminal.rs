@@ -184,15 +184,18 @@ impl Terminal {
         end
     }
 
-    /// Ends the program if it still runs: its terminal is gone, and after `grace` it is killed.
-    pub async fn close(&mut self, grace: Duration) -> CommandEnd {
+    /// Ends the program if it still runs: its terminal is gone, and after `grace` it is killed. How it ended, and whether it
+    /// had to be killed.
+    pub async fn close(&mut self, grace: Duration) -> (CommandEnd, bool) {
+        let mut is_killed = false;
         if self.end().is_none() {
             self.group.hang_up();
-            if tokio::time::timeout(grace, self.ended()).await.is_err() {
+            is_killed = tokio::time::timeout(grace, self.ended()).await.is_err();
+            if is_killed {
                 self.group.signal_kill();
             }
         }
-        self.ended().await
+        (self.ended().await, is_killed)
     }
 }
 

@@ -9,9 +9,12 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Paragraph, Widget};
+use ratatui::widgets::{Block, Paragraph, Widget, Wrap};
 
 use crate::screen::Screen;
+
+/// The columns before what happened: when, and whether it was as it should be.
+const HEADING: usize = 10;
 
 /// What is shown.
 pub struct View<'a> {
@@ -147,7 +150,7 @@ impl View<'_> {
             }
             false => {
                 let [left, right] =
-                    Layout::vertical([Constraint::Max(rows + 2), Constraint::Min(4)]).areas(body);
+                    Layout::vertical([Constraint::Max(rows + 2), Constraint::Min(8)]).areas(body);
                 (left, right)
             }
         };
@@ -162,6 +165,22 @@ impl View<'_> {
         ));
         let inside = frame.inner(right);
         frame.render(right, buffer);
+        // What doesn't fit into its line stands below the list as a whole.
+        let chosen = self.events.get(self.position);
+        let whole = Line::from(chosen.map_or("", |event| &event.what));
+        let width = usize::from(inside.width).max(1);
+        let n_rows = match whole.width() + HEADING > width {
+            // Words that are not broken take more room.
+            true => (whole.width() / width + 2).min(usize::from(inside.height / 2)),
+            false => 0,
+        };
+        let [inside, below] = Layout::vertical([
+            Constraint::Min(1),
+            Constraint::Length(u16::try_from(n_rows).unwrap_or(0)),
+        ])
+        .areas(inside);
+        let whole = Paragraph::new(whole).wrap(Wrap { trim: false });
+        whole.style(Modifier::BOLD).render(below, buffer);
         let height = usize::from(inside.height).max(1);
         let first = self.position.saturating_sub(height / 2);
         let first = first.min(self.events.len().saturating_sub(height));
@@ -245,15 +264,26 @@ mod tests {
     use super::*;
 
     fn shown(width: u16, height: u16, position: usize) -> String {
+        shown_beside((20, 3), width, height, position)
+    }
+
+    fn shown_beside(screen: (u16, u16), width: u16, height: u16, position: usize) -> String {
         let mut screen = Screen::new(&TerminalConfig {
-            width: 20,
-            height: 3,
+            width: screen.0,
+            height: screen.1,
             ..TerminalConfig::default()
         });
         screen.print("\x1b[31mred\x1b[0m 日本".as_bytes());
         let events = (0..30).map(|nth| ViewEvent {
             at: Duration::from_millis(nth * 100),
-            what: format!("event {nth}"),
+            what: match nth {
+                5 => "event 5 is longer than its line".to_owned(),
+                6 => format!(
+                    "assertion text.contains[0] fail: {:?}",
+                    "word ".repeat(30) + "end"
+                ),
+                nth => format!("event {nth}"),
+            },
             holds: (nth == 3).then_some(false),
         });
         let view = View {
@@ -290,6 +320,14 @@ mod tests {
             !first.contains("of 30") && narrow.contains("event 29"),
             "{narrow}"
         );
+        // What is cut in its line stands below as a whole.
+        let below = shown(20, 16, 5);
+        assert!(
+            below.contains("event 5 is longer") && below.contains("than its line"),
+            "{below}"
+        );
+        let expected = shown_beside((80, 24), 110, 30, 6);
+        assert!(expected.contains("word end\""), "{expected}");
         // Too little room is no reason to fail.
         shown(5, 4, 0);
     }

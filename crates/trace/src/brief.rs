@@ -88,7 +88,8 @@ impl Event {
             EventData::Permission(permission) => as_text(&permission.outcome),
             EventData::Log(log) => format!("{}: {}", log.level, log.message).into(),
             EventData::Assertion(assertion) => {
-                format!("{} {}", assertion.id, assertion.status).into()
+                let (id, status) = (&assertion.id, &assertion.status);
+                format!("{id} {status}: {}", as_text(&assertion.observed)).into()
             }
             EventData::StepStarted(step) => step.description.as_deref().unwrap_or_default().into(),
             EventData::StepFinished(step) => match &step.error {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use cuecard_source::matching::changed_lines;
 use ignore::{DirEntry, WalkBuilder};
 
-/// So many files are looked at; what is beyond is not.
+/// So many files and folders are looked at, in their order; what is beyond is not.
 const MAX_FILES: usize = 10_000;
 /// Lines are counted in files up to this size, in bytes.
 const MAX_LENGTH: u64 = 256 << 10;
@@ -28,8 +28,9 @@ pub struct FileChange {
 }
 
 /// What lies in a folder by path, without version control: what stands in each file, or how long it is and a hash of it if that
-/// is much or no text, and where links lead. Of what is very long, only the length counts.
-pub fn contents(root: &Path) -> Vec<(String, String)> {
+/// is much or no text, and where links lead. Of what is very long, only the length counts. Beside it the first path that was
+/// not looked at, as there is too much.
+pub fn contents(root: &Path) -> (Vec<(String, String)>, Option<String>) {
     let content = |file: &DirEntry| {
         let kind = file.file_type();
         if kind.is_some_and(|kind| kind.is_symlink()) {
@@ -49,30 +50,26 @@ pub fn contents(root: &Path) -> Vec<(String, String)> {
             _ => format!("{length} bytes, hash {}", hasher.finish()),
         }
     };
-    let mut contents: Vec<_> = entries(root)
-        .map(|(path, file)| (path, content(&file)))
-        .collect();
-    contents.sort();
-    contents
+    let (entries, beyond) = entries(root);
+    let contents = entries
+        .into_iter()
+        .map(|(path, file)| (path, content(&file)));
+    (contents.collect(), beyond)
 }
 
-/// The files below a folder that are looked at, with their relative paths.
-fn files(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
-    let is_file = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
-    entries(root).filter(move |(_, entry)| is_file(entry))
-}
-
-/// All that lies below a folder, without version control.
-fn entries(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
+/// What lies below a folder, without version control, in the order of [`Path`]; and the first path that is too much.
+fn entries(root: &Path) -> (Vec<(String, DirEntry)>, Option<String>) {
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false)
-        .filter_entry(|entry| entry.file_name() != ".git");
-    let entries = walk.build().flatten();
-    entries.take(MAX_FILES).map(move |entry| {
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_name(Ord::cmp);
+    let mut entries = walk.build().flatten().map(|entry| {
         let relative = entry.path().strip_prefix(root);
         let path = relative.unwrap_or(entry.path()).to_string_lossy();
-        (path.replace('\\', "/"), entry)
-    })
+        (path.into_owned(), entry)
+    });
+    let looked_at = entries.by_ref().take(MAX_FILES).collect();
+    (looked_at, entries.next().map(|(path, _)| path))
 }
 
 /// A folder whose changes are followed. Version control and what is beyond the bounds does not count.
@@ -80,6 +77,8 @@ fn entries(root: &Path) -> impl Iterator<Item = (String, DirEntry)> + '_ {
 pub struct FolderChanges {
     root: PathBuf,
     files: BTreeMap<String, SeenFile>,
+    /// The first path that was not looked at, as there is too much.
+    beyond: Option<String>,
 }
 
 #[derive(Debug)]
@@ -117,9 +116,20 @@ impl FolderChanges {
         let mut folder = Self {
             root: root.to_owned(),
             files: BTreeMap::new(),
+            beyond: None,
         };
         folder.take();
         folder
+    }
+
+    /// The files that were there at the last look, relative to the folder.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        self.files.keys()
+    }
+
+    /// The path from which on nothing was compared in the last look, as there is too much.
+    pub fn beyond(&self) -> Option<&str> {
+        self.beyond.as_deref()
     }
 
     /// What has changed since the last look, by path. A file whose content is the same has not.
@@ -127,7 +137,18 @@ impl FolderChanges {
         let mut before = std::mem::take(&mut self.files);
         let mut changes = Vec::new();
         let mut kept = 0;
-        for (path, entry) in files(&self.root) {
+        let (entries, beyond) = entries(&self.root);
+        let before_it = std::mem::replace(&mut self.beyond, beyond);
+        let bounds = [before_it, self.beyond.clone()];
+        // What was looked at only once may be as it was.
+        let is_compared = |path: &str| {
+            let mut bounds = bounds.iter().flatten();
+            bounds.all(|bound| Path::new(path) < Path::new(bound))
+        };
+        for (path, entry) in entries {
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                continue;
+            }
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
@@ -141,7 +162,7 @@ impl FolderChanges {
                     let is_same = old
                         .as_ref()
                         .is_some_and(|old| old.text.is_some() && old.text == text);
-                    if !is_same {
+                    if !is_same && is_compared(&path) {
                         let old = old.map_or(Some(String::new()), |old| old.text);
                         changes.push(change(path.clone(), old.as_deref(), text.as_deref()));
                     }
@@ -151,7 +172,7 @@ impl FolderChanges {
             kept += file.text.as_ref().map_or(0, |text| text.len() as u64);
             self.files.insert(path, file);
         }
-        let gone = before.into_iter();
+        let gone = before.into_iter().filter(|(path, _)| is_compared(path));
         changes.extend(gone.map(|(path, old)| change(path, old.text.as_deref(), Some(""))));
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         changes
@@ -224,6 +245,30 @@ mod tests {
         fs::write(&file, format!("{long}more\n")).unwrap();
         let told: Vec<String> = changes.take().iter().map(told).collect();
         assert_eq!(told, ["long.txt +0 -0"]);
+    }
+
+    /// Which files are looked at follows from their names, and a bound that moves makes no changes.
+    #[test]
+    fn what_is_too_much_is_left_out_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |number: usize| folder.path().join(format!("{number:05}"));
+        for number in 0..MAX_FILES + 500 {
+            fs::write(file(number), "one\n").unwrap();
+        }
+        let mut changes = FolderChanges::new(folder.path());
+        // The folder itself is the first.
+        let beyond = format!("{:05}", MAX_FILES - 1);
+        assert_eq!(changes.beyond(), Some(beyond.as_str()));
+        assert_eq!(contents(folder.path()).1, Some(beyond));
+        fs::write(file(MAX_FILES + 3), "two\n").unwrap();
+        fs::write(folder.path().join("00000-new"), "new\n").unwrap();
+        let told = |changes: &mut FolderChanges| -> Vec<String> {
+            changes.take().iter().map(self::told).collect()
+        };
+        assert_eq!(told(&mut changes), ["00000-new +1 -0"]);
+        fs::remove_file(file(0)).unwrap();
+        fs::remove_file(file(1)).unwrap();
+        assert_eq!(told(&mut changes), ["00000 +0 -1", "00001 +0 -1"]);
     }
 
     fn told(change: &FileChange) -> String {

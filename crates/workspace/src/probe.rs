@@ -10,7 +10,7 @@ use cuecard_source::value::{Json, cut};
 use cuecard_source::yaml;
 use regex::Regex;
 
-use super::search::{Limits, glob};
+use super::search::any_match;
 use cuecard_runtime::text_file::io_reason;
 
 /// Larger files are not looked into, in bytes.
@@ -36,12 +36,15 @@ impl ProbeResult {
     }
 }
 
-/// Whether a path or glob below `root` has a match: a file, a folder or a link.
+/// Whether a path or glob below `root` has a match: a file, a folder or a link; with a `/` at its end, a folder.
 pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
     if !pattern.contains(['*', '?', '[', '{']) {
         return match inside(root, pattern) {
             Err(refusal) => ProbeResult::new(false, refusal),
             Ok(path) => match fs::symlink_metadata(&path) {
+                Ok(_) if pattern.ends_with('/') && !path.is_dir() => {
+                    ProbeResult::new(false, format!("`{pattern}` is not a folder"))
+                }
                 Ok(_) => ProbeResult::new(true, format!("`{pattern}` exists")),
                 Err(error) => {
                     ProbeResult::new(false, format!("`{pattern}`: {}", io_reason(&error)))
@@ -55,15 +58,9 @@ pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
             return ProbeResult::new(false, format!("the workspace: {}", io_reason(&error)));
         }
     };
-    let limits = Limits {
-        results: 1,
-        ..Limits::default()
-    };
-    match glob(&root, pattern, &limits) {
-        Ok(found) if found.count > 0 => {
-            ProbeResult::new(true, format!("`{pattern}` matches {} files", found.count))
-        }
-        Ok(_) => ProbeResult::new(false, format!("nothing matches `{pattern}`")),
+    match any_match(&root, pattern) {
+        Ok(true) => ProbeResult::new(true, format!("`{pattern}` has a match")),
+        Ok(false) => ProbeResult::new(false, format!("nothing matches `{pattern}`")),
         Err(error) => ProbeResult::new(false, error.to_string()),
     }
 }
@@ -227,11 +224,13 @@ mod tests {
     fn files_folders_and_globs_exist() {
         let folder = workspace();
         let root = folder.path();
-        for pattern in ["src", "src/a.rs", "src/*.rs", "**/*.rs", "./a.json"] {
+        for pattern in [
+            "src", "src/", "src/a.rs", "src/*.rs", "**/*.rs", "./a.json", "s*", "*/",
+        ] {
             assert!(exists(root, pattern).holds, "{pattern}");
             assert!(!is_absent(root, pattern).holds, "{pattern}");
         }
-        for pattern in ["b", "src/*.py", "src/a.rs/x"] {
+        for pattern in ["b", "src/*.py", "src/a.rs/x", "a.json/", "a.*/", "src/*/"] {
             assert!(!exists(root, pattern).holds, "{pattern}");
             assert!(is_absent(root, pattern).holds, "{pattern}");
         }

@@ -180,18 +180,17 @@ impl Agent {
             Err(refused) => return self.answer(&id, Err(refused), &params).await,
         };
         let agent = self.clone();
+        let live = script.1.segments.live.first();
+        let unopened = live.filter(|segment| segment.input.is_none()).cloned();
+        // A prompt that comes meanwhile is for the next one, and waits.
+        session.state().next_segment = usize::from(unopened.is_some());
+        let playing = session.playing.clone().lock_owned().await;
         self.turns.spawn(async move {
+            let _playing = playing;
             agent.tell_history(&session, script.clone()).await;
             let answer = agent.opened(&session, false);
             agent.peer.answer(&id, &Ok(answer)).await;
-            let unopened = script
-                .1
-                .segments
-                .live
-                .first()
-                .filter(|segment| segment.input.is_none());
-            if let Some(segment) = unopened.cloned() {
-                session.state().next_segment = 1;
+            if let Some(segment) = unopened {
                 let cancel = agent.stop.child_token();
                 let mut turn = Turn::new(
                     agent.clone(),

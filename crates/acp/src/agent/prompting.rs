@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::Json;
 use cuecard_timeline::model::{BlockKind, EventKind, UserInput};
 use cuecard_timeline::script::{Wanted, normalise};
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Agent, invalid};
+use super::Agent;
 use crate::found::{Refused, differs, shown};
 use crate::peer::Answer;
 use crate::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
@@ -35,9 +35,7 @@ impl Agent {
     /// Finds the segment that a prompt opens.
     async fn begin(self: &Arc<Self>, params: &Json) -> Result<Begun, Refused> {
         let session = self.of_session(params)?;
-        let blocks = params["prompt"]
-            .as_array()
-            .ok_or_else(|| invalid("`prompt` must be a list of blocks"))?;
+        let blocks = params["prompt"].as_array().map_or(&[][..], Vec::as_slice);
         self.check_blocks(blocks)?;
         if session.state().turn.is_some() {
             return Err(Refused::unexpected(
@@ -113,16 +111,9 @@ impl Agent {
     fn check_blocks(&self, blocks: &[Json]) -> Result<(), Refused> {
         for block in blocks {
             let (kind, needs) = match block["type"].as_str() {
-                Some("text" | "resource_link") => continue,
                 Some(kind @ ("image" | "audio")) => (kind, kind),
                 Some("resource") => ("resource", "embeddedContext"),
-                other => {
-                    let other = other.unwrap_or("none");
-                    return Err(invalid(&format!(
-                        "unknown type of a block: `{}`",
-                        cut(other, 40)
-                    )));
-                }
+                _ => continue,
             };
             if !self.can(&format!("/promptCapabilities/{needs}")) {
                 let message = format!(
@@ -199,6 +190,8 @@ impl Agent {
             segment_idx,
             cancel,
         } = begun;
+        // After what a loaded session does by itself.
+        let _playing = session.playing.clone().lock_owned().await;
         if !script.1.loads_sessions() {
             self.tell_history(&session, script.clone()).await;
         }
@@ -264,8 +257,14 @@ impl Agent {
         }
         let mut answers = std::mem::take(&mut session.state().answers);
         let judged = (&*script.1, segment.events);
-        self.telling.judge(&session.id, &mut answers, judged).await;
+        self.telling
+            .judge(&session.id, &mut answers, judged, None)
+            .await;
         session.state().answers = answers;
+        if self.options.lead.is_some() {
+            // The run learns what was judged before the client goes on.
+            self.telling.settled().await;
+        }
         self.peer.answer(&id, &answer).await;
         let report = TurnReport {
             session: session.id.to_string(),

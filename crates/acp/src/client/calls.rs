@@ -8,10 +8,10 @@ use cuecard_timeline::model::{ToolExecutionKind, ToolStatus, ToolUse};
 use cuecard_timeline::script::result_difference;
 
 use super::compare::{Comparing, Difference, SHOWN, kind_of, quoted};
-use super::effects::replaced;
 use super::expected::WantedEdit;
 use super::seen::{Came, SeenCall, SeenItem};
 use crate::found::shown;
+use crate::script::file_effect::{FileEffect, replaced};
 use crate::script::lacks;
 use crate::script::updates::absolute;
 
@@ -38,7 +38,8 @@ impl Comparing<'_> {
             let message = format!("the call `{}` has another input", cut(title, 80));
             found.push(of_call(message, vec![why]));
         }
-        if let Some((path, effect)) = self.effect_of_call(wanted) {
+        if let Some((path, effect)) = FileEffect::of_call(wanted) {
+            let path = absolute(path, self.folder);
             let differs = |diff: &&Json| {
                 let text = |key: &str| diff[key].as_str();
                 let of_path = text("path").map(|told| absolute(told, self.folder));
@@ -93,6 +94,16 @@ impl Comparing<'_> {
                     found.push(unfinished);
                     return (found, true);
                 }
+            }
+            // Those of a history are not of this session.
+            let is_in_turn = !self.prompt.0.is_empty();
+            let is_unknown = |id: &&String| is_in_turn && (self.printed)(id).is_none();
+            if let Some(id) = came.terminals.iter().find(is_unknown) {
+                let message = format!(
+                    "the call `{}` shows the terminal `{id}`, which was never created",
+                    cut(title, 80)
+                );
+                found.push(of_call(message, Vec::new()));
             }
             if let Some(expected) = &wanted.result {
                 let mut differs = text.iter().map(|text| result_difference(expected, text));

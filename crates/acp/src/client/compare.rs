@@ -8,7 +8,7 @@ use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
 
 use super::expected::{Expected, ExpectedItem, Wanted};
-use super::seen::{After, Came, Piece, SeenCall, SeenItem, length};
+use super::seen::{After, Came, Piece, SeenCall, SeenItem, is_blank, length};
 use crate::found::shown;
 use crate::script::updates::Speaker;
 use crate::script::{content, lacks};
@@ -71,6 +71,8 @@ pub(super) struct Comparing<'c> {
     pub(super) printed: &'c dyn Fn(&str) -> Option<String>,
     /// What the command in a terminal of the client's ended with.
     pub(super) exit_code: &'c dyn Fn(&str) -> Option<i64>,
+    /// The text of the prompt, and whether that has more than text.
+    pub(super) prompt: (&'c str, bool),
     /// Whether thoughts are left out: the agent never sends any, or the script has none.
     pub(super) is_without_thoughts: bool,
     /// Whether the script has plans: then no other may come.
@@ -101,6 +103,9 @@ impl Comparing<'_> {
         self.unasked(expected, seen, &mut compared);
         self.effects(&expected.items, seen, &mut compared);
         compared.differences.extend(self.gone_on(seen));
+        compared
+            .differences
+            .extend(self.other_prompt(expected, seen));
         order(&expected.items, seen, &mut compared);
         compared
     }
@@ -123,7 +128,7 @@ impl Comparing<'_> {
                     let is_left_out = self.is_without_thoughts && *speaker == Speaker::Thought;
                     // Some agents tell the prompt that they were sent.
                     let is_echo = *speaker == Speaker::User && !tells_users;
-                    !is_left_out && !is_echo && !is_blank(pieces)
+                    !is_left_out && !is_echo && !pieces.iter().all(is_blank)
                 }
                 Came::Call(call) => !call.is_only_asked,
                 _ => false,
@@ -209,6 +214,30 @@ impl Comparing<'_> {
         Some(found)
     }
 
+    /// A prompt that the agent repeats, although nobody sent it.
+    fn other_prompt(&self, expected: &Expected<'_>, seen: &[SeenItem]) -> Option<Difference> {
+        let is_of_history =
+            |item: &ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::User, _));
+        let pieces = seen.iter().filter_map(|item| match &item.came {
+            Came::Text(Speaker::User, pieces) => Some(pieces),
+            _ => None,
+        });
+        let texts = pieces.flatten().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Other(_) => None,
+        });
+        let text: String = texts.collect();
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        let (told, (prompt, has_more)) = (bare(&text), self.prompt);
+        let is_sent = told == bare(prompt) || (has_more && told.contains(&bare(prompt)));
+        if told.is_empty() || is_sent || expected.items.iter().any(is_of_history) {
+            return None;
+        }
+        let message = "the agent repeats a prompt that was not sent";
+        let found = Difference::new(codes::ACP_UNEXPECTED, message);
+        Some(found.noting(format!("it repeats: {}", quoted(&spaced(&text)))))
+    }
+
     /// Whether something that is not expected is too much: not if the turn was cut off while it was under way.
     fn is_surplus(&self, item: &SeenItem) -> bool {
         let is_under_way =
@@ -274,9 +303,7 @@ impl Comparing<'_> {
             Speaker::User => "the user of the history said something else",
         };
         let mut wanted = wanted.iter();
-        let mut came = came
-            .iter()
-            .filter(|piece| !is_blank(std::slice::from_ref(piece)));
+        let mut came = came.iter().filter(|piece| !is_blank(piece));
         loop {
             match (wanted.next(), came.next()) {
                 (None, None) => return None,
@@ -574,14 +601,8 @@ pub(super) fn kind_of(call: &SeenCall) -> &str {
 }
 
 /// Text for comparing: how it is spaced doesn't count.
-fn spaced(text: &str) -> String {
+pub(super) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn is_blank(pieces: &[Piece<Json>]) -> bool {
-    pieces
-        .iter()
-        .all(|piece| matches!(piece, Piece::Text(text) if text.trim().is_empty()))
 }
 
 pub(super) fn quoted(text: &str) -> String {

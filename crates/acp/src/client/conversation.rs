@@ -1,7 +1,7 @@
 //! The conversation with an agent: what it sends is kept, and what it asks is answered.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,13 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
+use cuecard_workspace::checks;
 use serde_json::json;
 use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 
 use super::files::{self, Terminals};
+use super::folder::{Awaited, AwaitedCheck};
 use super::seen::{Came, Seen};
 use crate::found::shown;
 use crate::peer::{Answer, Peer};
@@ -37,6 +39,7 @@ pub(super) struct Conversation {
     pub(super) telling: Arc<Telling>,
     pub(super) terminals: Terminals,
     root: PathBuf,
+    pub(super) environment: Vec<(OsString, OsString)>,
     /// What the client said that it can do.
     capabilities: Mutex<Json>,
     state: Mutex<State>,
@@ -53,6 +56,10 @@ pub(super) struct State {
     pub(super) decisions: VecDeque<PermissionRequest>,
     /// The files whose content the script has.
     pub(super) contents: Vec<(String, String)>,
+    /// What is to be seen in the midst of the turn, and was not yet.
+    pub(super) awaited: Awaited,
+    /// The checks that held there, by event and key.
+    pub(super) held: HashSet<(usize, String)>,
     /// Whether a turn is being played: what the agent does by itself is not in the script.
     pub(super) is_in_turn: bool,
     /// Whether the turn goes on after an answer.
@@ -79,6 +86,7 @@ impl Conversation {
             telling,
             terminals: Terminals::new(root.clone(), environment.to_vec()),
             root,
+            environment: environment.to_vec(),
             capabilities: Mutex::default(),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -110,16 +118,40 @@ impl Conversation {
         &self,
         decisions: VecDeque<PermissionRequest>,
         contents: Vec<(String, String)>,
+        awaited: Awaited,
         goes_on: bool,
     ) {
         let mut state = self.state();
         state.seen.begin();
         state.decisions = decisions;
         state.contents = contents;
+        state.awaited = awaited;
         state.is_in_turn = true;
         state.goes_on = goes_on;
         state.is_cancelled = false;
         state.n_bytes = 0;
+    }
+
+    /// Looks at what may have changed again by the end of the turn.
+    pub(super) async fn look(&self) {
+        let root = &self.root;
+        let due: Vec<AwaitedCheck> = {
+            let mut state = self.state();
+            state.awaited.files.retain(|file| !file.is_met(root));
+            let n_ended = state.seen.n_ended_calls();
+            let checks = &mut state.awaited.checks;
+            checks
+                .extract_if(.., |check| check.n_calls <= n_ended)
+                .collect()
+        };
+        for due in due {
+            let probed = checks::check(&due.check.check, root, &self.environment).await;
+            let mut state = self.state();
+            match probed.is_some_and(|probed| probed.holds) {
+                true => drop(state.held.insert((due.event_idx, due.check.key))),
+                false => state.awaited.checks.push(due),
+            }
+        }
     }
 
     /// An answer ends a turn, unless that goes on.
@@ -261,6 +293,14 @@ impl Conversation {
                 false => (state.seen.update(at, update), false),
             }
         };
+        if matches!(update["status"].as_str(), Some("completed" | "failed")) {
+            self.look().await;
+        }
+        if update["status"] == "completed" {
+            let id = update["toolCallId"].as_str().unwrap_or_default();
+            let terminals = self.state().seen.terminals_of(id).to_vec();
+            self.terminals.are_said_to_end(&terminals);
+        }
         match kept {
             Err(why) => {
                 let found =
@@ -334,6 +374,7 @@ impl Conversation {
                 self.peer.answer(&id, &answer).await;
             }
             "terminal/create" => {
+                self.look().await;
                 let answer = self.terminals.answer(&method, &params).await;
                 if let Err(error) = &answer {
                     self.refused(&method, error).await;
@@ -386,7 +427,10 @@ impl Conversation {
                 let asked = params.clone();
                 let answer = tokio::task::spawn_blocking(move || match is_read {
                     true => (None, files::read(&root, &asked)),
-                    false => (files::text_of(&root, &asked), files::write(&root, &asked)),
+                    false => {
+                        let path = asked["path"].as_str().unwrap_or_default();
+                        (files::text_of(&root, path), files::write(&root, &asked))
+                    }
                 });
                 let lost = |_| {
                     let error = RpcError::new(rpc::INTERNAL_ERROR, "the file was lost");

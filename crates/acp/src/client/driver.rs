@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,14 +9,16 @@ use crate::AcpOptions;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::Writer;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::McpServer;
+use cuecard_timeline::model::{McpServer, Timeline};
+use cuecard_workspace::probe;
 use tokio_util::sync::CancellationToken;
 
 use super::Connection;
 use super::conversation::Conversation;
+use super::folder::SessionFolder;
 use super::talk::{Stopped, Talk};
 use crate::peer::{self, Peer, WriterEnd};
-use crate::script::AcpScript;
+use crate::script::{AcpScript, is_for_others};
 use crate::session::IndexedScript;
 use crate::telling::Telling;
 use crate::verdict::Verdict;
@@ -81,7 +82,7 @@ impl Driver {
     pub(super) async fn drive(
         self: &Arc<Self>,
         script: IndexedScript,
-        folder: &Path,
+        folder: SessionFolder,
         environment: &[(OsString, OsString)],
         connection: Connection,
         stop: &CancellationToken,
@@ -92,13 +93,14 @@ impl Driver {
             process,
         } = connection;
         let (peer, frames) = Peer::new();
-        let conversation =
-            Conversation::new(peer, self.telling.clone(), folder.to_owned(), environment);
+        let root = folder.root.clone();
+        let conversation = Conversation::new(peer, self.telling.clone(), root, environment);
         let conversation = Arc::new(conversation);
         let for_faults = self.clone();
         let writing =
             tokio::spawn(async move { peer::write(frames, output, &for_faults.faults).await });
         let mut listening = tokio::spawn(conversation.clone().listen(input));
+        let timeline = script.1.timeline.clone();
         let mut talk = Talk::new(self.clone(), conversation.clone(), script, folder, writing);
         let stopped = tokio::select! {
             played = talk.play() => played.err(),
@@ -121,6 +123,7 @@ impl Driver {
         conversation.terminals.close();
         conversation.peer.close();
         // What waits to be read by an agent that doesn't is given up.
+        let folder = std::mem::take(&mut talk.session_folder);
         let written = talk.end_writing(stopped.is_some()).await;
         let (status, errors) = match process {
             Some(process) => process.end().await,
@@ -129,6 +132,9 @@ impl Driver {
         // What it still said is heard to the end.
         let _ = tokio::time::timeout(LAST_WORDS, &mut listening).await;
         listening.abort();
+        if stopped.is_none() && self.options.offers_tools {
+            look_at_end(&conversation, &timeline, folder).await;
+        }
         if let Some(Stopped::Gone) = stopped
             && written != WriterEnd::Crashed
         {
@@ -181,5 +187,30 @@ impl Driver {
         };
         self.telling.end(writer, &mut verdict).await;
         verdict
+    }
+}
+
+/// Looks into the folder of a session that is over.
+async fn look_at_end(conversation: &Conversation, timeline: &Timeline, mut folder: SessionFolder) {
+    for path in folder.late() {
+        let message = format!("the agent changed `{path}` after its last answer");
+        let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
+        conversation.found(found).await;
+    }
+    if timeline
+        .events
+        .iter()
+        .any(|event| is_for_others(&event.kind))
+    {
+        // What is expected may be the work of others.
+        return;
+    }
+    for artifact in &timeline.expectations.artifacts {
+        if !probe::exists(&folder.root, &artifact.pattern).holds {
+            let message = format!("no file matches `{}`", artifact.pattern);
+            let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+            let found = found.at(&timeline.source, artifact.span);
+            conversation.found(found).await;
+        }
     }
 }

@@ -4,69 +4,14 @@
 use std::collections::HashSet;
 
 use cuecard_source::diagnostic::codes;
-use cuecard_source::matching::changed_lines;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::vocabulary::call_kind;
 use cuecard_timeline::model::{PermissionDecision, ToolStatus, ToolUse};
 
 use super::compare::{Compared, Comparing, Difference, quoted};
 use super::expected::{ExpectedItem, Wanted};
 use super::seen::{Came, SeenItem};
+use crate::script::file_effect::FileEffect;
 use crate::script::updates::absolute;
-
-/// What a scripted event does to a file.
-pub(super) enum FileEffect<'s> {
-    /// It has this content then.
-    Is(&'s str),
-    /// This is put in the place of that, once or wherever it is.
-    Replaces(&'s str, &'s str, bool),
-    /// This is put at its end.
-    Appends(&'s str),
-    /// So many lines come and go, as far as that is said.
-    Counts(Option<u64>, Option<u64>),
-    /// Anything.
-    Changes,
-}
-
-impl FileEffect<'_> {
-    fn is_it(&self, before: Option<&str>, after: &str) -> bool {
-        match (self, before) {
-            (Self::Is(content), _) => after == *content,
-            (Self::Replaces(old, new, is_all), Some(before)) => {
-                replaced(before, old, new, *is_all).as_deref() == Some(after)
-            }
-            // What was there is not known.
-            (Self::Replaces(_, new, _), None) => after.contains(*new),
-            (Self::Appends(content), before) => {
-                after.strip_prefix(before.unwrap_or_default()) == Some(*content)
-            }
-            (Self::Counts(added, removed), before) => {
-                let lines = changed_lines(before.unwrap_or_default(), after);
-                added.is_none_or(|added| added == lines.0)
-                    && removed.is_none_or(|removed| removed == lines.1)
-            }
-            (Self::Changes, _) => true,
-        }
-    }
-
-    /// Whether a diff tells of it: of the whole file, or of the part that changes.
-    pub(super) fn is_told(&self, old: Option<&str>, new: &str) -> bool {
-        match self {
-            Self::Replaces(from, to, _) if old == Some(*from) => new == *to,
-            Self::Appends(content) if old.is_none_or(str::is_empty) => new == *content,
-            _ => self.is_it(old.or(Some("")), new),
-        }
-    }
-}
-
-/// A text with `new` in the place of `old`; `None` if that is not there, or not just once where it should be.
-pub(super) fn replaced(text: &str, old: &str, new: &str, is_all: bool) -> Option<String> {
-    match text.matches(old).count() {
-        0 => None,
-        1 => Some(text.replacen(old, new, 1)),
-        _ => is_all.then(|| text.replace(old, new)),
-    }
-}
 
 impl Comparing<'_> {
     /// Each file that was written and each command that ran must be one that the script has, in its order.
@@ -90,7 +35,7 @@ impl Comparing<'_> {
                     };
                     let fits = |(_, wanted): &(usize, &ExpectedItem<'_>)| {
                         let effect = self.file_effect(&wanted.wanted);
-                        effect.is_some_and(|(_, effect)| effect.is_it(before.as_deref(), content))
+                        effect.is_some_and(|(_, effect)| effect.makes(before.as_deref(), content))
                     };
                     let mut its = expected.iter().enumerate().filter(open);
                     match its.clone().find(fits).or_else(|| its.next()) {
@@ -184,14 +129,16 @@ impl Comparing<'_> {
         let wants_failure = call.status == ToolStatus::Error;
         let is_in_background = call.args["run_in_background"] == Json::Bool(true);
         let is_waited_for = call.status != ToolStatus::Open && !is_in_background;
-        let exit_code = (self.exit_code)(id).filter(|_| !self.is_cut && is_waited_for);
-        if let Some(exit_code) = exit_code
-            && (exit_code != 0) != wants_failure
-        {
+        let how = match (self.exit_code)(id) {
+            _ if self.is_cut || !is_waited_for => None,
+            None if wants_failure => None,
+            None => Some("it had not ended when its call did".to_owned()),
+            Some(exit_code) if (exit_code != 0) == wants_failure => None,
+            Some(exit_code) => Some(format!("it ended with exit code {exit_code}")),
+        };
+        if let Some(how) = how {
             let wanted = if wants_failure { "error" } else { "ok" };
-            let message = format!(
-                "expected the command to end with status `{wanted}`: it ended with exit code {exit_code}"
-            );
+            let message = format!("expected the command to end with status `{wanted}`: {how}");
             return Some(Difference::new(codes::TOOL_RESULT_DIFFERS, message).at(event_idx));
         }
         self.unasked_effect(expected, seen, compared, idx, item)
@@ -244,41 +191,7 @@ impl Comparing<'_> {
 
     /// The file that a scripted event changes, and how.
     fn file_effect<'w>(&self, wanted: &'w Wanted<'_>) -> Option<(String, FileEffect<'w>)> {
-        match wanted {
-            Wanted::Edit(edit) => {
-                let effect = match (edit.old_text, edit.new_text) {
-                    (_, None) => FileEffect::Counts(edit.counts.0, edit.counts.1),
-                    (Some(old), Some(new)) => FileEffect::Replaces(old, new, false),
-                    (None, Some(new)) => FileEffect::Is(new),
-                };
-                Some((absolute(edit.path, self.folder), effect))
-            }
-            Wanted::Call(call, _) => self.effect_of_call(call),
-            _ => None,
-        }
-    }
-
-    /// The file that a scripted call changes, and how.
-    pub(super) fn effect_of_call<'w>(&self, call: &'w ToolUse) -> Option<(String, FileEffect<'w>)> {
-        if call_kind(&call.tool, &call.args) != "edit" {
-            return None;
-        }
-        let text = |key: &str| call.args[key].as_str();
-        let path = text("path").or(text("notebook_path"))?;
-        let is_all = call.args["replace_all"] == Json::Bool(true);
-        let effect = match (
-            &*call.tool,
-            text("content"),
-            text("old_string"),
-            text("new_string"),
-        ) {
-            ("writeFile", Some(content), ..) => FileEffect::Is(content),
-            ("appendFile", Some(content), ..) => FileEffect::Appends(content),
-            ("editFile" | "replaceInFile", _, Some(old), Some(new)) => {
-                FileEffect::Replaces(old, new, is_all)
-            }
-            _ => FileEffect::Changes,
-        };
+        let (path, effect) = wanted.file_effect()?;
         Some((absolute(path, self.folder), effect))
     }
 }

@@ -9,7 +9,8 @@ use cuecard_timeline::model::{
 };
 use cuecard_timeline::script::{EventPart, parts, parts_of};
 
-use super::seen::{After, Piece, join, length};
+use super::seen::{After, Piece, is_blank, join, length};
+use crate::script::file_effect::FileEffect;
 use crate::script::updates::Speaker;
 use crate::script::{AcpScript, content};
 
@@ -252,6 +253,7 @@ impl<'s> Expected<'s> {
                 *last = step;
                 join(pieces, piece);
             }
+            _ if is_blank(&piece) => {}
             _ => self.push(event_idx, step, Wanted::Text(speaker, vec![piece])),
         }
     }
@@ -276,6 +278,18 @@ impl<'s> Expected<'s> {
 }
 
 impl Wanted<'_> {
+    /// The file that it changes, and how.
+    pub(super) fn file_effect(&self) -> Option<(&str, FileEffect<'_>)> {
+        match self {
+            Self::Edit(edit) => {
+                let effect = FileEffect::of_edit(edit.old_text, edit.new_text, edit.counts);
+                Some((edit.path, effect))
+            }
+            Self::Call(call, _) => FileEffect::of_call(call),
+            _ => None,
+        }
+    }
+
     /// Whether it is said or called: such things keep their order among themselves.
     pub(super) fn is_message(&self) -> bool {
         matches!(self, Self::Text(..) | Self::Call(..) | Self::Edit(_))

@@ -1,6 +1,6 @@
 //! What an agent gets of its client: files of the session's folder, and terminals.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +11,7 @@ use cuecard_runtime::process::ProcessSpec;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::value::Json;
 use cuecard_workspace::running::{CommandEnd, RunningCommand};
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::peer::Answer;
@@ -55,9 +56,9 @@ pub(super) fn lines_of(text: &str, params: &Json) -> String {
     lines.skip(count(line - 1)).take(count(limit)).collect()
 }
 
-/// The text of a file that a request is about, if there is one.
-pub(super) fn text_of(root: &Path, params: &Json) -> Option<String> {
-    let path = path_of(root, params).ok()?;
+/// The text of a file; `None` if there is none.
+pub(super) fn text_of(root: &Path, path: &str) -> Option<String> {
+    let path = inside(root, Path::new(path)).ok()?;
     let metadata = std::fs::metadata(&path).ok()?;
     let is_text = metadata.is_file() && metadata.len() <= MAX_FILE;
     is_text
@@ -124,6 +125,8 @@ struct State {
     printed: HashMap<String, String>,
     /// How they ended.
     ended: HashMap<String, CommandEnd>,
+    /// Those whose calls were over before they were.
+    outlived: HashSet<String>,
     count: usize,
 }
 
@@ -149,12 +152,25 @@ impl Terminals {
         open.or_else(|| state.printed.get(id).cloned())
     }
 
-    /// The code that a command ended with; that of a signal is 128.
+    /// The agent says that what it ran in terminals is over.
+    pub(super) fn are_said_to_end(&self, ids: &[String]) {
+        let mut state = self.state();
+        let is_running = |id: &&String| {
+            let terminal = state.by_id.get(*id);
+            terminal.is_some_and(|terminal| terminal.end().is_none())
+        };
+        let running: Vec<String> = ids.iter().filter(is_running).cloned().collect();
+        state.outlived.extend(running);
+    }
+
+    /// The code that a command ended with, that of a signal as shells have it; `None` if it had not ended when its call
+    /// did.
     pub(super) fn exit_code(&self, id: &str) -> Option<i64> {
         let state = self.state();
         let open = state.by_id.get(id).and_then(RunningCommand::end);
         let end = open.or_else(|| state.ended.get(id).copied())?;
-        Some(i64::from(end.code.unwrap_or(128)))
+        let code = end.code.unwrap_or(128 + end.signal.unwrap_or_default());
+        (!state.outlived.contains(id)).then_some(i64::from(code))
     }
 
     /// Whether the agent waits for a command.
@@ -209,9 +225,13 @@ impl Terminals {
                 let mut state = self.state();
                 state.by_id.remove(id);
                 state.printed.insert(id.to_owned(), terminal.text());
-                if let Some(end) = terminal.end() {
-                    state.ended.insert(id.to_owned(), end);
-                }
+                // One that still runs is killed.
+                let killed = CommandEnd {
+                    code: None,
+                    signal: Some(Signal::KILL.as_raw()),
+                };
+                let end = terminal.end().unwrap_or(killed);
+                state.ended.insert(id.to_owned(), end);
                 terminal.kill();
                 Ok(json!({}))
             }
@@ -273,12 +293,33 @@ impl Terminals {
 
 /// How a command ended, as the protocol has it.
 fn exit_status(end: CommandEnd) -> Json {
-    let signal = end.signal.map(|signal| format!("SIG{signal}"));
-    json!({"exitCode": end.code, "signal": signal})
+    json!({"exitCode": end.code, "signal": end.signal.map(signal_name)})
+}
+
+/// `SIGKILL`.
+fn signal_name(signal: i32) -> String {
+    match Signal::from_named_raw(signal) {
+        Some(signal) => format!("{signal:?}")
+            .replace("Signal::", "SIG")
+            .replace('"', ""),
+        None => format!("SIG{signal}"),
+    }
 }
 
 impl Drop for Terminals {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        let (code, signal) = (None, Some(9));
+        let status = exit_status(CommandEnd { code, signal });
+        assert_eq!(status, json!({"exitCode": null, "signal": "SIGKILL"}));
     }
 }

@@ -9,6 +9,7 @@ mod driver;
 mod effects;
 mod expected;
 mod files;
+mod folder;
 mod prompting;
 mod seen;
 mod talk;
@@ -38,6 +39,7 @@ use super::script::AcpScript;
 use super::telling::Telling;
 use super::verdict::Verdict;
 use driver::Driver;
+use folder::SessionFolder;
 
 /// How long an agent has to end once its input has.
 const GRACE: Duration = Duration::from_secs(5);
@@ -148,11 +150,12 @@ impl ReadyClient {
                     continue;
                 }
             };
+            let seen = SessionFolder::new(&folder.path, folder.is_own);
             match connect() {
                 Ok(connection) => {
                     let script = (scenario_idx, script.clone());
                     driver
-                        .drive(script, &folder.path, environment, connection, stop)
+                        .drive(script, seen, environment, connection, stop)
                         .await;
                 }
                 Err(problem) => driver.could_not_run(problem).await,
@@ -165,6 +168,8 @@ impl ReadyClient {
 /// The folder of a session.
 struct Folder {
     path: PathBuf,
+    /// Whether nobody else writes there.
+    is_own: bool,
     /// It goes when this does.
     _scratch: Option<tempfile::TempDir>,
 }
@@ -196,6 +201,7 @@ impl Folder {
             }
             return Ok(Self {
                 path,
+                is_own: false,
                 _scratch: None,
             });
         }
@@ -212,10 +218,12 @@ impl Folder {
         Ok(match workspace.is_kept {
             true => Self {
                 path: scratch.keep().canonicalize().unwrap_or(path),
+                is_own: true,
                 _scratch: None,
             },
             false => Self {
                 path,
+                is_own: true,
                 _scratch: Some(scratch),
             },
         })

@@ -1,16 +1,18 @@
 //! A prompt: what is sent, what comes of it, and what that is compared with.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
-use cuecard_timeline::model::{BlockKind, UserInput};
+use cuecard_timeline::model::{Block, BlockKind, UserInput};
 use cuecard_timeline::script::block_text;
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 
 use super::compare::{Compared, Comparing, Difference};
 use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
+use super::folder::{Awaited, awaited_checks};
 use super::seen::{Came, SeenItem};
 use super::talk::{Cancelling, Stopped, Talk};
 use super::{answer, told};
@@ -41,6 +43,9 @@ impl Talk {
         let has_history = segment_idx == 0 && (is_unopened || !script.loads_sessions());
         let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
         self.plan = plan;
+        if !is_unopened {
+            self.plan(&expected, &segment.events);
+        }
         let answer = match is_unopened {
             true => self.unprompted(&expected).await,
             false => self.prompt(segment_idx, &expected).await,
@@ -48,6 +53,15 @@ impl Talk {
         let seen = self.end_turn();
         let is_cut = answer.is_err() || matches!(expected.end, TurnEnd::Cancel { .. });
         let mut compared = self.compare(&expected, &seen, is_cut);
+        if self.driver.options.offers_tools {
+            let awaited = std::mem::take(&mut self.conversation.state().awaited.files);
+            let files = (&*self.planned, &*awaited);
+            let told = (&*seen, &compared, is_cut);
+            let found = self
+                .session_folder
+                .look(&script, &segment.events, files, told);
+            compared.differences.extend(found);
+        }
         if !self.has_thoughts && self.missed_thoughts.is_none() {
             let thought =
                 |item: &&ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
@@ -88,10 +102,7 @@ impl Talk {
         let mut told = answer.unwrap_or_else(|error| json!({"error": error.message}));
         told["sessionId"] = json!(&*self.session);
         self.answers.push(told);
-        let judged = (&*script, segment.events.clone());
-        telling
-            .judge(&self.session, &mut self.answers, judged)
-            .await;
+        self.judge(segment.events.clone()).await;
         self.driver
             .tallies()
             .played
@@ -119,15 +130,21 @@ impl Talk {
         let (blocks, text, meta) = match script.segments.input(timeline, segment_idx) {
             Some(input) => {
                 let texts: Vec<String> = input.blocks.iter().map(block_text).collect();
+                let is_more = |block: &Block| !matches!(block.kind, BlockKind::Text(_));
+                self.prompt = (
+                    input.prompt_text().unwrap_or_default(),
+                    input.blocks.iter().any(is_more),
+                );
                 let blocks: Vec<Json> = input.blocks.iter().filter_map(content::block).collect();
                 (blocks, texts.join("\n"), &input.meta)
             }
             None => {
                 let text = timeline.initial_prompt.as_ref().unwrap_or(&timeline.name);
+                self.prompt = (text.clone(), false);
                 (vec![content::text(text)], text.clone(), &Json::Null)
             }
         };
-        self.begin_turn(expected, false);
+        self.begin_turn(expected, &segment.events, false).await;
         let told = EventData::MessageReceived(MessageReceived {
             role: "user".to_owned(),
             content: text,
@@ -138,11 +155,13 @@ impl Talk {
         let params = json!({"sessionId": &*self.session, "prompt": blocks});
         let params = with_meta(params, meta);
         let folder = self.folder.clone();
+        let prompt = self.prompt.clone();
         let is_reached = |items: &[SeenItem]| {
             let comparing = Comparing {
                 folder: &folder,
                 printed: &|_| None,
                 exit_code: &|_| None,
+                prompt: (&prompt.0, prompt.1),
                 is_without_thoughts: true,
                 has_plans: false,
                 is_cut: true,
@@ -222,7 +241,12 @@ impl Talk {
     }
 
     /// A turn begins, of which this is expected; one that `goes_on` does not end with an answer.
-    pub(super) fn begin_turn(&self, expected: &Expected<'_>, goes_on: bool) {
+    pub(super) async fn begin_turn(
+        &self,
+        expected: &Expected<'_>,
+        events: &Range<usize>,
+        goes_on: bool,
+    ) {
         let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
             Wanted::Permission(request) => Some((*request).clone()),
             _ => None,
@@ -232,7 +256,24 @@ impl Talk {
             _ => None,
         });
         let (decisions, contents) = (decisions.collect(), contents.collect());
-        self.conversation.begin_turn(decisions, contents, goes_on);
+        let files = self.planned.iter().filter(|file| file.may_change);
+        let awaited = Awaited {
+            files: files.cloned().collect(),
+            checks: match self.driver.options.offers_tools {
+                true => awaited_checks(&self.script.1, events),
+                false => Vec::new(),
+            },
+        };
+        self.conversation
+            .begin_turn(decisions, contents, awaited, goes_on);
+        self.conversation.look().await;
+    }
+
+    /// Settles which files a turn is to change, before it begins.
+    pub(super) fn plan(&mut self, expected: &Expected<'_>, events: &Range<usize>) {
+        if self.driver.options.offers_tools {
+            self.planned = self.session_folder.plan(&self.script.1, expected, events);
+        }
     }
 
     /// What came in the turn, which is over.
@@ -257,6 +298,7 @@ impl Talk {
             folder: &self.folder,
             printed: &|id| terminals.printed(id),
             exit_code: &|id| terminals.exit_code(id),
+            prompt: (&self.prompt.0, self.prompt.1),
             cancelled_at: self.cancelled_at.filter(|_| is_cut),
             has_plans: self
                 .script

@@ -220,7 +220,9 @@ impl Seen {
     /// Whether an update is one that a turn consists of.
     pub(super) fn is_of_turn(update: &Json) -> bool {
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
-        kind.ends_with("_chunk") && !kind.starts_with("compaction")
+        let text = update["content"]["text"].as_str();
+        let is_blank = text.is_some_and(|text| text.trim().is_empty());
+        kind.ends_with("_chunk") && !kind.starts_with("compaction") && !is_blank
             || matches!(kind, "tool_call" | "plan")
     }
 
@@ -239,6 +241,7 @@ impl Seen {
             }
         };
         let step = self.step;
+        let is_blank = is_blank(&piece);
         let is_message = |item: &&mut SeenItem| matches!(item.came, Came::Text(..) | Came::Call(_));
         match self.items.iter_mut().rev().find(is_message) {
             Some(SeenItem {
@@ -247,11 +250,14 @@ impl Seen {
                 came: Came::Text(by, pieces),
                 ..
             }) if *by == speaker => {
-                *last = step;
-                *until = at;
+                if !is_blank {
+                    (*last, *until) = (step, at);
+                }
                 join(pieces, piece);
                 Ok(())
             }
+            // It says nothing.
+            _ if is_blank => Ok(()),
             _ => self.push(at, Came::Text(speaker, vec![piece])),
         }
     }
@@ -295,6 +301,25 @@ impl Seen {
         }
         self.asked.insert(id);
         Ok(())
+    }
+
+    /// How many calls of this turn have ended.
+    pub(super) fn n_ended_calls(&self) -> usize {
+        let has_ended =
+            |item: &&SeenItem| matches!(&item.came, Came::Call(call) if call.ended.is_some());
+        self.items.iter().filter(has_ended).count()
+    }
+
+    /// The terminals that a call of this turn has shown.
+    pub(super) fn terminals_of(&self, id: &str) -> &[String] {
+        let item = self.calls.get(id).copied().flatten();
+        match item
+            .and_then(|idx| self.items.get(idx))
+            .map(|item| &item.came)
+        {
+            Some(Came::Call(call)) => &call.terminals,
+            _ => &[],
+        }
     }
 
     /// What is at odds with the protocol, but clear.
@@ -359,6 +384,11 @@ pub(super) fn join<Other>(pieces: &mut Vec<Piece<Other>>, piece: Piece<Other>) {
         (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
         (_, piece) => pieces.push(piece),
     }
+}
+
+/// Whether it is text in which nothing shows.
+pub(super) fn is_blank<Other>(piece: &Piece<Other>) -> bool {
+    matches!(piece, Piece::Text(text) if text.trim().is_empty())
 }
 
 /// How much is said: characters that show, and one for anything else.

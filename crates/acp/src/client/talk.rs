@@ -1,6 +1,7 @@
 //! What the client says beside prompts: how a session is opened and set.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +15,14 @@ use tokio::task::JoinHandle;
 use super::conversation::Conversation;
 use super::driver::Driver;
 use super::expected::Expected;
+use super::folder::{PlannedFile, SessionFolder};
 use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
 use crate::script::updates::with_meta;
-use crate::script::{AwaitedCall, PROTOCOL_VERSION, lacks};
+use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, lacks};
 use crate::session::IndexedScript;
+use crate::telling::CheckedFolder;
 use cuecard_runtime::fault::FrameHit;
 
 /// Why a script was not played to its end.
@@ -37,6 +40,11 @@ pub(super) struct Talk {
     pub(super) conversation: Arc<Conversation>,
     pub(super) script: IndexedScript,
     pub(super) folder: String,
+    pub(super) session_folder: SessionFolder,
+    /// The files that the turn is to change.
+    pub(super) planned: Vec<PlannedFile>,
+    /// The text of the prompt, and whether it has more than that.
+    pub(super) prompt: (String, bool),
     pub(super) writing: JoinHandle<WriterEnd>,
     /// How writing ended, once it has.
     pub(super) written: Option<WriterEnd>,
@@ -63,7 +71,7 @@ impl Talk {
         driver: Arc<Driver>,
         conversation: Arc<Conversation>,
         script: IndexedScript,
-        folder: &Path,
+        session_folder: SessionFolder,
         writing: JoinHandle<WriterEnd>,
     ) -> Self {
         Self {
@@ -71,7 +79,10 @@ impl Talk {
             driver,
             conversation,
             script,
-            folder: folder.to_string_lossy().into_owned(),
+            folder: session_folder.root.to_string_lossy().into_owned(),
+            session_folder,
+            planned: Vec::new(),
+            prompt: (String::new(), false),
             writing,
             written: None,
             agent: Json::Null,
@@ -129,11 +140,7 @@ impl Talk {
     async fn tell_unplayed(&self) {
         let timeline = &self.script.1.timeline;
         for event in &timeline.events {
-            let is_of_user = matches!(
-                event.kind,
-                EventKind::UserEdits { .. } | EventKind::UserCommand(_) | EventKind::ApplyPatch(_)
-            );
-            if is_of_user {
+            if is_for_others(&event.kind) {
                 let message = format!(
                     "`{}` is not played by `cuecard acp --client`",
                     event.kind.as_str()
@@ -142,8 +149,10 @@ impl Talk {
                 self.found(found.at(&timeline.source, event.span)).await;
             }
         }
-        if let Some(span) = timeline.expectations.span {
-            let message = "`expect` is not evaluated by `cuecard acp --client`";
+        if let Some(span) = timeline.expectations.span
+            && timeline.expectations.exit_code.is_some()
+        {
+            let message = "`expect.exitCode` is not evaluated by `cuecard acp --client`";
             let found = Diagnostic::warning(codes::MODEL_ASSERT_UNJUDGED, message);
             self.found(found.at(&timeline.source, span)).await;
         }
@@ -183,7 +192,7 @@ impl Talk {
             return Err(Stopped::Gone);
         }
         let is_spoiled = hit.is_some();
-        let mut answer = conversation.peer.request(method, params, hit).await;
+        let mut answer = conversation.peer.request(method, params, hit, None).await;
         let mut heard = clock.now();
         loop {
             let changed = conversation.changed.notified();
@@ -218,7 +227,7 @@ impl Talk {
                         let message = "the prompt was answered before it could be cancelled".to_owned();
                         self.differs(codes::ACP_MISSING, cancelling.event_idx, message).await;
                     }
-                    return answered.map_err(|_| Stopped::Gone);
+                    return answered.map(|received| received.answer).map_err(|_| Stopped::Gone);
                 }
                 () = changed => heard = clock.now(),
                 end = &mut self.writing, if self.written.is_none() => {
@@ -438,8 +447,12 @@ impl Talk {
             Some(segment) => Expected::of_turn(&script, segment.events.clone(), true, &mut plan),
             None => Expected::of_history(&script, &mut plan),
         };
+        if let Some(segment) = goes_on {
+            self.plan(&told, &segment.events);
+        }
         if is_loaded {
-            self.begin_turn(&told, goes_on.is_some());
+            let events = goes_on.map_or(0..0, |segment| segment.events.clone());
+            self.begin_turn(&told, &events, goes_on.is_some()).await;
         }
         let method = if is_loaded {
             "session/load"
@@ -492,6 +505,10 @@ impl Talk {
                 }
             }
         }
+        // What stands before the first prompt.
+        let first = (!script.segments.live.is_empty()).then(|| script.bounds(0).0);
+        let events = script.segments.history.end..first.unwrap_or(timeline.events.len());
+        self.judge(events).await;
         let meta = boundary.map_or(&Json::Null, |idx| &script.event(idx).meta);
         if let Some(lack) = lacks(meta, &self.opened["_meta"]) {
             let message = format!("`_meta` of the session differs at {lack}");
@@ -499,6 +516,22 @@ impl Talk {
                 .await;
         }
         Ok(())
+    }
+
+    /// Judges the asserts among `events`.
+    pub(super) async fn judge(&mut self, events: Range<usize>) {
+        let telling = self.driver.telling.clone();
+        let judged = (&*self.script.1, events);
+        let held = std::mem::take(&mut self.conversation.state().held);
+        let folder = CheckedFolder {
+            root: Path::new(&self.folder),
+            environment: &self.conversation.environment,
+            held: &held,
+        };
+        let folder = self.driver.options.offers_tools.then_some(folder);
+        telling
+            .judge(&self.session, &mut self.answers, judged, folder)
+            .await;
     }
 
     /// Makes the calls of the user that stand before the event `end`.

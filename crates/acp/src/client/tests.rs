@@ -12,6 +12,8 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::{AcpPlayer, PlayOptions};
 
+mod lies;
+
 fn options() -> AcpOptions {
     AcpOptions {
         play: PlayOptions {

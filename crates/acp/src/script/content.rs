@@ -4,6 +4,8 @@ use cuecard_source::value::Json;
 use cuecard_timeline::model::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority};
 use serde_json::json;
 
+use super::lacks;
+
 /// A block; `None` if it is no content of the protocol: a diff belongs to a tool call, a plan is an update of its own.
 pub(crate) fn block(block: &Block) -> Option<Json> {
     let mut json = match &block.kind {
@@ -16,7 +18,10 @@ pub(crate) fn block(block: &Block) -> Option<Json> {
             text,
             blob,
         } => {
-            let mut resource = json!({"uri": uri, "mimeType": mime_type});
+            let mut resource = json!({"uri": uri});
+            if let Some(mime_type) = mime_type {
+                resource["mimeType"] = json!(mime_type);
+            }
             match (text, blob) {
                 (Some(text), _) => resource["text"] = json!(text),
                 (None, blob) => resource["blob"] = json!(blob.as_deref().unwrap_or_default()),
@@ -91,35 +96,28 @@ pub(crate) fn plan(entries: &[PlanEntry]) -> Json {
     entries.iter().map(entry).collect()
 }
 
-/// What differs between a block that was expected and one that came: text is compared elsewhere, all others by what they
-/// are and where from.
+/// What differs between a block of a prompt that was expected and one that came: every field that the script has must be
+/// the same, but for how it is annotated. Text is compared elsewhere.
 pub(crate) fn difference(expected: &Block, came: &Json) -> Option<String> {
-    let kind = came["type"].as_str().unwrap_or_default();
-    let wanted = expected.kind.as_str();
-    if kind != wanted {
-        return Some(format!("expected a block of type `{wanted}`, got `{kind}`"));
+    let mut wanted = block(expected)?;
+    if expected.compares_kind {
+        wanted = json!({"type": wanted["type"]});
     }
-    let of = |key: &str| match kind {
-        "resource" => came["resource"][key].as_str(),
-        _ => came[key].as_str(),
-    };
-    let pairs: [(&str, Option<&str>); 2] = match &expected.kind {
-        BlockKind::Image(media) | BlockKind::Audio(media) => [
-            ("mimeType", Some(&media.mime_type)),
-            ("uri", media.uri.as_deref()),
-        ],
-        BlockKind::Resource { uri, mime_type, .. } => {
-            [("uri", Some(uri)), ("mimeType", Some(mime_type))]
-        }
-        BlockKind::ResourceLink { uri, mime_type, .. } => {
-            [("uri", Some(uri)), ("mimeType", mime_type.as_deref())]
-        }
-        _ => return None,
-    };
-    pairs.into_iter().find_map(|(key, wanted)| {
-        let wanted = wanted?;
-        let found = of(key).unwrap_or("none");
-        (found != wanted)
-            .then(|| format!("`{key}` of the {kind}: expected `{wanted}`, got `{found}`"))
-    })
+    if let Some(members) = wanted.as_object_mut() {
+        members.retain(|key, _| !matches!(key.as_str(), "annotations" | "_meta"));
+    }
+    let text = |block: &Json| block["resource"]["text"].as_str().map(str::to_owned);
+    if let (Some(expected), Some(found)) = (text(&wanted), text(came))
+        && is_same_text(&expected, &found)
+    {
+        wanted["resource"]["text"] = json!(found);
+    }
+    let kind = expected.kind.as_str();
+    lacks(&wanted, came).map(|lack| format!("the block of type `{kind}` differs at {lack}"))
+}
+
+/// Whether two texts of files are the same. One line end at the end doesn't count.
+pub(crate) fn is_same_text(expected: &str, found: &str) -> bool {
+    let without_end = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
+    without_end(expected) == without_end(found)
 }

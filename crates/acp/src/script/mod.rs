@@ -2,6 +2,8 @@
 //! which calls it waits for. Does no I/O.
 
 pub(super) mod content;
+pub(super) mod file_effect;
+pub(super) mod protocol;
 pub(super) mod updates;
 
 use std::sync::Arc;
@@ -11,6 +13,8 @@ use cuecard_source::value::Json;
 use cuecard_timeline::model::{AcpSettings, EventKind, Timeline, TimelineEvent};
 use cuecard_timeline::script::{PromptSegments, Schedule};
 use serde_json::{Map, json};
+
+use crate::found::shown;
 
 /// The revision of the protocol that is spoken.
 pub(super) const PROTOCOL_VERSION: u64 = 1;
@@ -87,6 +91,14 @@ impl AcpScript {
                 _ => None,
             })
     }
+}
+
+/// Whether an event is for other players than clients: none of it happens.
+pub(super) fn is_for_others(event: &EventKind) -> bool {
+    matches!(
+        event,
+        EventKind::UserEdits { .. } | EventKind::UserCommand(_) | EventKind::ApplyPatch(_)
+    )
 }
 
 /// A call that a client makes of its own accord.
@@ -293,7 +305,11 @@ pub(super) fn lacks(expected: &Json, came: &Json) -> Option<String> {
             _ if cuecard_source::matching::is_same_json(expected, came) => None,
             // What is off may be left out.
             (Json::Bool(false), Json::Null) => None,
-            _ => Some(format!("`{path}`: expected {expected}, got {came}")),
+            _ => Some(format!(
+                "`{path}`: expected {}, got {}",
+                shown(expected),
+                shown(came)
+            )),
         }
     }
     match expected {

@@ -8,6 +8,8 @@ use serde_json::json;
 
 use super::{OpenCall, Stopped, Turn};
 use crate::found::shown;
+use crate::script::content::is_same_text;
+use crate::script::file_effect::FileEffect;
 use crate::script::updates;
 
 impl Turn {
@@ -38,9 +40,12 @@ impl Turn {
             )
             .await;
         }
-        let written = match (&edit.new_text, can_write) {
-            (Some(new_text), true) => self.write_edit(edit, &path, new_text).await,
-            _ => Ok(()),
+        let counts = (edit.lines_added, edit.lines_removed);
+        let effect =
+            FileEffect::of_edit(edit.old_text.as_deref(), edit.new_text.as_deref(), counts);
+        let written = match can_write {
+            true => self.write(&path, effect).await,
+            false => Ok(()),
         };
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);
@@ -88,30 +93,23 @@ impl Turn {
         }
     }
 
-    /// Writes an edit through the client.
-    pub(super) async fn write_edit(
-        &mut self,
-        edit: &AgentEdits,
-        path: &str,
-        new_text: &str,
-    ) -> Result<(), String> {
-        let content = match &edit.old_text {
-            None => new_text.to_owned(),
-            Some(old_text) => {
+    /// Changes a file through the client.
+    pub(super) async fn write(&mut self, path: &str, effect: FileEffect<'_>) -> Result<(), String> {
+        let before = match effect {
+            FileEffect::Is(_) => None,
+            FileEffect::Counts(..) | FileEffect::Changes => return Ok(()),
+            FileEffect::Replaces(..) | FileEffect::Appends(_) => {
                 let params = json!({"sessionId": &*self.session.id, "path": path});
-                let answer = self.call_client("fs/read_text_file", &params, None).await;
-                let answer = answer.map_err(|error| error.message)?;
-                let whole = answer["content"].as_str().unwrap_or_default();
-                match whole.matches(old_text.as_str()).count() {
-                    1 => whole.replacen(old_text.as_str(), new_text, 1),
-                    count => {
-                        return Err(format!(
-                            "`oldText` occurs {count} times in the file, not once"
-                        ));
-                    }
+                match self.call_client("fs/read_text_file", &params, None).await {
+                    Ok(answer) => answer["content"].as_str().map(str::to_owned),
+                    Err(_) if matches!(effect, FileEffect::Appends(_)) => None,
+                    Err(error) => return Err(error.message),
                 }
             }
         };
+        let content = effect.applied(before.as_deref());
+        let content =
+            content.ok_or("the text to replace does not occur exactly once in the file")?;
         let params = json!({"sessionId": &*self.session.id, "path": path, "content": content});
         let answer = self.call_client("fs/write_text_file", &params, None).await;
         answer.map(drop).map_err(|error| error.message)
@@ -143,7 +141,6 @@ impl Turn {
             let problem = match (answer, &read.expected_content) {
                 (Err(error), _) => Some(format!("`{path}` could not be read: {}", error.message)),
                 (Ok(answer), expected) => match (answer["content"].as_str(), expected) {
-                    (None, _) => Some(format!("the client answered no `content` of `{path}`")),
                     (Some(found), Some(expected)) if !is_same_text(expected, found) => {
                         Some(format!(
                             "`{path}` differs: expected {}, got {}",
@@ -160,10 +157,4 @@ impl Turn {
         }
         Ok(())
     }
-}
-
-/// One line end at the end doesn't count.
-fn is_same_text(expected: &str, found: &str) -> bool {
-    let without_end = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
-    without_end(expected) == without_end(found)
 }

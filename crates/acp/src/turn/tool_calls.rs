@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{OpenCall, Stopped, Turn};
 use crate::found::differs;
 use crate::peer::Answer;
+use crate::script::file_effect::FileEffect;
 use crate::script::updates;
 
 /// How often it is looked at what a command has printed.
@@ -220,6 +221,18 @@ impl Turn {
     ) -> Result<(), Stopped> {
         if call.status == ToolStatus::Open {
             return Ok(());
+        }
+        if let Some((path, effect)) = FileEffect::of_call(call)
+            && call.status == ToolStatus::Ok
+            && self.agent.client_can("/fs/writeTextFile")
+            && self.agent.client_can("/fs/readTextFile")
+        {
+            let path = updates::absolute(path, &self.session.folder);
+            // Where the file is another one, the call is only shown.
+            let _ = self.write(&path, effect).await;
+            if self.cancel.is_cancelled() {
+                return Err(Stopped::Cancelled);
+            }
         }
         let Some(mut open) = self.open.remove(&event_idx) else {
             return Ok(());

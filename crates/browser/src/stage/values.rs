@@ -109,6 +109,7 @@ impl Values {
                 true => Origin::Secret,
                 false => Origin::Author,
             },
+            is_string: true,
             reference: None,
         }])
     }

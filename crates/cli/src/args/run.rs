@@ -85,6 +85,9 @@ pub(crate) struct RunArgs {
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Write a report: junit:FILE
+    #[arg(long, value_name = "KIND:FILE", help_heading = "Output")]
+    pub report: Option<String>,
     #[command(flatten)]
     pub runs: RunsArgs,
 }

@@ -18,6 +18,7 @@ use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_timeline::model::{McpServer, McpTransport};
+use tokio_util::sync::CancellationToken;
 
 use super::acp_control::RunControl;
 use super::serve;
@@ -115,9 +116,8 @@ pub(crate) fn run(
         teller.progress(&format!("ready  {what}   {count} scenario{plural}"));
     };
     let code = until_stopped(async |stop| {
-        if let Some(control) = control {
-            tokio::spawn(control.follow());
-        }
+        let over = CancellationToken::new();
+        let following = control.map(|control| tokio::spawn(control.follow(over.clone())));
         let verdict = match side {
             Side::Client => match player.client().await {
                 Err(error) => Err(error),
@@ -146,6 +146,11 @@ pub(crate) fn run(
                 }
             },
         };
+        over.cancel();
+        if let Some(following) = following {
+            // What was found last reaches the run, too.
+            let _ = following.await;
+        }
         match verdict {
             Ok(verdict) => {
                 let code = end(&files, &teller, &verdict, watch.elapsed());
@@ -170,20 +175,9 @@ struct Files {
 
 /// The files that are named, without what an earlier run left in them.
 fn output_files(args: &AcpArgs) -> Result<Files, Diagnostic> {
-    let junit = args
-        .report
-        .as_deref()
-        .map(|report| match report.split_once(':') {
-            Some(("junit", file)) if !file.is_empty() && file != "-" => Ok(PathBuf::from(file)),
-            _ => {
-                let message = format!("`--report {report}` is no report that `acp` writes");
-                Err(Diagnostic::error(codes::ARGUMENT, message)
-                    .with_help("write `--report junit:FILE`"))
-            }
-        });
     let files = Files {
         verdict: args.output.clone(),
-        junit: junit.transpose()?,
+        junit: output_files::junit(args.report.as_deref())?,
     };
     let named: Vec<PathBuf> = files.verdict.iter().chain(&files.junit).cloned().collect();
     if !args.how.dry_run {

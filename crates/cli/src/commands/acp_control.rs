@@ -16,6 +16,7 @@ use cuecard_terminal::control::{
 use cuecard_timeline::script::EventPart;
 use cuecard_trace::EventData;
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 /// What connects the agent with the run.
 pub(super) struct RunControl {
@@ -92,26 +93,26 @@ impl RunControl {
         }
     }
 
-    /// Follows the run to its end, or until there is none.
-    pub(super) async fn follow(mut self) {
+    /// Follows the run to its end, or until there is none, or the agent is `over`: then it is told what is left.
+    pub(super) async fn follow(mut self, over: CancellationToken) {
         if let Ok(channel) = Channel::connect(&self.socket).await {
             // A run that is gone is not told that it is.
-            let _ = self.play(channel).await;
+            let _ = self.play(channel, &over).await;
         }
         // What nobody leads goes on to its end.
         self.until.send_replace(usize::MAX);
     }
 
-    async fn play(&mut self, mut channel: Channel) -> io::Result<()> {
+    async fn play(&mut self, mut channel: Channel, over: &CancellationToken) -> io::Result<()> {
         let name = self.script.name().to_owned();
         channel.send(&FromAgent::HelloAcp(name)).await?;
         let parts = self.script.parts();
         let own = self.script.acp_parts();
-        let mut over = HashSet::new();
+        let mut played = HashSet::new();
         let mut asked: Option<usize> = None;
         loop {
             if let Some(idx) = asked
-                && (!own.contains(&parts[idx]) || over.contains(&parts[idx]))
+                && (!own.contains(&parts[idx]) || played.contains(&parts[idx]))
             {
                 // What it told stands before that it is done.
                 while let Ok(told) = self.told.try_recv() {
@@ -130,7 +131,8 @@ impl RunControl {
                     _ => break,
                 },
                 Some(told) = self.told.recv() => channel.send(&told).await?,
-                Some(part) = self.played.recv() => drop(over.insert(part)),
+                Some(part) = self.played.recv() => drop(played.insert(part)),
+                () = over.cancelled() => break,
             }
         }
         while let Ok(told) = self.told.try_recv() {

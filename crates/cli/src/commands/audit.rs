@@ -31,6 +31,9 @@ pub(crate) fn run(
             update_goldens: true,
             ..
         } => Some("`--update-goldens` is for `cuecard run`: an audit writes no expected screens"),
+        RunArgs {
+            report: Some(_), ..
+        } => Some("`--report` is for `cuecard run`"),
         _ => None,
     };
     if let Some(refused) = refused {
@@ -125,6 +128,12 @@ fn tell(audit: &Audit, output: &Output) {
         "{mark} {}  {how}\n",
         printable_lines(&audit.scenario)
     ));
+    if let Some(beyond) = &audit.beyond {
+        let beyond = printable_lines(beyond);
+        output::stdout(&format!(
+            "  too many files: those from `{beyond}` on were not compared\n"
+        ));
+    }
     if let Some(difference) = &audit.difference {
         let shown = |event: &Option<String>| match event {
             Some(event) => printable_lines(event).into_owned(),
@@ -149,6 +158,6 @@ fn to_json(audit: &Audit) -> Json {
     json!({
         "scenario": audit.scenario, "runs": audit.n_runs, "events": audit.n_events,
         "same": difference.is_none() && audit.problem.is_none(), "difference": difference,
-        "failure": audit.failure, "problem": audit.problem,
+        "failure": audit.failure, "problem": audit.problem, "not_compared_from": audit.beyond,
     })
 }

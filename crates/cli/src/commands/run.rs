@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cuecard_report::diagnostics;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
+use cuecard_report::stand_in_junit::{self, PlayedRun};
 use cuecard_runner::timeline::{
     AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunScripts,
     RunStatus, WhichAgent, load_runs, run_timeline,
@@ -60,6 +61,7 @@ fn run_all(
 ) -> Result<ExitCode, Refused> {
     let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
     let options = options(args, environment)?;
+    let junit = junit(args).map_err(|found| (vec![found], ExitCode::Invalid))?;
     let loaded = load(&args.paths, &options.play)?;
     told(&loaded.diagnostics);
     let n_scripts = loaded.scripts.len();
@@ -112,10 +114,46 @@ fn run_all(
         };
         output::stdout(&format!("{passed} of {n_scripts} runs passed{left}\n"));
     }
-    let codes = outcomes.iter().map(exit_code);
-    Ok(output::after_printing(
-        codes.fold(ExitCode::Passed, ExitCode::worst),
-    ))
+    let mut code = outcomes
+        .iter()
+        .map(exit_code)
+        .fold(ExitCode::Passed, ExitCode::worst);
+    if let Some(path) = junit
+        && let Err(problem) = write_junit(&outcomes, &path)
+    {
+        told(&[problem]);
+        code = code.worst(ExitCode::CouldNotRun);
+    }
+    Ok(output::after_printing(code))
+}
+
+/// The file of `--report`, without what an earlier run left in it.
+fn junit(args: &RunArgs) -> Result<Option<PathBuf>, Diagnostic> {
+    let file = output_files::junit(args.report.as_deref())?;
+    let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
+    output_files::check_overwriting(file.as_deref(), &inputs)?;
+    output_files::clear_results(file.as_slice());
+    Ok(file)
+}
+
+fn write_junit(outcomes: &[RunOutcome], path: &Path) -> Result<(), Diagnostic> {
+    let runs = outcomes.iter().map(|outcome| PlayedRun {
+        name: &outcome.scenario,
+        file: &outcome.file,
+        error: match outcome.status {
+            RunStatus::Passed | RunStatus::Failed => None,
+            RunStatus::CouldNotRun | RunStatus::Interrupted => Some(outcome.status.as_str()),
+        },
+        findings: &outcome.findings,
+        took: outcome.took,
+    });
+    let runs: Vec<_> = runs.collect();
+    let file = output_files::create(path)?;
+    stand_in_junit::write_runs("cuecard run", &runs, file).map_err(|error| {
+        let reason = inputs::io_reason(&error);
+        let message = format!("`{}` can't be written: {reason}", path.display());
+        Diagnostic::error(codes::FILE_WRITE, message)
+    })
 }
 
 /// Prints the document of `--json`.
@@ -295,8 +333,19 @@ fn tell(outcome: &RunOutcome, report: Option<&Path>, output: &Output) {
         outcome.status.as_str(),
         facts(outcome)
     ));
-    for path in &outcome.written {
-        output::stdout(&format!("  wrote {}\n", path.display()));
+    for golden in &outcome.written {
+        let mut doubts = Vec::new();
+        if outcome.status != RunStatus::Passed {
+            doubts.push(format!("the run {}", outcome.status.as_str()));
+        }
+        if !golden.is_still {
+            doubts.push("the screen was not still".to_owned());
+        }
+        let doubts = match doubts.is_empty() {
+            true => String::new(),
+            false => format!("  though {}", doubts.join(" and ")),
+        };
+        output::stdout(&format!("  wrote {}{doubts}\n", golden.path.display()));
     }
     match report {
         Some(report) => output::stdout(&format!("  report {}\n", report.display())),

@@ -1,7 +1,10 @@
 //! A real client of the Agent Client Protocol with `cuecard acp`.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use cuecard_testing::peers;
 use cuecard_testing::repository_root;
@@ -137,4 +140,88 @@ fn is_told_what_was_expected(sdk: Sdk) {
         (&Value::Bool(false), None)
     );
     assert_eq!(talk.verdict["findings"][0]["code"], "T-ACP-20");
+}
+
+const NOISY: &str = "
+name: noisy
+timeline:
+  - userInputs: [[0, Go]]
+  - llmResponse: [{assistant: [[0, Done.]]}]
+    fault: {kind: stderr}
+";
+
+/// More than a pipe holds is written to it before the answer is.
+#[test]
+fn a_client_that_does_not_read_standard_error_gets_its_answer() {
+    let scratch = program::scratch();
+    std::fs::write(scratch.work().join("noisy.yaml"), NOISY).expect("writable");
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_cuecard"))
+        .args(["acp", "noisy.yaml"])
+        .current_dir(scratch.work())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let requests = [
+        r#""method":"initialize","params":{"protocolVersion":1}"#,
+        r#""method":"session/new","params":{"cwd":"/","mcpServers":[]}"#,
+        r#""method":"session/prompt","params":{"sessionId":"noisy-1","prompt":[{"type":"text","text":"Go"}]}"#,
+    ];
+    let mut input = agent.stdin.take().expect("a pipe");
+    for (id, request) in requests.iter().enumerate() {
+        writeln!(input, r#"{{"jsonrpc":"2.0","id":{id},{request}}}"#).expect("it is read");
+    }
+    let output = BufReader::new(agent.stdout.take().expect("a pipe"));
+    let (sender, answers) = mpsc::channel();
+    let reading = std::thread::spawn(move || {
+        for line in output.lines().map_while(Result::ok) {
+            if line.contains("stopReason") {
+                let _ = sender.send(line);
+            }
+        }
+    });
+    let answer = answers.recv_timeout(Duration::from_secs(30));
+    drop(input);
+    let mut errors = String::new();
+    let mut stream = agent.stderr.take().expect("a pipe");
+    stream.read_to_string(&mut errors).expect("text");
+    reading.join().expect("it reads");
+    let status = agent.wait().expect("it ends");
+    assert!(answer.is_ok() && status.success(), "{answer:?} {status}");
+    assert!(errors.len() > 8 << 20, "{}", errors.len());
+}
+
+/// What the agent demands is what the published schema demands.
+#[test]
+fn requests_and_answers_are_demanded_as_the_published_schema_does() {
+    let Some(modules) = peers::require("npm/node_modules") else {
+        return;
+    };
+    let read = |path: PathBuf| -> Value {
+        let text = std::fs::read(&path).expect("it is there");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let published = read(modules.join("@agentclientprotocol/sdk/schema/v1/schema.json"));
+    let own = read(repository_root().join("crates/acp/src/script/protocol.json"));
+    let required = |schema: &Value| -> Vec<String> {
+        let keys = schema["required"].as_array().into_iter().flatten();
+        let mut keys: Vec<String> = keys.map(ToString::to_string).collect();
+        keys.sort();
+        keys
+    };
+    for (side, of, end) in [
+        ("requests", "agent", "Request"),
+        ("answers", "client", "Response"),
+    ] {
+        for (method, demands) in own[side].as_object().expect("methods") {
+            let mut definitions = published["$defs"].as_object().expect("types").iter();
+            let (_, definition) = definitions
+                .find(|(name, schema)| {
+                    schema["x-method"] == **method && schema["x-side"] == of && name.ends_with(end)
+                })
+                .unwrap_or_else(|| panic!("`{method}` is not published"));
+            assert_eq!(required(demands), required(definition), "{method}");
+        }
+    }
 }

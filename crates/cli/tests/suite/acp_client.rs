@@ -227,3 +227,36 @@ fn the_user_of_the_script_decides() {
         run.told
     );
 }
+
+const ASSERTED: &str = r#"
+name: asserted
+timeline:
+  - userInputs: [[0, "Write a greeting"]]
+  - writeFile: {path: greeting.txt, content: "Hello\n"}
+  - assert: {fs: {contains: [{path: greeting.txt, substring: Hello}]}}
+  - llmResponse: []
+  - editFile: {path: greeting.txt, old_string: Hello, new_string: Goodbye}
+  - assert: {fs: {contains: [{path: greeting.txt, substring: Goodbye}]}}
+  - llmResponse: []
+  - runCmd: {cmd: "cp greeting.txt copy.txt && rm greeting.txt"}
+  - llmResponse: [{assistant: [[0, "Moved."]]}]
+  - assert: {fs: {exists: [copy.txt], notExists: [greeting.txt]}}
+expect: {artifacts: [{pattern: "copy.*"}]}
+"#;
+
+/// The files are looked at where the agent works, in the midst of a turn too.
+#[test]
+fn asserts_hold_where_the_agent_works() {
+    let is_played = |line: &&str| !line.contains("- assert:") && !line.starts_with("expect:");
+    let played: Vec<&str> = ASSERTED.lines().filter(is_played).collect();
+    let played = played.join("\n");
+    for agent in [opencode_acp(), vibe()].iter().flatten() {
+        let run = drive(agent, &played, ASSERTED);
+        assert_eq!(run.finished.code(), Some(0), "{}", run.told);
+        let other = ASSERTED
+            .replace("substring: Hello", "substring: Morning")
+            .replace("copy.*", "move.*");
+        let run = drive(agent, &played, &other);
+        assert!(run.has("T-ASRT-10") && run.has("T-EXP-01"), "{}", run.told);
+    }
+}

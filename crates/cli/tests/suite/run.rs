@@ -280,6 +280,37 @@ timeline:
     );
 }
 
+/// Prompts of more than text, and arguments that an agent's own tool does not have.
+#[test]
+fn blocks_of_prompts_are_the_same_through_every_mock() {
+    let scratch = program::scratch();
+    let timeline = r#"
+name: blocks
+acp: {capabilities: {promptCapabilities: {image: true, embeddedContext: true}}}
+timeline:
+  - userInputs:
+      - relativeTime: 0
+        input:
+          - {type: text, text: "What is this?"}
+          - {type: image, mimeType: image/png, data: "iVBORw0KGgo="}
+          - {type: resource, resource: {uri: "file:///a.txt", mimeType: text/plain, text: "notes"}}
+          - {type: resource_link, uri: "file:///b.txt", name: b.txt}
+  - llmResponse: [{assistant: [[0, "A picture."]]}]
+  - grep: {pattern: "a", path: ".", "-n": true, "-i": true}
+    result: "x"
+  - llmResponse: [{assistant: [[0, "Done."]]}]
+"#;
+    scratch.write("blocks.yaml", timeline).expect("writable");
+    let finished = program::run(&scratch, &["parity", "blocks.yaml"]);
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    assert_eq!(
+        finished.stdout.matches("4 the same").count(),
+        7,
+        "{}",
+        finished.stdout
+    );
+}
+
 /// A run that depends on what is around it is found out; one that does not is the same each time.
 #[test]
 fn what_differs_from_run_to_run_is_named() {
@@ -301,11 +332,14 @@ timeline:
         ("pwd | tr -dc / | wc -c", 1),
         ("head -c 8 /dev/urandom | od -An -c", 1),
         ("head -c 8 /dev/urandom > random.bin", 1),
+        ("seq -f %05g 10500 | xargs touch", 0),
     ] {
         scratch
             .write("audited.yaml", timeline(command))
             .expect("writable");
-        let args = ["audit", "--json", "audited.yaml", "--runs", "6"];
+        let has_many_files = command.starts_with("seq");
+        let n_runs = if has_many_files { "2" } else { "6" };
+        let args = ["audit", "--json", "audited.yaml", "--runs", n_runs];
         let finished = program::run(&scratch, &args);
         assert_eq!(
             finished.code(),
@@ -315,6 +349,8 @@ timeline:
         );
         let json: Value = serde_json::from_str(&finished.stdout).expect("JSON");
         let difference = &json["scenarios"][0]["difference"];
+        let beyond = &json["scenarios"][0]["not_compared_from"];
+        assert_eq!(beyond.is_string(), has_many_files, "{json:#}");
         if exit == 1 {
             let first = difference["first"].as_str().expect("an event");
             let is_of_file = first.starts_with("file random.bin: ");

@@ -105,7 +105,9 @@ fn the_page_shows_a_session_and_steers_it() {
         browser.display(),
         pictures.display()
     );
-    let finished = served(&scratch, &["--wait-for-prompts"], &command);
+    let hostile = repository_root().join("tests/service/hostile.yaml");
+    let hostile = hostile.display().to_string();
+    let finished = served(&scratch, &[&hostile, "--wait-for-prompts"], &command);
     let said = format!("{}\n{}", &finished.stdout, &finished.stderr);
     assert_eq!(finished.code(), Some(0), "{said}");
     assert!(said.contains("the page is in order"), "{said}");

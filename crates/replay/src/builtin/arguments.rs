@@ -77,6 +77,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// What is to be written; JSON that isn't text stands as it is written.
+    pub(super) fn content(&self, name: &str) -> Result<String, Failure> {
+        let json = self.any(name).ok_or_else(|| self.missing(name))?;
+        Ok(as_text(json).into_owned())
+    }
+
     pub(super) fn required_text(&self, name: &str) -> Result<Text, Failure> {
         self.text(name)?.ok_or_else(|| self.missing(name))
     }

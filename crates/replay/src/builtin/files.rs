@@ -42,7 +42,7 @@ pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json
         .policy
         .write_path(&arguments.required_text("file_path")?)
         .map_err(refused)?;
-    let content = arguments.required_text("content")?.to_string();
+    let content = arguments.content("content")?;
     to_json(&write_file(&path, &content).map_err(|error| failed(&error))?)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json,
         .write_path(&arguments.required_text("file_path")?)
         .map_err(refused)?;
     let old = arguments.required_text("old_string")?.to_string();
-    let new = arguments.required_text("new_string")?.to_string();
+    let new = arguments.content("new_string")?;
     to_json(
         &edit_file(&path, &old, &new, arguments.flag("replace_all")?)
             .map_err(|error| failed(&error))?,
@@ -69,10 +69,8 @@ pub(super) fn notebook_edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Res
         .and_then(EditMode::from_name)
         .unwrap_or_default();
     let new_source = match mode {
-        EditMode::Delete => arguments
-            .text("new_source")?
-            .map_or(String::new(), |text| text.to_string()),
-        _ => arguments.required_text("new_source")?.to_string(),
+        EditMode::Delete => String::new(),
+        _ => arguments.content("new_source")?,
     };
     let change = NotebookEdit {
         cell_id: arguments.text("cell_id")?.map(|text| text.to_string()),

@@ -10,8 +10,11 @@ mod web;
 
 use std::time::Duration;
 
-use cuecard_source::value::Text;
-use cuecard_tool_call::model::BuiltinTool;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::{Origin, Piece, Text, as_text};
+use cuecard_tool_call::model::{
+    BuiltinTool, MemberRef, Placeholder, Step, Template, TextPart, ToolCallScenario, ToolName,
+};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
 
@@ -88,6 +91,80 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
         BuiltinTool::WebFetch => known("url").and_then(|url| policy.url(&url).err()),
     };
     refusal.map(refused)
+}
+
+/// A warning if the policy refuses a step's command whatever text a server gives, so that only a whole number passes.
+pub fn refused_for_text(
+    policy: &Policy,
+    scenario: &ToolCallScenario,
+    step: &Step,
+) -> Option<Diagnostic> {
+    let (ToolName::Builtin(BuiltinTool::Bash), Some(MemberRef::Template(command))) =
+        (&step.tool, step.params.member("command"))
+    else {
+        return None;
+    };
+    let env: Vec<_> = match step.params.member("env") {
+        Some(MemberRef::Template(Template::Object(members))) => members
+            .iter()
+            .filter_map(|(name, value)| match name {
+                Template::Literal(Json::String(name)) => {
+                    Some((name.clone(), with_text(scenario, value)))
+                }
+                _ => None,
+            })
+            .collect(),
+        Some(MemberRef::Literal(Json::Object(members))) => members
+            .iter()
+            .map(|(name, value)| (name.clone(), Text::from(as_text(value).as_ref())))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let refusal = policy.command_with_env(&with_text(scenario, command), &env);
+    let refusal = refusal
+        .err()
+        .filter(|refusal| refusal.kind == RefusalKind::Data)?;
+    let failure = refused(refusal);
+    let message = format!(
+        "{} is refused unless the value is a whole number: {}",
+        step.label(),
+        failure.message
+    );
+    let mut warning =
+        Diagnostic::warning(failure.kind.code(), message).at(&scenario.source, step.params_span);
+    warning.help = failure.help;
+    Some(warning)
+}
+
+/// A template with a plain word in place of each output of a step.
+fn with_text(scenario: &ToolCallScenario, template: &Template) -> Text {
+    let piece = |placeholder: &Placeholder| {
+        let reference = &placeholder.reference;
+        let mut variables = scenario.variables.iter();
+        let origin = match variables.find(|variable| variable.name == reference.name) {
+            Some(_) => Origin::User,
+            None => Origin::Peer,
+        };
+        Piece {
+            text: "text".to_owned(),
+            is_string: true,
+            origin,
+            reference: Some(placeholder.written()),
+        }
+    };
+    let pieces = match template {
+        Template::Reference(placeholder) => vec![piece(placeholder)],
+        Template::Text(parts) => parts
+            .iter()
+            .map(|part| match part {
+                TextPart::Literal(text) => Piece::author(text),
+                TextPart::Reference(placeholder) => piece(placeholder),
+            })
+            .collect(),
+        Template::Literal(json) => vec![Piece::author(&as_text(json))],
+        Template::Array(_) | Template::Object(_) => Vec::new(),
+    };
+    Text::new(pieces)
 }
 
 async fn wait(

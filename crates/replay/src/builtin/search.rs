@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cuecard_source::value::{Piece, Text};
+use cuecard_source::value::{Piece, Text, as_text};
 use cuecard_tool_call::script::{Failure, FailureKind};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -28,10 +28,22 @@ pub(super) async fn glob(
         Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
         None => (folder(toolbox, arguments)?, written),
     };
-    in_background(toolbox, timeout, move |limits| {
+    let mut found = in_background(toolbox, timeout, move |limits| {
         find_files(&root, &below, limits)
     })
-    .await
+    .await?;
+    // Data in a pattern finds no file that it may not name.
+    if let (Some(piece), Some(files)) = (pattern.untrusted(), found["files"].as_array_mut()) {
+        let before = files.len();
+        files.retain(|file| {
+            let mut piece = piece.clone();
+            piece.text = as_text(file).into_owned();
+            toolbox.policy.read_path(&Text::new(vec![piece])).is_ok()
+        });
+        let removed = before - files.len();
+        found["count"] = (found["count"].as_u64().unwrap_or_default() - removed as u64).into();
+    }
+    Ok(found)
 }
 
 /// The folder that an absolute pattern begins with is judged by where the pattern came from.
@@ -73,6 +85,7 @@ pub(super) async fn grep(
         offset: size("offset")?.unwrap_or(0),
         case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
         multiline: arguments.flag("multiline")?,
+        only_matching: arguments.flag("-o")?,
     };
     let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
     let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
@@ -97,7 +110,12 @@ async fn in_background<T: Serialize + Send + 'static>(
     timeout: Option<Duration>,
     search: impl FnOnce(&Limits) -> Result<T, SearchError> + Send + 'static,
 ) -> Result<Json, Failure> {
-    let limits = Limits::default();
+    // What runs write would make each find something else than the one before it.
+    let runs = toolbox.run_dir.as_ref();
+    let limits = Limits {
+        leave_out: runs.and_then(|run| Some(run.path().parent()?.to_owned())),
+        ..Limits::default()
+    };
     let cancel = limits.cancel.clone();
     let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
     let searching = tokio::task::spawn_blocking(move || search(&limits));

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use cuecard_source::value::cut;
+use cuecard_source::value::{Text, cut};
 use cuecard_tool_call::model::is_variable_name;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
@@ -25,11 +25,17 @@ pub(super) async fn run(
     request: &CallRequest,
 ) -> Result<Json, Failure> {
     let limit = request.timeout;
+    let own = arguments.members("env")?;
+    let own: Vec<_> = own
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let mut env = variables(toolbox, &own)?;
+    let command = arguments.required_text("command")?;
     let bound = toolbox
         .policy
-        .command(&arguments.required_text("command")?)
+        .command_with_env(&command, &own)
         .map_err(refused)?;
-    let mut env = variables(toolbox, arguments)?;
     // Last, so that what the command was bound with wins.
     env.extend(bound.env);
     let own = match arguments.number("timeout")? {
@@ -82,16 +88,16 @@ pub(super) async fn run(
 /// The variables of `env`, whose values may be data.
 fn variables(
     toolbox: &Toolbox,
-    arguments: &Arguments<'_>,
+    env: &[(String, Text)],
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = Vec::new();
-    for (name, value) in arguments.members("env")? {
+    for (name, value) in env {
         if !is_variable_name(name) {
             let message = format!("`{}` is not a valid name of a variable", cut(name, 100));
             return Err(Failure::new(FailureKind::BadParameters, message)
                 .with_help("use letters, digits and `_`"));
         }
-        let value = toolbox.policy.environment(name, &value).map_err(refused)?;
+        let value = toolbox.policy.environment(name, value).map_err(refused)?;
         variables.push((name.into(), value.into()));
     }
     Ok(variables)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::cut;
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -50,7 +51,7 @@ pub(super) async fn wait(
             literal(&Json::from(text.to_string()))
         ),
         _ => format!(
-            "async () => !!(await ({}\n))",
+            "async () => {{ const it = await ({}\n); return !!(typeof it === \"function\" ? await it() : it); }}",
             toolbox
                 .policy
                 .script(&text, ScriptShape::Condition)
@@ -232,7 +233,7 @@ fn returned(value: Json) -> Json {
         return value;
     };
     let result = rest.split("\n\nConsole output:").next().unwrap_or(rest);
-    serde_json::from_str(result).unwrap_or_default()
+    read_value(result).unwrap_or_default()
 }
 
 #[cfg(test)]

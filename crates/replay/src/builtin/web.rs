@@ -1,5 +1,6 @@
 //! `claude__web_fetch`.
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::{Origin, Text, cut};
 use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -30,7 +31,7 @@ pub(super) async fn fetch(
     let gate = PolicyGate::new(grant);
     match fetch_url(request, &gate).await {
         Ok(fetched) => {
-            let mut result = to_json(&fetched)?;
+            let result = to_json(&fetched)?;
             if fetched.status >= 400 {
                 let mut failure = Failure::new(
                     FailureKind::ToolError,
@@ -39,13 +40,10 @@ pub(super) async fn fetch(
                 failure.result = Some(result);
                 return Err(failure);
             }
-            if call.parse == Parse::Json {
-                match serde_json::from_str(&fetched.content) {
-                    Ok(content) => result["content"] = content,
-                    Err(error) => return Err(not_json(&fetched, result, &error)),
-                }
+            match call.parse {
+                Parse::Json => with_json(&fetched, result),
+                _ => Ok(result),
             }
-            Ok(result)
         }
         Err(error) => {
             if let Some(refusal) = gate.refusal() {
@@ -61,18 +59,26 @@ pub(super) async fn fetch(
     }
 }
 
-/// `parse` of the step asks for JSON, and the body is none.
-fn not_json(fetched: &Fetched, result: Json, error: &serde_json::Error) -> Failure {
-    let mut failure = Failure::new(
-        FailureKind::ToolError,
-        format!("the body of {} is not JSON: {error}", fetched.url),
-    );
-    failure.help = fetched.truncated.then(|| {
-        let limit = DEFAULT_MAX_BYTES >> 20;
-        format!("the body is longer than the limit of {limit} MiB")
-    });
-    failure.result = Some(result);
-    failure
+/// The result with the JSON of the body in place of its text.
+fn with_json(fetched: &Fetched, mut result: Json) -> Result<Json, Failure> {
+    match read_value(&fetched.content) {
+        Ok(content) => {
+            result["content"] = content;
+            Ok(result)
+        }
+        Err(error) => {
+            let mut failure = Failure::new(
+                FailureKind::ToolError,
+                format!("the body of {} is not JSON: {error}", fetched.url),
+            );
+            failure.help = fetched.truncated.then(|| {
+                let limit = DEFAULT_MAX_BYTES >> 20;
+                format!("the body is longer than the limit of {limit} MiB")
+            });
+            failure.result = Some(result);
+            Err(failure)
+        }
+    }
 }
 
 /// What is no address of a page at all is a wrong parameter, whatever the policy would say about it.
@@ -159,6 +165,29 @@ mod tests {
         let failure = check_url(&Text::from(url)).expect_err("it is no URL to fetch");
         assert_eq!(failure.kind, FailureKind::BadParameters);
         (failure.message, failure.help)
+    }
+
+    #[test]
+    fn a_body_of_json_is_read_as_a_server_s_answer() {
+        let fetched = |content: &str| Fetched {
+            content: content.to_owned(),
+            url: "https://h/".to_owned(),
+            status: 200,
+            content_type: None,
+            truncated: false,
+        };
+        let read = with_json(
+            &fetched("{\"n\": 12345678901234567891234}"),
+            Json::default(),
+        );
+        let expected = serde_json::json!({ "content": { "n": "12345678901234567891234" } });
+        assert_eq!(read.expect("JSON"), expected);
+        let failure = with_json(&fetched("<html>"), Json::default()).expect_err("no JSON");
+        assert!(
+            failure
+                .message
+                .starts_with("the body of https://h/ is not JSON: ")
+        );
     }
 
     #[test]

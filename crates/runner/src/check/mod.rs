@@ -10,8 +10,9 @@ use cuecard_judge::model::TestCase;
 use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
-use cuecard_replay::{check_allowed, is_built_in, known_servers, unknown_server};
+use cuecard_replay::{check_allowed, is_built_in, known_servers, refused_for_text, unknown_server};
 use cuecard_runtime::collect::{FoundFile, Kind};
+use cuecard_runtime::policy::{Policy, PolicyOptions};
 use cuecard_runtime::text_file::{self, folder_of};
 use cuecard_runtime::timelines::{self, is_timeline, without_data};
 use cuecard_source::SourceFile;
@@ -317,6 +318,15 @@ fn tool_calls(source: &SourceFile, with: &CheckContext<'_>) -> Read {
     }
     if let Some(scenario) = &reading.scenario {
         diagnostics.extend(environment_server(scenario, with.config));
+        let here = PolicyOptions {
+            root: ".".into(),
+            working_directory: ".".into(),
+            ..PolicyOptions::default()
+        };
+        if let Ok(policy) = Policy::new(here) {
+            let refused = |step| refused_for_text(&policy, scenario, step);
+            diagnostics.extend(scenario.steps.iter().filter_map(refused));
+        }
         // The scenario may be meant for another machine: here its server is only a warning. Who asks the
         // servers is told by that.
         let servers = match with.connects {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, find_code};
 use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor};
-use cuecard_trace::Event;
+use cuecard_trace::{Event, EventData, MessageReceived};
 use tokio::net::UnixListener;
 
 use super::executor::Executor;
@@ -15,12 +15,13 @@ use super::{RunOptions, RunPlaces};
 
 /// How long our own agent may take to start.
 const OWN_START: Duration = Duration::from_secs(60);
-/// How long another program may take to start an agent.
+/// How long another program may take to start an agent before the first prompt, and after it.
 const START: Duration = Duration::from_secs(2);
-/// How long a step of the agent's may take beyond its own time limits.
-const STEP: Duration = Duration::from_secs(150);
+const LATE_START: Duration = Duration::from_secs(10);
 /// How long an agent may go on talking once the timeline is over.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+const NO_AGENT: &str = "the program under test starts no agent that plays this timeline";
 
 /// An agent that waits for us to say when each step is due.
 pub(super) struct Agent {
@@ -51,17 +52,26 @@ impl Agent {
             return false;
         }
         loop {
-            let said = tokio::time::timeout(STEP, self.channel.next()).await;
-            match said {
-                Ok(Some(FromAgent::Done(done))) if done == idx => return true,
-                Ok(Some(said)) => executor.hear(said).await,
-                Ok(None) | Err(_) => return false,
+            match self.channel.next().await {
+                Some(FromAgent::Done(done)) if done == idx => return true,
+                Some(said) => executor.hear(said).await,
+                None => return false,
             }
         }
     }
 
     /// The timeline is over: what the agent still has to say is taken over.
     pub(super) async fn end(mut self, executor: &mut Executor<'_>) {
+        let judgements = async {
+            // An agent of ACP judges a prompt once it has answered it.
+            while self.speaks_acp && executor.unjudged().next().is_some() {
+                match self.channel.next().await {
+                    Some(said) => executor.hear(said).await,
+                    None => break,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, judgements).await;
         let _ = self.channel.send(&FromExecutor::End).await;
         let last_words = async {
             while let Some(said) = self.channel.next().await {
@@ -81,6 +91,8 @@ impl Executor<'_> {
                     self.record_of_player(vec![event]);
                 }
             }
+            // What it judged is taken over from its trace.
+            FromAgent::Found(found) if found.code == codes::MODEL_ASSERT_FAILED.name() => {}
             FromAgent::Found(found) => {
                 let found = self.found_by_agent(found);
                 match found.severity {
@@ -152,60 +164,90 @@ impl Executor<'_> {
         words
     }
 
-    /// Waits for the agent; none if the program never starts one, which is found.
-    pub(super) async fn meet(
-        &mut self,
-        listener: UnixListener,
-        is_own: bool,
-    ) -> Result<Option<Agent>, Diagnostic> {
-        let limit = if is_own { OWN_START } else { START };
-        let name = self.script.name().to_owned();
-        let met = async {
-            loop {
-                let Ok((stream, _)) = listener.accept().await else {
-                    return None;
-                };
-                let mut channel = Channel::new(stream);
-                while let Some(said) = channel.next::<FromAgent>().await {
-                    let speaks_acp = matches!(said, FromAgent::HelloAcp(_));
-                    match said {
-                        FromAgent::Hello(played) | FromAgent::HelloAcp(played) => {
-                            if played != name {
-                                break;
-                            }
-                            return Some(Agent {
-                                channel,
-                                speaks_acp,
-                            });
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        };
-        let Some(terminal) = &mut self.terminal else {
-            return Ok(None);
-        };
-        let met = tokio::select! {
-            met = tokio::time::timeout(limit, met) => met.ok().flatten(),
-            _ = terminal.ended() => None,
-        };
-        if met.is_some() {
-            return Ok(met);
+    /// Waits for our own agent.
+    pub(super) async fn meet_own(&mut self, listener: &UnixListener) -> Result<Agent, Diagnostic> {
+        let met = self.meet(listener, OWN_START).await;
+        met.ok_or_else(|| {
+            let found = Diagnostic::error(codes::TERMINAL_START, NO_AGENT);
+            let shown = self
+                .terminal
+                .as_ref()
+                .map(|terminal| terminal.screen().text());
+            let shown = shown.unwrap_or_default();
+            found.with_note(format!("the screen:\n{}", shown.trim_end()))
+        })
+    }
+
+    /// Waits for an agent that the program under test starts: not for long, as it may do so once the first prompt has come.
+    pub(super) async fn meet_early(&mut self, listener: UnixListener) {
+        self.agent = self.meet(&listener, START).await;
+        if self.agent.is_none() {
+            self.listener = Some(listener);
         }
-        let message = "the program under test starts no agent that plays this timeline";
-        if is_own {
-            let found = Diagnostic::error(codes::TERMINAL_START, message);
-            let shown = terminal.screen().text();
-            return Err(found.with_note(format!("the screen:\n{}", shown.trim_end())));
+    }
+
+    /// Looks for an agent that has not come yet: for a while once there is a prompt for it, else only whether it is there.
+    pub(super) async fn meet_late(&mut self, has_prompt: bool) {
+        let Some(listener) = self.listener.take() else {
+            return;
+        };
+        let limit = if has_prompt {
+            LATE_START
+        } else {
+            Duration::ZERO
+        };
+        self.agent = self.meet(&listener, limit).await;
+        match self.agent {
+            None if has_prompt => self.find_no_agent().await,
+            None => self.listener = Some(listener),
+            Some(_) if self.speaks_acp() => {}
+            Some(_) => self.tell_not_evaluated().await,
         }
-        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, message)
+    }
+
+    /// No agent will come.
+    pub(super) async fn find_no_agent(&mut self) {
+        for content in self.typed.clone() {
+            let role = "user".to_owned();
+            self.record(EventData::MessageReceived(MessageReceived {
+                role,
+                content,
+            }));
+        }
+        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, NO_AGENT)
             .with_note(
                 "what the timeline says about the agent is not looked at; its times are kept",
             )
             .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
         self.find(found).await;
-        Ok(None)
+        self.tell_not_evaluated().await;
+    }
+
+    /// The agent that connects before `limit`; nothing if none does, or if the program ends.
+    async fn meet(&mut self, listener: &UnixListener, limit: Duration) -> Option<Agent> {
+        let until = self.clock.now() + limit;
+        let terminal = self.terminal.as_mut()?;
+        loop {
+            let rest = until.saturating_sub(self.clock.now());
+            let (stream, _) = tokio::select! {
+                accepted = tokio::time::timeout(rest, listener.accept()) => accepted.ok()?.ok()?,
+                _ = terminal.ended() => return None,
+            };
+            let mut channel = Channel::new(stream);
+            let hello = tokio::time::timeout(START, channel.next::<FromAgent>()).await;
+            let (played, speaks_acp) = match hello {
+                Ok(Some(FromAgent::Hello(played))) => (played, false),
+                Ok(Some(FromAgent::HelloAcp(played))) => (played, true),
+                _ => continue,
+            };
+            // Another one plays another timeline.
+            if played == self.script.name() {
+                return Some(Agent {
+                    channel,
+                    speaks_acp,
+                });
+            }
+        }
     }
 
     /// A finding of the agent's, at its place.

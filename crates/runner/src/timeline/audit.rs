@@ -109,6 +109,8 @@ pub struct Audit {
     pub failure: Option<String>,
     /// Why it could not be done.
     pub problem: Option<String>,
+    /// The path in the workspace from which on nothing was compared, as there is too much.
+    pub beyond: Option<String>,
 }
 
 impl Audit {
@@ -133,6 +135,7 @@ pub async fn audit(
         difference: None,
         failure: None,
         problem: None,
+        beyond: None,
     };
     let mut first: Vec<String> = Vec::new();
     let locales = locales(options).await;
@@ -140,8 +143,9 @@ pub async fn audit(
         let surroundings = Surroundings::of(seed, nth, &locales);
         watch(nth, &surroundings);
         let events = match events_of(script, options, &surroundings, stop).await {
-            Ok((events, failure)) => {
+            Ok((events, failure, beyond)) => {
                 audit.failure = audit.failure.or(failure);
+                audit.beyond = audit.beyond.or(beyond);
                 events
             }
             Err(problem) => {
@@ -193,13 +197,14 @@ async fn locales(options: &RunOptions) -> Vec<String> {
     locales
 }
 
-/// The events of one run, without what is that of one run only; and what failed in it.
+/// The events of one run, without what is that of one run only; what failed in it, and from which path on files are none of
+/// the events.
 async fn events_of(
     script: &Arc<RunScript>,
     options: &RunOptions,
     surroundings: &Surroundings,
     stop: &CancellationToken,
-) -> Result<(Vec<String>, Option<String>), String> {
+) -> Result<(Vec<String>, Option<String>, Option<String>), String> {
     let outer = tempfile::tempdir().map_err(|error| io_reason(&error))?;
     let mut folder = outer.path().to_owned();
     for nth in 0..surroundings.depth {
@@ -254,15 +259,20 @@ async fn events_of(
         let last = normalised(&last, &terminal, places);
         events.push(format!("screen in the end: {last}"));
     }
-    for (path, content) in outcome.workspace.iter().flat_map(|root| contents(root)) {
-        events.push(plain(&format!("file {path}: {content}")));
+    let mut beyond = None;
+    if let Some(root) = &outcome.workspace {
+        let (files, first_left_out) = contents(root);
+        beyond = first_left_out;
+        let contents = files.into_iter();
+        events.extend(contents.map(|(path, content)| plain(&format!("file {path}: {content}"))));
     }
     events.push(format!("status {}", outcome.status.as_str()));
     let failed = outcome.status == RunStatus::Failed;
     let mut errors = outcome.findings.iter();
     let failure = errors.find(|found| found.severity == Severity::Error);
     let failure = failure.map(|found| format!("{}: {}", found.code.name(), found.message));
-    Ok((events, failed.then(|| failure.unwrap_or_default())))
+    let failure = failed.then(|| failure.unwrap_or_default());
+    Ok((events, failure, beyond))
 }
 
 /// An event of a trace without its time and its place.

@@ -4,21 +4,26 @@ use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
 
+use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_terminal::{MAX_SETTLE, Places, Snapshot, normalised, png, svg};
-use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck};
+use cuecard_terminal::{MAX_SETTLE, Places, Snapshot, normalised, png, style_text, svg};
+use cuecard_timeline::model::{EventKind, LocatedCheck, TimelineCheck, ToolStatus};
+use cuecard_timeline::script::{Act, PlayerKind};
 use cuecard_trace::{Assertion, EventData, Screenshot as ScreenshotEvent};
 use cuecard_workspace::checks;
 use cuecard_workspace::probe::{self, ProbeResult};
 
 use super::RunMode;
 use super::executor::Executor;
-use super::goldens::{self, Golden};
+use super::goldens::{self, Golden, WrittenGolden};
 use super::outcome::Screenshot;
 use cuecard_timeline::model::file_safe;
 
 /// Larger screens have no `.png`, in characters.
 const MOST_CELLS: usize = 40_000;
+
+/// What stands above the looks of the cells in an expected screen.
+const STYLE_HEADING: &str = "--- style";
 
 /// A screenshot whose pictures are still to be made.
 pub(super) struct PendingScreenshot {
@@ -27,6 +32,14 @@ pub(super) struct PendingScreenshot {
     /// The same as it stood there.
     raw: String,
     snapshot: Snapshot,
+}
+
+/// A check that an agent makes, as it is about its answers.
+#[derive(Debug, Clone)]
+pub(super) struct AgentCheck {
+    pub(super) event_idx: usize,
+    pub(super) key: String,
+    pub(super) span: Span,
 }
 
 impl Executor<'_> {
@@ -41,7 +54,7 @@ impl Executor<'_> {
                 .fails(codes::MODEL_ASSERT_UNJUDGED, event_idx, message)
                 .await;
         };
-        terminal.settled(self.still()).await;
+        let is_still = terminal.settled(self.still()).await;
         let (text, snapshot) = {
             let screen = terminal.screen();
             (screen.text(), screen.snapshot())
@@ -53,14 +66,18 @@ impl Executor<'_> {
             files: vec![format!("{}.txt", self.shot_path(label))],
         }));
         let what = format!("screenshot {label}");
-        match goldens::compare(&self.options.goldens, &self.script, label, &text) {
+        let compared = match self.script.terminal.has_style {
+            true => format!("{text}\n\n{STYLE_HEADING}\n{}", style_text(&snapshot)),
+            false => text.clone(),
+        };
+        match goldens::compare(&self.options.goldens, &self.script, label, &compared) {
             Golden::Same => {
                 self.record_check(event_idx, "screenshot", true, label);
                 self.add_event(event_idx, what, Some(true));
             }
             Golden::Written(path) => {
                 self.add_event(event_idx, format!("{what}: wrote {}", path.display()), None);
-                self.written.push(path);
+                self.written.push(WrittenGolden { path, is_still });
             }
             Golden::Found(found) => {
                 let is_failure = found.severity == cuecard_source::diagnostic::Severity::Error;
@@ -153,8 +170,16 @@ impl Executor<'_> {
                     self.judged(event_idx, &check.key, seen.holds, &seen.evidence, span)
                         .await;
                 }
-                // The agent looks at its answers by itself.
-                None if self.speaks_acp() => {}
+                // The program under test is a client of ACP, or should be.
+                None if self.is_with_client()
+                    && matches!(check.check, TimelineCheck::AcpSession { .. }) =>
+                {
+                    self.of_agent.push(AgentCheck {
+                        event_idx,
+                        key: check.key.clone(),
+                        span: check.span,
+                    });
+                }
                 // The model's mock server looks at its requests by itself.
                 None if self.model.is_some()
                     && matches!(check.check, TimelineCheck::Request(_)) => {}
@@ -228,7 +253,8 @@ impl Executor<'_> {
             let whole = terminal.screen().whole_text();
             let is_there = self.normalised(&whole).contains(text) || whole.contains(text);
             if is_there == wanted {
-                return seen(true, "looked at the screen".to_owned());
+                let how = if wanted { "is" } else { "is not" };
+                return seen(true, format!("{text:?} {how} on the screen"));
             }
             if self.clock.now() >= until {
                 let how = if wanted { "is not" } else { "is" };
@@ -256,7 +282,7 @@ impl Executor<'_> {
         key: &str,
         holds: bool,
         told: &str,
-        span: Option<cuecard_source::Span>,
+        span: Option<Span>,
     ) {
         self.record_check(event_idx, key, holds, told);
         self.add_event(event_idx, format!("assert {key}"), Some(holds));
@@ -317,6 +343,71 @@ impl Executor<'_> {
                 self.find(found).await;
             }
         }
+    }
+}
+
+impl Executor<'_> {
+    /// Says what nobody looks at: without ACP, and with a real agent (T-ASRT-03).
+    pub(super) async fn tell_not_evaluated(&mut self) {
+        let script = self.script.clone();
+        let has_model = self.model.is_some();
+        for event in &script.timeline.events {
+            let kind = event.kind.as_str();
+            let what = match &event.kind {
+                EventKind::ToolUse(call) if has_model && call.status == ToolStatus::Error => Some(
+                    "`status` is not evaluated: agents tell their models of failures in words"
+                        .to_owned(),
+                ),
+                other => {
+                    let act = PlayerKind::Agent.cell(other).act;
+                    (act == Act::NotEvaluated)
+                        .then(|| format!("`{kind}` is not evaluated: it needs an ACP client"))
+                }
+            };
+            if let Some(message) = what {
+                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                    .at(&script.timeline.source, event.span)
+                    .with_pointer(event.path.clone());
+                let note = self.findings.strictly_noted(note);
+                self.find(note).await;
+            }
+        }
+    }
+
+    /// Whether a program under test may start an agent that plays the timeline.
+    fn is_with_client(&self) -> bool {
+        self.mode() == RunMode::MockAgent && !self.options.which.program.is_empty()
+    }
+
+    /// What an agent was to judge fails if it says so, or if it was judged by nobody.
+    pub(super) async fn take_over_judgements(&mut self) {
+        for check in self.of_agent.clone() {
+            let message = match self.judgement(&check).cloned() {
+                Some(None) => continue,
+                Some(Some(why)) => format!("the assert `{}` failed: {why}", check.key),
+                None => {
+                    let told = "nobody judged it, as no agent that speaks ACP answered the prompt";
+                    self.judged(check.event_idx, &check.key, false, told, Some(check.span))
+                        .await;
+                    continue;
+                }
+            };
+            let found = self.finding(codes::MODEL_ASSERT_FAILED, check.event_idx, message);
+            let found = found.at(&self.script.timeline.source, check.span);
+            self.find_with_screen(found).await;
+        }
+    }
+
+    /// What an agent has said of an assert, if it has judged it: why it does not hold, or nothing.
+    fn judgement(&self, check: &AgentCheck) -> Option<&Option<String>> {
+        let path = self.path_of(check.event_idx);
+        self.judged.get(&format!("{path}.{}", check.key))
+    }
+
+    /// The asserts that an agent was to judge and has not.
+    pub(super) fn unjudged(&self) -> impl Iterator<Item = &AgentCheck> {
+        let checks = self.of_agent.iter();
+        checks.filter(|check| self.judgement(check).is_none())
     }
 }
 

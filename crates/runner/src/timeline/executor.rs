@@ -1,9 +1,8 @@
 //! Goes through a timeline: tells the agent when its steps are due, and does what its user does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::BufWriter;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,16 +19,18 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor, as_text, cut, find_credentials};
 use cuecard_terminal::Terminal;
 use cuecard_terminal::control::CONTROL_VARIABLE;
-use cuecard_timeline::model::{EventKind, SessionStatus, ToolStatus};
+use cuecard_timeline::model::{EventKind, SessionStatus};
 use cuecard_timeline::script::{Act, EventPart, PlayerKind, StepRole};
 use cuecard_trace::{End, Event, EventData, FileEdit, Log, RunStatus as TraceStatus};
 use cuecard_workspace::changes::{FileChange, FolderChanges};
 use cuecard_workspace::commands::CommandOutcome;
 use cuecard_workspace::running::CommandEnd;
+use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Agent;
-use super::checks::PendingScreenshot;
+use super::checks::{AgentCheck, PendingScreenshot};
+use super::goldens::WrittenGolden;
 use super::model::Model;
 use super::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus};
 use super::simulation::{SERVICE_VARIABLE, Simulation};
@@ -56,13 +57,19 @@ pub(super) struct Executor<'a> {
     /// The program under test and its arguments, for people.
     pub(super) program: Vec<String>,
     /// The agent that plays the timeline with us, if there is one.
-    agent: Option<Agent>,
+    pub(super) agent: Option<Agent>,
+    /// Where an agent finds us that has not come yet.
+    pub(super) listener: Option<UnixListener>,
+    /// Asserts that only an agent can judge.
+    pub(super) of_agent: Vec<AgentCheck>,
+    /// Why those that it has judged do not hold, by their ids; nothing if they do.
+    pub(super) judged: HashMap<String, Option<String>>,
     /// The model of a real agent.
     pub(super) model: Option<Model>,
     /// The service that plays the timeline, in a simulation.
     pub(super) simulation: Option<Simulation>,
     /// What a real agent does to the files of the workspace.
-    changes: Option<FolderChanges>,
+    pub(super) changes: Option<FolderChanges>,
     /// What it has done that was not compared with the script yet, and the event from which on that is to be done.
     pub(super) changed: (Vec<FileChange>, usize),
     /// The prompts that the user has typed.
@@ -75,7 +82,7 @@ pub(super) struct Executor<'a> {
     /// Whether it makes no sense to go on.
     pub(super) is_stuck: bool,
     pub(super) pending_screenshots: Vec<PendingScreenshot>,
-    pub(super) written: Vec<PathBuf>,
+    pub(super) written: Vec<WrittenGolden>,
     pub(super) last_command: Option<CommandOutcome>,
     pub(super) end: Option<CommandEnd>,
     /// Whether the program was ended, as it did not end by itself.
@@ -140,6 +147,9 @@ impl<'a> Executor<'a> {
             terminal: None,
             program: Vec::new(),
             agent: None,
+            listener: None,
+            of_agent: Vec::new(),
+            judged: HashMap::new(),
             model: None,
             simulation: None,
             changes: None,
@@ -201,7 +211,7 @@ impl<'a> Executor<'a> {
             self.could_not_run = true;
             return self.find(problem).await;
         }
-        if !self.speaks_acp() {
+        if !self.speaks_acp() && self.listener.is_none() {
             self.tell_not_evaluated().await;
         }
         if let Some(terminal) = &self.terminal {
@@ -238,6 +248,8 @@ impl<'a> Executor<'a> {
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
             }
+            self.meet_late(matches!(step.role, StepRole::Prompt(_)))
+                .await;
             let of_model = self.model.as_mut().map(|model| &mut model.hold);
             let of_service = self.simulation.as_mut().map(|service| &mut service.hold);
             if let Some(hold) = of_model.or(of_service) {
@@ -245,6 +257,8 @@ impl<'a> Executor<'a> {
             }
             let speaks_acp = self.speaks_acp();
             let is_of_agent = step.role == StepRole::History
+                // It judges its answers itself, and waits there as we do.
+                || (speaks_acp && matches!(event.kind, EventKind::Assert(_)))
                 || match PlayerKind::Agent.cell(&event.kind).act {
                     Act::Acts | Act::Awaits | Act::ActsAndAwaits => true,
                     Act::NotEvaluated => speaks_acp,
@@ -269,6 +283,9 @@ impl<'a> Executor<'a> {
         if self.mode() == RunMode::Simulate && !self.is_stuck {
             self.told_above(usize::MAX).await;
         }
+        if self.listener.take().is_some() {
+            self.find_no_agent().await;
+        }
         if let Some(agent) = self.agent.take() {
             let goes_on = agent.speaks_acp;
             agent.end(self).await;
@@ -279,6 +296,7 @@ impl<'a> Executor<'a> {
                 let _ = tokio::time::timeout(grace, terminal.ended()).await;
             }
         }
+        self.take_over_judgements().await;
         if script.timeline.expectations.exit_code.is_some()
             && let Some(terminal) = &mut self.terminal
         {
@@ -352,7 +370,10 @@ impl<'a> Executor<'a> {
             )
         });
         if is_own || (!is_real && !simulates && acts.next().is_some()) {
-            self.agent = self.meet(listening, is_own).await?;
+            match is_own {
+                true => self.agent = Some(self.meet_own(&listening).await?),
+                false => self.meet_early(listening).await,
+            }
         } else if let Some(terminal) = &self.terminal {
             // A program that has drawn its screen can be typed to.
             terminal
@@ -360,33 +381,6 @@ impl<'a> Executor<'a> {
                 .await;
         }
         Ok(())
-    }
-
-    /// Says what nobody looks at: without ACP, and with a real agent (T-ASRT-03).
-    async fn tell_not_evaluated(&mut self) {
-        let script = self.script.clone();
-        let has_model = self.model.is_some();
-        for event in &script.timeline.events {
-            let kind = event.kind.as_str();
-            let what = match &event.kind {
-                EventKind::ToolUse(call) if has_model && call.status == ToolStatus::Error => Some(
-                    "`status` is not evaluated: agents tell their models of failures in words"
-                        .to_owned(),
-                ),
-                other => {
-                    let act = PlayerKind::Agent.cell(other).act;
-                    (act == Act::NotEvaluated)
-                        .then(|| format!("`{kind}` is not evaluated: it needs an ACP client"))
-                }
-            };
-            if let Some(message) = what {
-                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                    .at(&script.timeline.source, event.span)
-                    .with_pointer(event.path.clone());
-                let note = self.findings.strictly_noted(note);
-                self.find(note).await;
-            }
-        }
     }
 
     /// The environment of the program under test: little of ours, and the same everywhere.
@@ -517,8 +511,9 @@ impl<'a> Executor<'a> {
         self.agent.as_ref().is_some_and(|agent| agent.speaks_acp)
     }
 
+    /// Whether an agent tells what it is asked, or may come to do so.
     pub(super) fn has_agent(&self) -> bool {
-        self.agent.is_some()
+        self.agent.is_some() || self.listener.is_some()
     }
 
     pub(super) fn program_has_ended(&mut self) -> bool {
@@ -535,7 +530,20 @@ impl<'a> Executor<'a> {
         self.agent = None;
         if let Some(terminal) = &mut self.terminal {
             self.was_closed = terminal.end().is_none();
-            self.end = Some(terminal.close(self.options.grace).await);
+            let grace = self.options.grace;
+            let (end, is_killed) = terminal.close(grace).await;
+            self.end = Some(end);
+            if is_killed && !grace.is_zero() {
+                let seconds = grace.as_secs_f64();
+                let message = format!(
+                    "`{}` was still there {seconds} s after its terminal had gone, and was killed",
+                    self.program.first().map(String::as_str).unwrap_or_default()
+                );
+                let found = Diagnostic::warning(codes::TERMINAL_KILLED, message);
+                let help =
+                    "let it end on SIGHUP, have the timeline end it, or allow more with --grace";
+                self.find(found.with_help(help)).await;
+            }
         }
         if let Some(model) = self.model.take() {
             self.end_model(model).await;
@@ -633,6 +641,16 @@ impl<'a> Executor<'a> {
             self.record(edit);
             self.changed.0.push(change);
         }
+        if let Some(beyond) = self.changes.as_ref().and_then(FolderChanges::beyond) {
+            let message = format!(
+                "the workspace has too many files: changes from `{beyond}` on are not compared"
+            );
+            let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
+            let note = self.findings.strictly_noted(note);
+            if self.findings.keep(&note) {
+                self.recorder.record(logged(&note));
+            }
+        }
     }
 
     /// Takes over what the model or the service has told since this was asked last.
@@ -649,6 +667,10 @@ impl<'a> Executor<'a> {
             let elapsed = event.ts.duration_since(started);
             let elapsed = Duration::try_from(elapsed).unwrap_or_default();
             self.n_calls += u64::from(matches!(event.data, EventData::ToolCall(_)));
+            if let EventData::Assertion(assertion) = &event.data {
+                let evidence = assertion.evidence.clone();
+                self.judged.insert(assertion.id.clone(), evidence);
+            }
             self.add_agent_event(elapsed, &event.data);
             self.recorder.record_at(elapsed, event.data);
         }

@@ -57,6 +57,15 @@ pub fn is_ci(environment: &[(OsString, OsString)]) -> bool {
     value.is_some_and(|(_, value)| !value.is_empty() && value != "false" && value != "0")
 }
 
+/// An expected screen that was written.
+#[derive(Debug, Clone)]
+pub struct WrittenGolden {
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether the screen stood still then.
+    pub is_still: bool,
+}
+
 /// What became of a comparison.
 pub(super) enum Golden {
     Same,
@@ -93,6 +102,8 @@ pub(super) fn compare(
             return Golden::Found(Diagnostic::error(codes::TERMINAL_GOLDEN, message));
         }
     };
+    // Git may have checked it out with other line ends.
+    let expected = expected.map(|text| text.replace("\r\n", "\n"));
     let expected = expected.as_deref().map(|text| text.trim_end_matches('\n'));
     let text = text.trim_end_matches('\n');
     if expected == Some(text) {

@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
-pub use self::goldens::{GoldenOptions, is_ci};
+pub use self::goldens::{GoldenOptions, WrittenGolden, is_ci};
 pub use self::model::TraceLines;
 pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};

@@ -10,6 +10,7 @@ use cuecard_terminal::SharedScreen;
 use cuecard_workspace::running::CommandEnd;
 use serde_json::json;
 
+use super::goldens::WrittenGolden;
 use super::{RunMode, RunOptions, RunScript};
 
 /// Something that happened in a run.
@@ -105,7 +106,7 @@ pub struct RunOutcome {
     /// The workspace, if it was kept.
     pub workspace: Option<PathBuf>,
     /// Goldens that were written.
-    pub written: Vec<PathBuf>,
+    pub written: Vec<WrittenGolden>,
     /// How long it took.
     pub took: Duration,
 }
@@ -149,6 +150,8 @@ impl RunOutcome {
         let screenshots = self.screenshots.iter();
         let screenshots = screenshots
             .map(|shot| json!({"label": shot.label, "text": shot.text, "files": shot.files}));
+        let written = self.written.iter();
+        let unsettled = written.clone().filter(|golden| !golden.is_still);
         json!({
             "scenario": self.scenario,
             "file": self.file,
@@ -164,7 +167,8 @@ impl RunOutcome {
             "exit_code": self.end.map(CommandEnd::shell_code),
             "run": self.folder,
             "workspace": self.workspace,
-            "goldens_written": self.written,
+            "goldens_written": written.clone().map(|golden| &golden.path).collect::<Vec<_>>(),
+            "goldens_unsettled": unsettled.map(|golden| &golden.path).collect::<Vec<_>>(),
             "duration_ms": self.took.as_millis(),
         })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use cuecard_llm::{DUMMY_KEY, client_variables};
@@ -10,6 +11,7 @@ use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::{EventKind, ServerMode};
 use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
+use cuecard_workspace::changes::FolderChanges;
 use cuecard_workspace::commands::{CommandRequest, run};
 
 use super::executor::Executor;
@@ -301,7 +303,9 @@ impl Executor<'_> {
             let count = changes.fold((0, 0), |(added, removed), change| {
                 (added + change.lines_added, removed + change.lines_removed)
             });
-            if count == (added, removed) {
+            let beyond = self.changes.as_ref().and_then(FolderChanges::beyond);
+            let is_compared = beyond.is_none_or(|beyond| Path::new(path) < Path::new(beyond));
+            if count == (added, removed) || !is_compared {
                 continue;
             }
             let message = format!(

@@ -51,6 +51,7 @@ impl Simulation {
                 ..play.clone()
             },
             waits_for_prompts: has_program,
+            takes_any_prompt: true,
             hold: Some(held),
             ..ServiceOptions::default()
         };

@@ -9,7 +9,7 @@ use cuecard_timeline::model::keys::{Key, Keystroke, Modifiers, read_keys};
 use cuecard_timeline::model::{CommandExpectation, UserCommand, UserInput};
 use cuecard_timeline::profiles::shell;
 use cuecard_timeline::script::command_line;
-use cuecard_trace::{EventData, MessageReceived, Terminal as TerminalEvent};
+use cuecard_trace::{EventData, Log, MessageReceived, Terminal as TerminalEvent};
 use cuecard_workspace::checks;
 use cuecard_workspace::commands::{CommandOutcome, CommandRequest, DEFAULT_MAX_OUTPUT, run};
 use cuecard_workspace::git::Git;
@@ -38,8 +38,9 @@ impl Executor<'_> {
                 content: text.clone(),
             }));
         }
-        if is_prompt {
-            self.typed.push(text.clone());
+        match is_prompt {
+            true => self.typed.push(text.clone()),
+            false => self.record_keys(&format!("pressed {text}")),
         }
         if let Some(terminal) = &self.terminal {
             if is_prompt {
@@ -72,7 +73,17 @@ impl Executor<'_> {
         if let Some(terminal) = &self.terminal {
             terminal.press(keys.unwrap_or(&control_c)).await;
         }
+        self.record_keys("interrupted");
         self.add_event(event_idx, "interrupted".to_owned(), None);
+    }
+
+    /// Has the trace say which keys were pressed.
+    fn record_keys(&mut self, message: &str) {
+        self.record(EventData::Log(Log {
+            level: "info".to_owned(),
+            message: message.to_owned(),
+            stream: None,
+        }));
     }
 
     /// Applies a patch that stands beside the scenario, and commits it if it has a message for that.

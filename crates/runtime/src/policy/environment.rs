@@ -44,7 +44,10 @@ pub(super) fn is_obeyed(name: &str) -> bool {
 const NAMES: &[&str] = &[
     // Shells, and where programs are found.
     "path bash* env ifs shellopts ps0 ps1 ps2 ps3 ps4 prompt_command cdpath execignore globignore posixly_correct fpath \
-     zdotdir zsh* ksh* histfile hostfile inputrc fcedit mailpath pwd oldpwd shell home cuecard_* sandy_*",
+     zdotdir zsh* ksh* hist* hostfile inputrc fcedit mailpath pwd oldpwd shell home cuecard_* sandy_*",
+    // What shells set by themselves, whatever it was.
+    "random srandom seconds lineno ppid optind optarg opterr shlvl epochseconds epochrealtime funcname dirstack groups uid euid \
+     pipestatus reply columns lines comp_* coproc mapfile _",
     // The dynamic linker and the C library.
     "ld_* dyld_* glibc_tunables malloc_* gconv_path getconf_dir locpath nlspath hostaliases localdomain res_options lang \
      language lc_* tz tzdir tmpdir temp tmp term terminfo* termcap xdg_* dbus_* display wayland_display",
@@ -69,7 +72,10 @@ const NAMES: &[&str] = &[
     // Tests, desktops and what loads modules by a path.
     "pytest_* make m4 gtk_* qt_* gio_* gst_* gdk_* vk_* sasl_* pkcs11_* ripgrep_config_path fzf_* javacmd scons* chrome_* \
      puppeteer_* playwright_* electron_* terragrunt_* packer_* compose_* aclocal_* ant_* gemrc condarc gviminit p4* \
-     *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
+     config_site pylintrc screenrc ackrc just_* flask_* django_* mpl* coverage_* swift_* caml_* libgl_* gdal_* \
+     magick_* krb5* texmf* shell_escape psmodulepath comspec pathext composer_* corepack_* jq_* rm yacc lex co get makeinfo tex texi2dvi \
+     f77 pc lint m2c weave tangle sslkeylogfile direnv_* ocl_* gi_* ts_node_* aclocal autom4te qemu_* complus_* debuginfod_* \
+     ocamlpath sbcl_home cuda_path *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
     // Containers, clouds and databases.
     "docker_* podman_* container_host containers_* kube* helm* tf_* terraform_* ansible_* vault_* aws_* azure_* google_cloud_* \
      google_application_credentials gcloud_* cloudsdk_* boto_* pg* psql* mysql_* redis* sqlite_* mongo*",

@@ -592,6 +592,7 @@ mod tests {
             Piece {
                 text: "hunter2".into(),
                 origin: Origin::Secret,
+                is_string: true,
                 reference: Some("PW".into()),
             },
             Piece::author("@example.com/"),

@@ -124,7 +124,19 @@ impl Policy {
     /// [`RefusalKind::Command`] if a flag forbids it, [`RefusalKind::Data`] if data stands where it would be code or
     /// where that can't be told, [`RefusalKind::Path`] if the target of a redirection may not be opened.
     pub fn command(&self, text: &Text) -> Result<BoundCommand, Refusal> {
-        commands::bind(text, &self.commands, &self.places, &self.hosts)
+        self.command_with_env(text, &[])
+    }
+
+    /// The same for a step with variables of its own, which stay in what a refusal proposes.
+    ///
+    /// # Errors
+    /// As [`Policy::command`].
+    pub fn command_with_env(
+        &self,
+        text: &Text,
+        env: &[(String, Text)],
+    ) -> Result<BoundCommand, Refusal> {
+        commands::bind(text, env, &self.commands, &self.places)
     }
 
     /// The value of the environment variable `name` of a command. Data may be any of it, but not of a variable that

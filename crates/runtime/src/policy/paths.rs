@@ -120,12 +120,15 @@ impl Places {
     /// The same of a file that is made there. Data may give it no name that is an option to whoever gets it by `*`.
     pub(super) fn create(&self, text: &Text) -> Result<PathBuf, Refusal> {
         let path = self.write(text)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if !text.is_trusted() && name.starts_with('-') {
+        let of_author = names_of_author(text);
+        let written = text.to_string();
+        let is_option =
+            |name: &str| name.starts_with('-') && !of_author.iter().any(|known| known == name);
+        if !text.is_trusted() && written.split('/').any(is_option) {
             return Err(Refusal::new(
                 RefusalKind::Path,
                 format!(
-                    "the name of the file `{}`{} starts with `-`, so a program that receives it through `*` would read it as an option",
+                    "a name in `{}`{} starts with `-`, so a program that receives it through `*` would read it as an option",
                     shown(text),
                     sources(text)
                 ),
@@ -321,10 +324,11 @@ fn is_program(path: &Path) -> bool {
     let mut beginning = [0; 4];
     // On some file systems each file is executable.
     is_executable
-        && File::open(path).is_ok_and(|mut file| file.read(&mut beginning).is_ok())
-        && (beginning.starts_with(b"#!")
-            || beginning.starts_with(b"\x7fELF")
-            || beginning[1..].starts_with(&[0xfa, 0xed, 0xfe]))
+        && (path.extension().is_none()
+            || File::open(path).is_ok_and(|mut file| file.read(&mut beginning).is_ok())
+                && (beginning.starts_with(b"#!")
+                    || beginning.starts_with(b"\x7fELF")
+                    || beginning[1..].starts_with(&[0xfa, 0xed, 0xfe])))
 }
 
 fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
@@ -580,6 +584,7 @@ mod tests {
         let user = Text::new(vec![Piece {
             text: "../elsewhere".into(),
             origin: Origin::User,
+            is_string: true,
             reference: Some("OUT".into()),
         }]);
         assert!(places.write(&user).is_ok());
@@ -698,6 +703,7 @@ mod tests {
         let root = tree.base.join("root");
         for (file, text, mode) in [
             ("run.sh", "#!/bin/sh\n", 0o755),
+            ("tool", "echo\n", 0o755),
             ("notes.sh", "#!/bin/sh\n", 0o644),
             ("table.csv", "a,b\n", 0o755),
         ] {
@@ -709,6 +715,7 @@ mod tests {
         });
         for (path, is_allowed) in [
             ("run.sh", false),
+            ("tool", false),
             ("inner/file", false),
             ("in/file", false),
             ("notes.sh", true),

@@ -109,6 +109,7 @@ pub(super) mod tests {
             pieces.push(Piece {
                 text: value.to_owned(),
                 origin: Origin::Peer,
+                is_string: true,
                 reference: Some(name.into()),
             });
             rest = &rest[end + 2..];
@@ -126,6 +127,7 @@ pub(super) mod tests {
             Piece {
                 text: "hunter2".into(),
                 origin: Origin::Secret,
+                is_string: true,
                 reference: Some("PASSWORD".into()),
             },
         ]);

@@ -139,14 +139,14 @@ catalogue! {
     ID_MISSING = "C-ID-03", "outputs without a step id";
     JSON_SYNTAX = "C-JSON-01", "invalid JSON";
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
-    JSON_NUMBER = "C-JSON-03", "a number can't be represented exactly";
+    JSON_NUMBER = "C-JSON-03", "a number with more digits than fit";
     JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";
     PARAM_MISSING = "C-PARAM-01", "missing tool parameter";
     PARAM_TYPE = "C-PARAM-02", "a tool parameter has the wrong type";
     PARAM_UNKNOWN = "C-PARAM-03", "unknown tool parameter";
-    PARAM_CONVERTED = "C-PARAM-04", "a string was converted to the type that the tool expects";
+    PARAM_CONVERTED = "C-PARAM-04", "a value was converted to the type that the tool expects";
     PATH_SYNTAX = "C-PATH-01", "invalid JSONPath";
     REFERENCE_SYNTAX = "C-REF-01", "invalid reference syntax";
     REFERENCE_UNKNOWN = "C-REF-02", "undefined reference";
@@ -154,6 +154,7 @@ catalogue! {
     REFERENCE_LEFT_OUT = "C-REF-04", "a reference to a step outside the played range";
     REFERENCE_ABSENT = "C-REF-05", "a reference has no value";
     REFERENCE_LITERAL = "C-REF-06", "double braces that are not a reference";
+    REFERENCE_MISPLACED = "C-REF-07", "a reference where none is filled in";
     RETRY_UNUSED = "C-RETRY-01", "`retry` has no effect";
     RUN_TOOL_ERROR = "C-RUN-01", "the tool reported an error";
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";
@@ -286,6 +287,7 @@ catalogue! {
     TIMELINE_NONE = "T-LOAD-20", "no timelines found";
     TIMELINE_REST_LATE = "T-REST-01", "an event after a final status";
     TIMELINE_REST_NO_END = "T-REST-02", "a timeline without a final status";
+    TIMELINE_REST_PROMPT = "T-REST-03", "a prompt that is not the scripted one";
     TIMELINE_RULE_SHAPE = "T-RULE-01", "incomplete rule";
     TIMELINE_CONDITION = "T-RULE-02", "invalid condition";
     TIMELINE_RULE_TYPES = "T-RULE-03", "a symbol is compared with a value of another type";
@@ -313,6 +315,7 @@ catalogue! {
     TERMINAL_TIMEOUT = "T-TERM-13", "a run takes too long";
     TERMINAL_COMMAND = "T-TERM-14", "a command of the user failed";
     TERMINAL_STUCK = "T-TERM-15", "a real agent does not come to the next step";
+    TERMINAL_KILLED = "T-TERM-16", "a program that had to be killed";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time before the previous event";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a decreasing time in a tool execution";
     TIMELINE_TIME_BASE = "T-TIME-03", "the base moves to a time in the past";

@@ -16,15 +16,17 @@ mod recovery;
 mod string;
 mod surrogates;
 mod trivia;
+mod value;
 mod word;
 
 pub use comments::without_comments;
 pub use error::{JsonError, JsonErrorKind, NumberProblem};
 pub use node::{Member, Node, NodeKind};
+pub use number::is_large_integer;
 pub(crate) use number::is_out_of_range;
-pub use number::lossy_number;
 pub use string::string_span;
 pub use surrogates::{lone_surrogate, without_lone_surrogates};
+pub use value::read_value;
 
 /// Bounds on what [`parse`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -130,7 +130,7 @@ impl Node {
     }
 
     /// The same value without spans, members in order. Numbers become `i64` or `u64` where they are written as
-    /// integers and fit, else the nearest `f64`, as `serde_json` does. In a tree that was parsed with errors the
+    /// integers and fit, the text of a larger integer, else the nearest `f64`. In a tree that was parsed with errors the
     /// first of duplicate keys counts, and a number out of range becomes null.
     pub fn to_value(&self) -> serde_json::Value {
         match &self.kind {

@@ -173,27 +173,34 @@ fn integer(json: &Json) -> Option<i128> {
         Json::Number(number) => number
             .as_i64()
             .map(i128::from)
-            .or_else(|| number.as_u64().map(i128::from)),
-        Json::String(text) if looks_numeric(text) => text.trim().parse().ok(),
+            .or_else(|| number.as_u64().map(i128::from))
+            .or_else(|| whole(number.as_f64()?)),
+        Json::String(_) => numeric(json)?.parse().ok(),
         _ => None,
     }
+}
+
+/// The integer that `number` is, so that it can be compared with one that no `f64` holds.
+fn whole(number: f64) -> Option<i128> {
+    // Every integer of an `f64` below this is one of an `i128`.
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e38;
+    is_whole.then_some(number as i128)
 }
 
 fn number(json: &Json) -> Option<f64> {
     match json {
         Json::Number(number) => number.as_f64(),
-        Json::String(text) if looks_numeric(text) => text.trim().parse().ok(),
-        _ => None,
+        _ => numeric(json)?.parse().ok(),
     }
 }
 
-/// Rust would parse "inf" and "nan" too.
-fn looks_numeric(text: &str) -> bool {
-    let text = text.trim();
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+/// A text that may be a number, with blanks around it as commands print it. Rust would parse "inf" and "nan" too.
+fn numeric(json: &Json) -> Option<&str> {
+    let text = json.as_str()?.trim();
+    let is_numeric = text
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    (is_numeric && !text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -219,6 +226,13 @@ mod tests {
             "two texts are compared as texts"
         );
         assert!(!holds(json!(0), Comparison::Equal, json!("")));
+        for (text, is_number) in [("7", true), ("       7\n", true), ("7 8", false)] {
+            assert_eq!(
+                holds(json!(7), Comparison::Equal, json!(text)),
+                is_number,
+                "{text:?}"
+            );
+        }
         assert!(!holds(json!(null), Comparison::Equal, json!(false)));
         assert!(!holds(json!([]), Comparison::Equal, json!("")));
         assert!(holds(
@@ -241,6 +255,19 @@ mod tests {
             Comparison::Greater,
             json!(9007199254740992_u64)
         ));
+        let large = json!("18446744073709551617");
+        for (number, is_equal) in [
+            (json!("18446744073709551617"), true),
+            (json!("18446744073709551999"), false),
+            (json!(18_446_744_073_709_551_616.0_f64), false),
+            (json!(1e300), false),
+        ] {
+            assert_eq!(
+                holds(large.clone(), Comparison::Equal, number.clone()),
+                is_equal,
+                "{number}"
+            );
+        }
         let error = compare(&json!([1]), Comparison::Less, &json!(2), None).expect_err("no order");
         assert_eq!(
             error.to_string(),

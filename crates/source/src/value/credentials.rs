@@ -82,7 +82,7 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
         Json::Object(members) => {
             for (key, value) in members {
-                match names_credential(key) && !is_schema(value) {
+                match names_credential(key) && !is_schema(value) && !is_folder(key, value) {
                     true => {
                         let n_known = found.len();
                         secret_texts(value, found);
@@ -131,13 +131,19 @@ fn is_schema(value: &Json) -> bool {
     value.is_object() && (value["type"].is_string() || value["$ref"].is_string())
 }
 
+/// Whether it is the working directory, which `printenv` and others call `PWD`.
+fn is_folder(key: &str, value: &Json) -> bool {
+    let value = value.as_str().unwrap_or_default();
+    key.eq_ignore_ascii_case("pwd") && value.starts_with('/')
+}
+
 /// Puts [`REDACTED`] in the place of what [`find_credentials`] finds, and only there.
 pub fn mask_credentials(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mask_credentials),
         Json::Object(members) => {
             for (key, value) in members {
-                match names_credential(key) && !is_schema(value) {
+                match names_credential(key) && !is_schema(value) && !is_folder(key, value) {
                     true => mask(value),
                     false => mask_credentials(value),
                 }
@@ -295,7 +301,8 @@ fn find_in_pair(text: &str, mark: Range<usize>, found: &mut Vec<String>) {
     let key = &text[start..word_end];
     let rest = &text[mark.end..];
     // `==`, `=>` and `::` are operators.
-    if !names_credential(key) || rest.starts_with(['=', '>', ':']) {
+    let is_folder = key.eq_ignore_ascii_case("pwd") && rest.starts_with('/');
+    if !names_credential(key) || is_folder || rest.starts_with(['=', '>', ':']) {
         return;
     }
     let bare = rest.trim_start_matches('\\');
@@ -592,6 +599,8 @@ Output: [1] {"user": "ann", "token": "abcd", "more": [{"password": {"secret": "h
     ];
 
     const HARMLESS: &[&str] = &[
+        "PWD=/home/ann/project\nX=1",
+        "{\"pwd\": \"/home/ann/project\"}",
         "token: 15",
         "max_tokens=100",
         "password: string",

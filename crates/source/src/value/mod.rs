@@ -56,6 +56,8 @@ pub struct Mark {
     pub range: Option<Range<usize>>,
     /// Where it came from.
     pub origin: Origin,
+    /// Whether a string was filled in, not another JSON value.
+    pub is_string: bool,
     /// The reference as written, without the braces.
     pub reference: Arc<str>,
 }
@@ -97,15 +99,16 @@ impl Value {
             return Some(Text::new(vec![Piece {
                 text: text.into_owned(),
                 origin: mark.origin,
+                is_string: json.is_string(),
                 reference: Some(mark.reference.clone()),
             }]));
         }
         let mut pieces = Vec::new();
         let mut done = 0;
         for mark in &self.marks {
-            let range = match &mark.range {
-                Some(range) if mark.pointer == pointer => range.clone(),
-                None if covers(&mark.pointer, pointer) => 0..text.len(),
+            let (range, is_string) = match &mark.range {
+                Some(range) if mark.pointer == pointer => (range.clone(), mark.is_string),
+                None if covers(&mark.pointer, pointer) => (0..text.len(), json.is_string()),
                 _ => continue,
             };
             if range.start > done {
@@ -114,6 +117,7 @@ impl Value {
             pieces.push(Piece {
                 text: text[range.clone()].to_owned(),
                 origin: mark.origin,
+                is_string,
                 reference: Some(mark.reference.clone()),
             });
             done = range.end;
@@ -200,6 +204,7 @@ mod tests {
             pointer: pointer.into(),
             range,
             origin,
+            is_string: true,
             reference: "step.out".into(),
         }
     }

@@ -12,6 +12,8 @@ pub struct Piece {
     pub text: String,
     /// Where they came from.
     pub origin: Origin,
+    /// Whether they are a string; else they are the JSON of what was filled in, and nothing for null.
+    pub is_string: bool,
     /// The reference they were filled in for, if they were.
     pub reference: Option<Arc<str>>,
 }
@@ -22,6 +24,7 @@ impl Piece {
         Self {
             text: text.to_owned(),
             origin: Origin::Author,
+            is_string: true,
             reference: None,
         }
     }

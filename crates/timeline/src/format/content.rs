@@ -345,10 +345,9 @@ fn resource(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
     let mime_type = loader
         .text(inner, "mimeType")
         .filter(|mime| !mime.is_empty());
-    let problem = match (&mime_type, &text, &blob) {
-        (None, ..) => Some("a resource has no `mimeType`"),
-        (_, None, None) => Some("a resource has neither `text` nor `blob`"),
-        (_, Some(_), Some(_)) => Some("a resource has both `text` and `blob`"),
+    let problem = match (&text, &blob) {
+        (None, None) => Some("a resource has neither `text` nor `blob`"),
+        (Some(_), Some(_)) => Some("a resource has both `text` and `blob`"),
         _ => None,
     };
     if let Some(problem) = problem {
@@ -365,7 +364,7 @@ fn resource(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
     }
     Some(BlockKind::Resource {
         uri: uri?,
-        mime_type: mime_type?,
+        mime_type,
         text,
         blob,
     })

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::loader::{Loader, child};
 use super::{parse, tool};
 use crate::model::keys;
-use crate::model::{Replacement, TerminalConfig, TerminalTheme};
+use crate::model::{BUILT_IN, Replacement, TerminalConfig, TerminalTheme};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{place_of, read_document};
 use cuecard_source::json::Node;
@@ -66,8 +66,21 @@ const CONFIG: &[Field] = &[
     ),
     field(
         "normalize",
-        "{\"type\": \"array\", \"maxItems\": 100, \"items\": {\"$ref\": \"#/$defs/replacement\"}}",
+        "{\"anyOf\": [{\"$ref\": \"#/$defs/replacements\"}, {\"$ref\": \"#/$defs/normalize\"}]}",
         "What is replaced before texts are compared.",
+    ),
+];
+
+const NORMALIZE: &[Field] = &[
+    field(
+        "builtin",
+        r#"{"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"enum": ["paths", "timestamp", "uuid", "time", "port", "pid", "duration", "hash", "spinner"]}}]}"#,
+        "Which of the built-in replacements are made (default: true, all).",
+    ),
+    field(
+        "replace",
+        "{\"$ref\": \"#/$defs/replacements\"}",
+        "What is replaced beside them.",
     ),
 ];
 
@@ -82,9 +95,14 @@ const RENDERING: &[Field] = &[
         r#"{"type": "boolean"}"#,
         "Whether trailing spaces and blank lines are cut (default: true).",
     ),
+    field(
+        "style",
+        r#"{"type": "boolean"}"#,
+        "Whether expected screens have colours and the cursor, too (default: false).",
+    ),
 ];
 
-const NORMALIZE: &[Field] = &[
+const REPLACEMENT: &[Field] = &[
     required("regex", TEXT, "What is replaced."),
     required("with", TEXT, "What comes in its place."),
 ];
@@ -92,7 +110,11 @@ const NORMALIZE: &[Field] = &[
 /// The schema (JSON Schema 2020-12) of a terminal config.
 pub fn terminal_schema() -> Json {
     let mut root = object(CONFIG);
-    root["$defs"] = json!({"rendering": object(RENDERING), "replacement": object(NORMALIZE)});
+    root["$defs"] = json!({
+        "rendering": object(RENDERING),
+        "normalize": object(NORMALIZE),
+        "replacements": {"type": "array", "maxItems": MAX_REPLACEMENTS, "items": object(REPLACEMENT)},
+    });
     schema_document(
         "terminal",
         "1",
@@ -196,7 +218,19 @@ fn terminal(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Termi
     let env = loader.pairs(object, "env");
     let scrollback = bounded(loader, object, "scrollback", 0, MAX_SCROLLBACK);
     let settle = bounded(loader, object, "settle", 0, MAX_SETTLE);
-    let entries = loader.list(object, "normalize");
+    let normalize = loader.reader.get(object, "normalize");
+    let own = normalize.filter(|node| node.as_object().is_some());
+    let at = object.child_pointer("normalize");
+    let own = match own {
+        Some(node) => Some(loader.mapping(node, &at, "`normalize`", NORMALIZE, &[])?),
+        None => None,
+    };
+    let own = own.as_deref().map(|node| Object { node, pointer: &at });
+    let builtin = own.and_then(|own| builtin(loader, own));
+    let entries = match own {
+        Some(own) => loader.list(own, "replace"),
+        None => loader.list(object, "normalize"),
+    };
     if entries.len() > MAX_REPLACEMENTS {
         let message = format!("`normalize` can have at most {MAX_REPLACEMENTS} entries");
         bad(loader, &node, &child(pointer, "normalize"), message);
@@ -218,22 +252,43 @@ fn terminal(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Termi
         scrollback: scrollback.and_then(|lines| u32::try_from(lines).ok()),
         settle_ms: settle.unwrap_or(default.settle_ms),
         normalize,
+        builtin,
+        has_style: rendering.2.unwrap_or(default.has_style),
     })
+}
+
+/// The built-in replacements that are made; nothing if it does not say.
+fn builtin(loader: &mut Loader<'_>, object: Object<'_>) -> Option<Vec<String>> {
+    let node = loader.reader.get(object, "builtin")?;
+    if let Some(all) = node.as_bool() {
+        return (!all).then(Vec::new);
+    }
+    let mut names = loader.texts(object, "builtin");
+    if let Some(unknown) = names.iter().find(|name| !BUILT_IN.contains(&name.as_str())) {
+        let known = BUILT_IN.join(", ");
+        let message = format!("no built-in replacement is called `{unknown}`: there are {known}");
+        bad(loader, node, &object.child_pointer("builtin"), message);
+        names.clear();
+    }
+    Some(names)
 }
 
 fn bad(loader: &mut Loader<'_>, node: &Node, pointer: &str, message: String) {
     loader.error(codes::TIMELINE_TERMINAL, node.span, pointer, message);
 }
 
-/// `unicodeBoxChars` and `normalizeWhitespace`.
-fn rendering(loader: &mut Loader<'_>, object: Object<'_>) -> (Option<bool>, Option<bool>) {
+/// `unicodeBoxChars`, `normalizeWhitespace` and `style`.
+fn rendering(
+    loader: &mut Loader<'_>,
+    object: Object<'_>,
+) -> (Option<bool>, Option<bool>, Option<bool>) {
     let Some(node) = loader.reader.get(object, "rendering") else {
-        return (None, None);
+        return (None, None, None);
     };
     let pointer = object.child_pointer("rendering");
     let known = RENDERING;
     let Some(node) = loader.mapping(node, &pointer, "`rendering`", known, &[]) else {
-        return (None, None);
+        return (None, None, None);
     };
     let object = Object {
         node: &node,
@@ -242,6 +297,7 @@ fn rendering(loader: &mut Loader<'_>, object: Object<'_>) -> (Option<bool>, Opti
     (
         loader.flag(object, "unicodeBoxChars"),
         loader.flag(object, "normalizeWhitespace"),
+        loader.flag(object, "style"),
     )
 }
 
@@ -272,7 +328,7 @@ fn bounded(
 
 fn replacement(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Replacement> {
     let what = "an entry of `normalize`";
-    let node = loader.mapping(item, pointer, what, NORMALIZE, &[])?;
+    let node = loader.mapping(item, pointer, what, REPLACEMENT, &[])?;
     let object = Object {
         node: &node,
         pointer,

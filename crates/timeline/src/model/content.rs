@@ -34,7 +34,7 @@ pub enum BlockKind {
         /// `uri`.
         uri: String,
         /// `mimeType`.
-        mime_type: String,
+        mime_type: Option<String>,
         /// `text`, if it is text.
         text: Option<String>,
         /// `blob`, base64, if it is not.

@@ -28,7 +28,7 @@ pub use settings::{
     SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
 };
 pub use stop_reason::{StopReason, StopReasons};
-pub use terminal::{Replacement, TerminalConfig, TerminalTheme, file_safe};
+pub use terminal::{BUILT_IN, Replacement, TerminalConfig, TerminalTheme, file_safe};
 pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
 };

@@ -17,6 +17,8 @@ pub struct TerminalConfig {
     pub unicode_box_chars: bool,
     /// `rendering.normalizeWhitespace`: whether trailing spaces and blank lines are cut before texts are compared.
     pub normalize_whitespace: bool,
+    /// `rendering.style`: whether expected screens have colours, other looks and the cursor beside the text.
+    pub has_style: bool,
     /// `term`: what the program is told in `TERM`.
     pub term: Option<String>,
     /// `env`, in order.
@@ -27,7 +29,22 @@ pub struct TerminalConfig {
     pub settle_ms: u64,
     /// `normalize`: what is replaced before texts are compared, in order.
     pub normalize: Vec<Replacement>,
+    /// `normalize.builtin`: which of [`BUILT_IN`] are replaced before that; all of them if absent.
+    pub builtin: Option<Vec<String>>,
 }
+
+/// What is replaced without being asked for: what differs from run to run.
+pub const BUILT_IN: [&str; 9] = [
+    "paths",
+    "timestamp",
+    "uuid",
+    "time",
+    "port",
+    "pid",
+    "duration",
+    "hash",
+    "spinner",
+];
 
 /// How a terminal looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,11 +74,13 @@ impl Default for TerminalConfig {
             theme: TerminalTheme::default(),
             unicode_box_chars: true,
             normalize_whitespace: true,
+            has_style: false,
             term: None,
             env: Vec::new(),
             scrollback: None,
             settle_ms: 50,
             normalize: Vec::new(),
+            builtin: None,
         }
     }
 }

@@ -259,6 +259,7 @@ impl ToolForm {
                 None if properties.is_some_and(|known| known.contains_key(name)) => {
                     put(name, name, value.clone());
                 }
+                None if self.ignores.contains(name) => {}
                 None => dropped.push(name.clone()),
             }
         }
@@ -280,7 +281,6 @@ impl ToolForm {
     /// Whether the form says what an argument says, though it doesn't pass it.
     fn uses(&self, argument: &str) -> bool {
         self.when.contains_key(argument)
-            || self.ignores.iter().any(|ignored| ignored == argument)
             || self
                 .shell
                 .values()

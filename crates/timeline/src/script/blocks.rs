@@ -44,7 +44,11 @@ pub(super) fn expected(input: &UserInput) -> Vec<ExpectedBlock> {
                     .chain([uri])
                     .map(|text| normalise(text))
                     .collect();
-                (kind_of(mime_type), data, texts)
+                (
+                    kind_of(mime_type.as_deref().unwrap_or_default()),
+                    data,
+                    texts,
+                )
             }
             BlockKind::ResourceLink { uri, name, .. } => {
                 let texts = [uri, name].map(|text| normalise(text)).to_vec();

@@ -1,5 +1,6 @@
 //! Reads `answers`: what servers are answered that ask something.
 
+use super::expect::pattern;
 use super::fields;
 use super::read::later;
 use super::reader::{Object, Reader};
@@ -7,7 +8,6 @@ use super::template::from_node;
 use crate::model::{Answers, ElicitationAction, ElicitationAnswer, ExpectedTest, QuestionMatch};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::values::pattern;
 
 /// Answers of one kind are at most this many.
 const MAX_ANSWERS: usize = 1_000;

@@ -8,6 +8,7 @@ use super::reader::Reader;
 use super::template::{Locate, from_text};
 use crate::model::{Comparison, Condition, Operand, Template, TextPart};
 use cuecard_source::diagnostic::codes;
+use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 
 /// Parentheses and negations may nest this deep.
@@ -386,7 +387,7 @@ fn bare_value(word: &str) -> Json {
         "true" => Json::Bool(true),
         "false" => Json::Bool(false),
         "null" => Json::Null,
-        _ => match serde_json::from_str::<Json>(word) {
+        _ => match read_value(word) {
             Ok(number @ Json::Number(_)) => number,
             _ => Json::String(word.to_owned()),
         },

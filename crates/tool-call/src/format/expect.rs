@@ -3,13 +3,13 @@
 use super::elements::elements;
 use super::fields;
 use super::reader::{Object, Reader};
-use super::template::{from_node, from_string, is_name};
+use super::template::{from_node, from_string, holds_reference, is_name};
 use crate::model::{Expectation, ExpectedTest, OutputRule, Template};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::matching::{regex_reason, takes_all};
 use cuecard_source::value::cut;
-use cuecard_source::values::{json_path, pattern, schema};
+use cuecard_source::values::{self, schema};
 use regex::Regex;
 use serde_json_path::JsonPath;
 
@@ -35,6 +35,24 @@ pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Output
         .iter()
         .filter_map(|member| output(reader, member, &below.child_pointer(&member.key)))
         .collect()
+}
+
+/// A JSONPath with whether it is singular.
+fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<(JsonPath, bool)> {
+    let help = "write the path literally; references are filled in in `equals` and `contains`";
+    match holds_reference(reader, node, pointer, "a JSONPath", help) {
+        true => None,
+        false => values::json_path(reader, node, pointer),
+    }
+}
+
+/// The regular expression of `matches`.
+pub(super) fn pattern(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Regex> {
+    let help = "use `equals` or `contains`, where references are filled in";
+    match holds_reference(reader, node, pointer, "a regular expression", help) {
+        true => None,
+        false => values::pattern(reader, node, pointer),
+    }
 }
 
 fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<OutputRule> {
@@ -85,6 +103,10 @@ fn by_regex(
         reader.wrong_type(regex, &below, "`regex`", what);
         return None;
     };
+    let help = "write the expression literally";
+    if holds_reference(reader, regex, &below, "a regular expression", help) {
+        return None;
+    }
     let (problem, help) = match Regex::new(text) {
         Ok(pattern) if !pattern.is_match("") => return Some((path, singular, Some(pattern))),
         Ok(_) => (
@@ -200,10 +222,18 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                 Some(regex) => tests.push(ExpectedTest::Matches(regex)),
                 None => is_broken = true,
             },
-            "json_schema" => match schema(reader, &member.value, &below) {
-                Some(schema) => tests.push(ExpectedTest::JsonSchema(schema)),
-                None => is_broken = true,
-            },
+            "json_schema" => {
+                let help = "use `equals` or `contains`, where references are filled in";
+                let node = &member.value;
+                let schema = match holds_reference(reader, node, &below, "a JSON Schema", help) {
+                    true => None,
+                    false => schema(reader, node, &below),
+                };
+                match schema {
+                    Some(schema) => tests.push(ExpectedTest::JsonSchema(schema)),
+                    None => is_broken = true,
+                }
+            }
             "max_ms" => match member.value.as_f64() {
                 Some(limit) if limit >= 0.0 => tests.push(ExpectedTest::MaxMilliseconds(limit)),
                 _ => {
@@ -357,6 +387,79 @@ mod tests {
         }
         let both = findings(r#""expect": {"json_path": "$[", "matches": "("}"#);
         assert_eq!(both.len(), 2, "{both:?}");
+    }
+
+    #[test]
+    fn a_reference_where_none_is_filled_in_is_an_error() {
+        for (more, reference, what) in [
+            (
+                r#""expect": {"json_path": "$.a[?@.id == '{{d.id}}']", "equals": []}"#,
+                "{{d.id}}",
+                "a JSONPath",
+            ),
+            (
+                r#""output": {"x": "$.a[?@.t == '{{ T }}']"}"#,
+                "{{ T }}",
+                "a JSONPath",
+            ),
+            (
+                r#""output": {"x": {"regex": "x", "from": "$['{{T}}']"}}"#,
+                "{{T}}",
+                "a JSONPath",
+            ),
+            (
+                r#""output": {"x": {"regex": "{{T}}"}}"#,
+                "{{T}}",
+                "a regular expression",
+            ),
+            (
+                r#""expect": {"matches": "id {{T}}|"}"#,
+                "{{T}}",
+                "a regular expression",
+            ),
+            (
+                r#""expect": {"json_schema": {"not": {"const": "{{d.t}}"}}}"#,
+                "{{d.t}}",
+                "a JSON Schema",
+            ),
+        ] {
+            let (message, marked) = only(more);
+            let expected =
+                format!("`{reference}` stands in {what}, where no reference is filled in");
+            assert_eq!(
+                (message, marked),
+                (expected, reference.to_owned()),
+                "{more}"
+            );
+        }
+        // Other braces are text.
+        for more in [
+            r#""expect": {"json_path": "$[?@.t == '{{#each x}}']", "equals": []}"#,
+            r#""expect": {"matches": "\\{\\{T\\}\\}"}"#,
+        ] {
+            assert!(findings(more).is_empty(), "{more}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_dash_is_shown_in_brackets() {
+        for (path, help) in [
+            (
+                "$.content-type",
+                "a name with a `-` needs brackets and quotes: $[\"content-type\"]",
+            ),
+            (
+                "$.a[0].é-b-c.d",
+                "a name with a `-` needs brackets and quotes: $.a[0][\"é-b-c\"].d",
+            ),
+            (
+                "$.a[0]-b",
+                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]",
+            ),
+        ] {
+            let found = findings(&format!(r#""output": {{"x": "{path}"}}"#));
+            assert_eq!(found[0].help.as_deref(), Some(help), "{path}");
+        }
     }
 
     #[test]

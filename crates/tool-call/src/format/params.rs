@@ -159,6 +159,10 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
             NodeKind::String(_) | NodeKind::Number(_) | NodeKind::Bool(_) => return,
             _ => "a string",
         },
+        ParamKind::Content => match node.kind {
+            NodeKind::Null => "a string",
+            _ => return,
+        },
         ParamKind::Number => match number {
             Some(number) if number >= 0.0 => {
                 very_long(reader, tool, param, node, number);

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
+use super::template::BRACES_MEANT;
 use crate::model::{PathSegment, Placeholder, ToolCallScenario};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
@@ -168,11 +169,19 @@ impl Checker<'_> {
                     .with_help(help),
                 )
             }
-            _ => Some(self.unknown(
-                idx,
-                placeholder,
-                &format!("`{}` is not defined", reference.text),
-            )),
+            _ => {
+                let message = format!("`{}` is not defined", reference.text);
+                let mut unknown = self.unknown(idx, placeholder, &message);
+                // Other template languages have double braces too.
+                if unknown.label.is_none() {
+                    let declare = match reference.path.is_empty() {
+                        true => "declare it in `variables`; ",
+                        false => "",
+                    };
+                    unknown.help = Some(format!("{declare}{BRACES_MEANT}"));
+                }
+                Some(unknown)
+            }
         }
     }
 

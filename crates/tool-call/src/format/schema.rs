@@ -89,6 +89,7 @@ fn param_schema(param: &ParamSpec) -> Json {
             json!({"type": "object", "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}})
         }
         ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
+        ParamKind::Content => json!({"not": {"type": "null"}}),
         ParamKind::Number | ParamKind::Count => json!({"type": ["number", "string"]}),
         ParamKind::Flag => json!({"type": ["boolean", "string"]}),
         ParamKind::OneOf(words) => {

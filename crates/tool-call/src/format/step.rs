@@ -334,7 +334,7 @@ fn number_template(
     let node = reader.get(object, key)?;
     let pointer = object.child_pointer(key);
     let literal = match &node.kind {
-        NodeKind::Number(_) => node.to_value().as_f64(),
+        NodeKind::Number(_) => node.as_f64(),
         NodeKind::String(text) if text.contains("{{") => {
             return Some((from_node(reader, node, &pointer), None));
         }
@@ -363,7 +363,7 @@ fn seconds_template(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> O
 fn timeout(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Duration> {
     let node = reader.get(object, "timeout")?;
     let seconds = match node.kind {
-        NodeKind::Number(_) => node.to_value().as_f64(),
+        NodeKind::Number(_) => node.as_f64(),
         _ => None,
     };
     let duration = seconds

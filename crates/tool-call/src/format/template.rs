@@ -7,7 +7,7 @@ use super::reader::Reader;
 use crate::model::{PathSegment, Placeholder, Reference, Template, TextPart};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind, string_span};
+use cuecard_source::json::{Node, NodeKind, is_large_integer, read_value, string_span};
 use cuecard_source::value::{Json, cut, push_pointer};
 
 /// Turns byte ranges of a decoded string into spans of the source.
@@ -61,14 +61,15 @@ pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
             }
         }
         NodeKind::Number(text) => {
-            if cuecard_source::json::lossy_number(text) {
-                let diagnostic = reader.warning(
-                    codes::JSON_NUMBER,
-                    node.span,
-                    format!("the number {} can't be represented exactly", cut(text, 40)),
-                );
+            if is_large_integer(text) {
+                let shown = cut(text, 40);
+                let message = format!("the number {shown} is read as the text \"{shown}\"");
+                let diagnostic = reader.warning(codes::JSON_NUMBER, node.span, message);
                 diagnostic.pointer = Some(pointer.to_owned());
-                diagnostic.help = Some("write it as a string if its digits matter".to_owned());
+                diagnostic.help = Some(
+                    "put it in quotes if its digits matter, or write it with an exponent: 1e30"
+                        .to_owned(),
+                );
             }
             Template::Literal(node.to_value())
         }
@@ -161,6 +162,47 @@ pub(super) fn from_text(
     Template::Text(parts)
 }
 
+/// Whether `node` holds a reference although none is filled in there, which is an error: as text its braces match
+/// nothing, and a check that something is absent would hold.
+pub(super) fn holds_reference(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    help: &str,
+) -> bool {
+    let text = match &node.kind {
+        NodeKind::String(text) => text,
+        NodeKind::Array(items) => {
+            return items
+                .iter()
+                .any(|item| holds_reference(reader, item, pointer, what, help));
+        }
+        NodeKind::Object(members) => {
+            return members
+                .iter()
+                .any(|member| holds_reference(reader, &member.value, pointer, what, help));
+        }
+        _ => return false,
+    };
+    let mut starts = text.match_indices("{{").map(|(start, _)| start);
+    let Some(range) = starts.find_map(|start| match placeholder(text, start) {
+        Ok((Inner::Reference(..), end)) => Some(start..end),
+        _ => None,
+    }) else {
+        return false;
+    };
+    let message = format!(
+        "`{}` stands in {what}, where no reference is filled in",
+        cut(&text[range.clone()], 100)
+    );
+    let span = reader.part(node, range);
+    let diagnostic = reader.error(codes::REFERENCE_MISPLACED, span, message);
+    diagnostic.pointer = Some(pointer.to_owned());
+    diagnostic.help = Some(help.to_owned());
+    true
+}
+
 /// Where the double braces that open at `start` end, if they are closed before others open.
 fn closing(text: &str, start: usize) -> Option<usize> {
     let inside = start + 2;
@@ -198,7 +240,8 @@ fn report_unclosed(
     diagnostic.pointer = Some(pointer.to_owned());
 }
 
-const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
+/// What to write for braces.
+pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
 
 /// Says that double braces hold no reference: an error when they were meant to, else a warning, since
 /// scripts and other template languages have double braces too.
@@ -403,10 +446,13 @@ impl Cursor<'_> {
         let rest = self.rest();
         let (value, read) = if rest.starts_with(['"', '[', '{']) {
             let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
-            (values.next().and_then(Result::ok), values.byte_offset())
+            let is_json = values.next().is_some_and(|value| value.is_ok());
+            let length = values.byte_offset();
+            let value = is_json.then(|| read_value(&rest[..length]).ok());
+            (value.flatten(), length)
         } else {
             let length = rest.find([')', '}', ']', ' ']).unwrap_or(rest.len());
-            (serde_json::from_str(&rest[..length]).ok(), length)
+            (read_value(&rest[..length]).ok(), length)
         };
         let value = value.ok_or("expected a JSON value, such as \"text\" or 5")?;
         self.at += read;

@@ -90,6 +90,16 @@ pub struct Placeholder {
     pub span: Span,
 }
 
+impl Placeholder {
+    /// The reference with its default, without braces.
+    pub fn written(&self) -> Arc<str> {
+        match &self.default {
+            Some(default) => format!("{} | default({default})", self.reference.text).into(),
+            None => self.reference.text.clone(),
+        }
+    }
+}
+
 /// What a `{{…}}` refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {

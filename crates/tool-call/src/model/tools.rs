@@ -53,6 +53,8 @@ impl fmt::Display for ToolName {
 pub enum ParamKind {
     /// Text.
     Text,
+    /// Text to be written; other JSON is written as such.
+    Content,
     /// A number, or a text that spells one.
     Number,
     /// A whole number from 0, or a text that spells one.
@@ -136,7 +138,7 @@ macro_rules! builtin_tools {
     };
 }
 
-use ParamKind::{Any, Count, Environment, Flag, Number, OneOf, Text};
+use ParamKind::{Any, Content, Count, Environment, Flag, Number, OneOf, Text};
 
 builtin_tools! {
     Wait = "sandy__wait", "Wait for a number of seconds.", [
@@ -172,12 +174,12 @@ builtin_tools! {
     ];
     Write = "claude__write", "Write a file, creating its folders.", [
         required("file_path", Text, "the file"),
-        required("content", Text, "the file's content"),
+        required("content", Content, "the file's content; a list or an object is written as JSON"),
     ];
     Edit = "claude__edit", "Replace a text in a file.", [
         required("file_path", Text, "the file"),
         required("old_string", Text, "the text to replace; it must occur exactly once unless `replace_all` is set"),
-        required("new_string", Text, "the replacement"),
+        required("new_string", Content, "the replacement"),
         optional("replace_all", Flag, "replace every occurrence (default false)"),
     ];
     Glob = "claude__glob", "Find files by a pattern, newest first.", [
@@ -199,6 +201,7 @@ builtin_tools! {
         optional("case_insensitive", Flag, "ignore case (default false)"),
         optional("-i", Flag, "alias of `case_insensitive`"),
         optional("-n", Flag, "give the number of each line (default true)"),
+        optional("-o", Flag, "give only the parts that match, each by itself (default false)"),
         optional("multiline", Flag, "let a match span lines (default false)"),
     ];
     Bash = "claude__bash", "Run a shell command.", [
@@ -208,6 +211,7 @@ builtin_tools! {
         optional("expect_exit", Count, "fail unless the command exits with this code"),
         optional("description", Text, "what the command is for; it is shown"),
         optional("run_in_background", Flag, "start the command and go on (default false)"),
+        optional("dangerouslyDisableSandbox", Flag, "has no effect: there is no sandbox"),
     ];
     BashOutput = "claude__bash_output", "Read the new output of a command in the background.", [
         optional("bash_id", Text, "the `shell_id` that claude__bash returned"),
@@ -224,7 +228,7 @@ builtin_tools! {
     ];
     NotebookEdit = "claude__notebook_edit", "Edit a cell of a Jupyter notebook.", [
         required("notebook_path", Text, "the notebook"),
-        optional("new_source", Text, "the cell's new source (not needed to delete)"),
+        optional("new_source", Content, "the cell's new source (not needed to delete)"),
         optional("cell_id", Text, "the cell to replace or delete, or to insert after"),
         optional("cell_type", OneOf(&["code", "markdown"]), "the cell's type (needed to insert)"),
         optional("edit_mode", OneOf(&["replace", "insert", "delete"]), "what to do (default replace)"),

@@ -211,7 +211,8 @@ impl Resolver {
                     pointer: pointer.clone(),
                     range: None,
                     origin,
-                    reference: placeholder.reference.text.clone(),
+                    is_string: value.is_string(),
+                    reference: placeholder.written(),
                 });
                 Ok(value.clone())
             }
@@ -228,7 +229,8 @@ impl Resolver {
                                 pointer: pointer.clone(),
                                 range: Some(start..text.len()),
                                 origin,
-                                reference: placeholder.reference.text.clone(),
+                                is_string: value.is_string(),
+                                reference: placeholder.written(),
                             });
                         }
                     }

@@ -145,6 +145,12 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
         text.untrusted()
             .is_some_and(|piece| piece.origin == Origin::Peer && piece.text == "7")
     );
+    let data = text
+        .pieces()
+        .iter()
+        .filter(|piece| piece.reference.is_some());
+    let strings: Vec<bool> = data.map(|piece| piece.is_string).collect();
+    assert_eq!(strings, [false, false, false, false, true]);
     assert!(
         params
             .text("/whole/ü")

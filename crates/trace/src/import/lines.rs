@@ -8,6 +8,7 @@ use super::Imported;
 use crate::Trace;
 use crate::file::without_place;
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::read_value;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
 
@@ -105,7 +106,7 @@ pub(super) fn json_lines(
             let message = format!("the file has more than {MAX_ENTRIES} lines");
             return Err(unreadable(source, message));
         }
-        match serde_json::from_str::<Json>(text) {
+        match read_value(text) {
             Ok(json @ Json::Object(_)) => lines.push(json),
             Ok(other) => {
                 let found = cuecard_source::value::kind_name(&other);

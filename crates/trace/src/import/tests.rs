@@ -132,3 +132,19 @@ proptest! {
         check(*format, &lines.join("\n"));
     }
 }
+
+#[test]
+fn a_large_integer_is_the_text_of_its_digits() {
+    let (format, session) = samples()[0].clone();
+    let text = session.replace(
+        r#"{"command":"wc -l a.txt"}"#,
+        r#"{"id":18446744073709551617}"#,
+    );
+    let imported = transcript(&source(&text), format);
+    let trace = imported.trace.expect("a trace");
+    let mut calls = trace.events.iter().filter_map(|event| match &event.data {
+        EventData::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    assert!(calls.any(|call| *call.args == json!({ "id": "18446744073709551617" })));
+}

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
 
@@ -51,7 +51,7 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
     let mut kept: BinaryHeap<(Reverse<SystemTime>, String)> = BinaryHeap::new();
     let mut count = 0;
     let mut skipped = Vec::new();
-    for entry in walk(root, relative).build() {
+    for entry in walk(root, relative, limits).build() {
         limits.check()?;
         let entry = match entry {
             Ok(entry) => entry,
@@ -97,6 +97,22 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
     })
 }
 
+/// Whether a file, folder or link below `root` (absolute) matches `pattern`; with a `/` at its end, a folder.
+///
+/// # Errors
+/// A pattern that isn't valid or leaves `root`.
+pub fn any_match(root: &Path, pattern: &str) -> Result<bool, SearchError> {
+    let relative = below_root(root, pattern)?;
+    let matcher = pattern::compile_glob(relative.trim_end_matches('/'))?;
+    let is_match = |entry: &DirEntry| {
+        let from_root = entry.path().strip_prefix(root);
+        let is_match = from_root.is_ok_and(|path| matcher.is_match(path));
+        is_match && (!relative.ends_with('/') || entry.path().is_dir())
+    };
+    let mut entries = walk(root, relative, &Limits::default()).build().flatten();
+    Ok(entries.any(|entry| entry.depth() > 0 && is_match(&entry)))
+}
+
 /// Splits an absolute pattern into the folder its literal beginning names and the rest, so that the
 /// folder can be judged before it is searched. `None` for a relative pattern.
 pub fn split_absolute(pattern: &str) -> Option<(PathBuf, &str)> {
@@ -139,7 +155,7 @@ fn is_special(c: char) -> bool {
 }
 
 /// A walk that enters no folder in which nothing can match.
-fn walk(root: &Path, pattern: &str) -> WalkBuilder {
+fn walk(root: &Path, pattern: &str, limits: &Limits) -> WalkBuilder {
     let components: Vec<&str> = pattern.split('/').collect();
     let literal: Vec<OsString> = components[..components.len() - 1]
         .iter()
@@ -154,6 +170,7 @@ fn walk(root: &Path, pattern: &str) -> WalkBuilder {
         .filter(|folder| components.contains(folder))
         .collect();
 
+    let may_enter = limits.may_enter(root);
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false)
         .follow_links(false)
@@ -173,6 +190,7 @@ fn walk(root: &Path, pattern: &str) -> WalkBuilder {
             literal
                 .get(depth - 1)
                 .is_none_or(|expected| expected == name)
+                && may_enter(entry)
         });
     walk
 }
@@ -284,6 +302,21 @@ mod tests {
         let through =
             glob(&folder.path().join("link"), "*.txt", &Limits::default()).expect("it searches");
         assert_eq!(through.count, 1);
+    }
+
+    #[test]
+    fn a_folder_is_left_out_unless_the_search_begins_in_it() {
+        let folder = tree(&["a.json", "out/runs/1/b.json", "runs/c.json"]);
+        let runs = folder.path().join("out/runs");
+        let limits = Limits {
+            leave_out: Some(runs.clone()),
+            ..Limits::default()
+        };
+        let count = |root: &Path| glob(root, "**/*.json", &limits).expect("it searches").count;
+        assert_eq!(count(folder.path()), 2);
+        assert_eq!(count(&folder.path().join("out")), 0);
+        assert_eq!(count(&runs), 1);
+        assert_eq!(count(&runs.join("1")), 1);
     }
 
     #[test]

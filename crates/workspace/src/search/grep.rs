@@ -66,6 +66,8 @@ pub struct Grep {
     pub case_insensitive: bool,
     /// Whether a match may span lines; `.` then matches a line end.
     pub multiline: bool,
+    /// Whether each part that matches is a row of its own, without what stands around it.
+    pub only_matching: bool,
 }
 
 /// One match, with its surroundings. Bytes that aren't UTF-8 are replaced, a line of more than 10,000
@@ -150,16 +152,13 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
         .unwrap_or(usize::MAX);
     let mut search = Search {
         matcher,
+        only_matching: request.only_matching,
         searcher: searcher(request),
         mode: request.output_mode,
         limits,
         max_rows: asked.min(limits.results),
         offset: request.offset,
-        rows: Rows::new(
-            asked.min(limits.results),
-            request.offset,
-            [request.context_before, request.context_after].map(|lines| lines.min(MAX_CONTEXT)),
-        ),
+        rows: Rows::new(asked.min(limits.results), request.offset, context(request)),
         files: Vec::new(),
         files_count: 0,
         skipped: Vec::new(),
@@ -178,13 +177,18 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
     Ok(search.outcome())
 }
 
-fn searcher(request: &Grep) -> Searcher {
-    let [before, after] = match request.output_mode {
-        OutputMode::Content => {
+/// How many lines are given before and after each match.
+fn context(request: &Grep) -> [usize; 2] {
+    match request.output_mode {
+        OutputMode::Content if !request.only_matching => {
             [request.context_before, request.context_after].map(|lines| lines.min(MAX_CONTEXT))
         }
-        OutputMode::FilesWithMatches | OutputMode::Count => [0, 0],
-    };
+        _ => [0, 0],
+    }
+}
+
+fn searcher(request: &Grep) -> Searcher {
+    let [before, after] = context(request);
     SearcherBuilder::new()
         .line_terminator(LineTerminator::crlf())
         .line_number(true)
@@ -273,6 +277,7 @@ enum Searched {
 
 struct Search<'a> {
     matcher: RegexMatcher,
+    only_matching: bool,
     searcher: Searcher,
     mode: OutputMode,
     limits: &'a Limits,
@@ -298,7 +303,8 @@ impl Search<'_> {
         walk.git_global(false)
             .add_custom_ignore_filename(".rgignore")
             .follow_links(false)
-            .sort_by_file_name(std::ffi::OsStr::cmp);
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .filter_entry(self.limits.may_enter(root));
         for entry in walk.build() {
             self.limits.check()?;
             let entry = match entry {
@@ -336,6 +342,7 @@ impl Search<'_> {
             return Ok(Searched::Text);
         };
         let mut sink = FileSink::new(name, self.mode, &mut self.rows, &self.limits.cancel);
+        sink.parts = self.only_matching.then_some(&self.matcher);
         let reader = Interruptible {
             file,
             cancel: &self.limits.cancel,
@@ -582,6 +589,53 @@ mod tests {
         .expect("it searches");
         let json = serde_json::to_value(outcome).expect("serialises");
         assert_eq!(json, serde_json::json!({"count": 3, "files_count": 2}));
+    }
+
+    #[test]
+    fn a_folder_is_left_out_unless_the_search_begins_in_it() {
+        let folder = tree(&[("a", b"x\n"), ("runs/1/b", b"x\n")]);
+        let runs = folder.path().join("runs");
+        let limits = Limits {
+            leave_out: Some(runs.clone()),
+            ..Limits::default()
+        };
+        let mut request = request(&folder, "x", OutputMode::Count);
+        let count = |request: &Grep| match grep(request, &limits).expect("it searches") {
+            GrepOutcome::Count { count, .. } => count,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(count(&request), 1);
+        request.path = runs;
+        assert_eq!(count(&request), 1);
+        request.path.push("1/b");
+        assert_eq!(count(&request), 1);
+    }
+
+    #[test]
+    fn the_parts_that_match_can_be_rows() {
+        let folder = tree(&[("f", b"id 12, id 7\r\nnone\nid 3\n")]);
+        let mut request = request(&folder, r"\d+|x*", OutputMode::Content);
+        request.only_matching = true;
+        request.context_before = 1;
+        let rows = |request: &Grep| -> Vec<(u64, String)> {
+            let (matches, ..) = content(request);
+            assert!(matches.iter().all(|row| row.context_before.is_empty()));
+            let rows = matches.into_iter();
+            rows.map(|row| (row.line_num, row.line)).collect()
+        };
+        let row = |number, part: &str| (number, part.to_owned());
+        assert_eq!(rows(&request), [row(1, "12"), row(1, "7"), row(3, "3")]);
+        request.offset = 1;
+        request.head_limit = Some(1);
+        assert_eq!(rows(&request), [row(1, "7")]);
+        assert_eq!(content(&request).1, 3);
+        (request.offset, request.head_limit) = (0, None);
+        request.multiline = true;
+        request.pattern = r"none\nid|\d$".to_owned();
+        assert_eq!(
+            rows(&request),
+            [row(1, "7"), row(2, "none\nid"), row(3, "3")]
+        );
     }
 
     #[test]

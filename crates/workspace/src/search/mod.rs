@@ -5,15 +5,18 @@ mod grep;
 mod pattern;
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ignore::DirEntry;
+
 use super::io_reason;
 use super::missing_path::{blocking_part, missing_path_hint};
 
-pub use glob::{Globbed, glob, split_absolute};
+pub use glob::{Globbed, any_match, glob, split_absolute};
 pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, grep};
 
 /// How many paths that could not be looked at are kept by name.
@@ -27,6 +30,8 @@ pub struct Limits {
     /// Set it from elsewhere to end the search with [`SearchError::Cancelled`]. A search runs on a thread
     /// of its own, which no timeout could end otherwise.
     pub cancel: Arc<AtomicBool>,
+    /// A folder that is not looked into, unless the search begins in it.
+    pub leave_out: Option<PathBuf>,
 }
 
 impl Default for Limits {
@@ -34,6 +39,7 @@ impl Default for Limits {
         Self {
             results: 100_000,
             cancel: Arc::default(),
+            leave_out: None,
         }
     }
 }
@@ -44,6 +50,21 @@ impl Limits {
             Err(SearchError::Cancelled)
         } else {
             Ok(())
+        }
+    }
+
+    /// Whether a walk from `root` enters what it meets.
+    fn may_enter(&self, root: &Path) -> impl Fn(&DirEntry) -> bool + Send + Sync + use<> {
+        let absolute = |path: &Path| fs::canonicalize(path).ok();
+        let left_out = self.leave_out.as_deref().and_then(absolute);
+        let begins_in_it =
+            |folder: &PathBuf| absolute(root).is_some_and(|root| root.starts_with(folder));
+        let left_out = left_out.filter(|folder| !begins_in_it(folder));
+        move |entry| {
+            left_out.as_ref().is_none_or(|folder| {
+                folder.file_name() != Some(entry.file_name())
+                    || absolute(entry.path()).as_ref() != Some(folder)
+            })
         }
     }
 }

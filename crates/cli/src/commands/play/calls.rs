@@ -80,6 +80,7 @@ pub(super) fn prepare(
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     options.policy.protect([file.to_owned()]);
+    options.policy.protect(args.variables.env_file.clone());
     options.policy.protect(calls.config.own_files());
     options.policy.protect(super::results(args));
     Ok(Prepared {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use cuecard_replay::{Connections, Pool, forbidden, known_servers};
+use cuecard_replay::{Connections, Pool, forbidden, known_servers, refused_for_text};
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::policy::Policy;
@@ -47,6 +47,10 @@ pub(super) async fn preview(
     let mut connections = Connections::default();
     let steps = in_range.iter().map(|&idx| &planned.steps[idx]);
     let mut found = refusals(&planned, steps, &prepared.options.policy);
+    let written = in_range.iter().map(|&idx| &scenario.steps[idx]);
+    found.extend(
+        written.filter_map(|step| refused_for_text(&prepared.options.policy, &scenario, step)),
+    );
     let mut interrupted = false;
     let mut redactor = calls.redactor.clone();
     let mut credentials = Vec::new();

@@ -189,7 +189,7 @@ fn push_steps(steps: &mut Vec<Value>, path: &str, random: &mut Random) {
         ),
         _ => (
             "claude__bash",
-            json!({"command": format!("printf written | cp /dev/stdin \"{path}\"")}),
+            json!({"command": format!("printf written >> \"{path}\"")}),
         ),
     };
     steps.push(json!({

@@ -123,4 +123,29 @@ fn an_agent_of_acp_plays_together_with_the_run() {
     scratch.write("both.yaml", &other).expect("writable");
     let failed = run(&scratch, &[&["both.yaml"], &program[..]].concat(), 1);
     assert!(codes(&failed).contains(&"T-ASRT-10"), "{failed:#}");
+    // The answer to the last prompt is judged, too, and that of an agent that comes with the first one.
+    let late = client.replace("acp_client.py", "acp_client.py --late");
+    for client in [&client, &late] {
+        scratch.write("client.sh", client).expect("writable");
+        for (reason, exit) in [("end_turn", 0), ("refusal", 1)] {
+            let last = format!("  - assert: {{acp: {{session: [{{stopReason: {reason}}}]}}}}\n");
+            let timeline = format!("{TIMELINE}{last}");
+            scratch.write("both.yaml", &timeline).expect("writable");
+            let ended = run(&scratch, &[&["both.yaml"], &program[..]].concat(), exit);
+            let judged: &[&str] = if exit == 0 {
+                &["T-TERM-08"]
+            } else {
+                &["T-TERM-08", "T-ASRT-10"]
+            };
+            assert_eq!(codes(&ended), judged, "{ended:#}");
+        }
+    }
+    // Without such an agent nobody judges it.
+    scratch
+        .write("client.sh", "#!/bin/sh\ncat\n")
+        .expect("writable");
+    let alone = run(&scratch, &[&["both.yaml"], &program[..]].concat(), 1);
+    assert!(codes(&alone).contains(&"T-TERM-09"), "{alone:#}");
+    let unjudged = alone["findings"].to_string();
+    assert!(unjudged.contains("nobody judged it"), "{unjudged}");
 }

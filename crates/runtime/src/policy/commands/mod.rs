@@ -14,7 +14,6 @@ mod variables;
 
 use std::ffi::OsString;
 
-use super::hosts::HostLists;
 use super::paths::Places;
 use super::source::{Source, Symbol, is_integer, name};
 use super::{Refusal, RefusalKind};
@@ -67,9 +66,9 @@ pub(super) struct CommandLists {
 
 pub(super) fn bind(
     text: &Text,
+    env: &[(String, Text)],
     lists: &CommandLists,
     places: &Places,
-    hosts: &HostLists,
 ) -> Result<BoundCommand, Refusal> {
     lists.check_any()?;
     let refuse = |kind, message: String, help: &str| Err(Refusal::new(kind, message, help));
@@ -134,15 +133,16 @@ pub(super) fn bind(
             return Err(with_proposal(
                 Refusal::new(RefusalKind::Data, message, help),
                 text,
+                env,
             ));
         }
         Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
-        Err(_) => return splice_integers(text, &source),
+        Err(_) => return splice_integers(text, env, &source),
     };
     lists.check(&script)?;
     if has_data || lists.forbidden().is_some() {
-        rules::check(&script, &source, has_data, lists, places, hosts)
-            .map_err(|refusal| with_proposal(refusal, text))?;
+        rules::check(&script, &source, has_data, lists, places)
+            .map_err(|refusal| with_proposal(refusal, text, env))?;
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
@@ -151,19 +151,23 @@ pub(super) fn bind(
 }
 
 /// Adds how the command is written so that it works.
-fn with_proposal(mut refusal: Refusal, text: &Text) -> Refusal {
+fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> Refusal {
     // Some say all that helps.
     if refusal.kind == RefusalKind::Data
         && (refusal.help.is_empty() || refusal.help.ends_with(", or "))
     {
-        refusal.help.push_str(&rewrite::proposal(text));
+        refusal.help.push_str(&rewrite::proposal(text, env));
     }
     refusal
 }
 
 /// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
 /// right behind `$` a parameter.
-fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
+fn splice_integers(
+    text: &Text,
+    env: &[(String, Text)],
+    source: &Source<'_>,
+) -> Result<BoundCommand, Refusal> {
     let is_near = |at: Option<usize>, characters: &[char]| {
         let symbol = at.and_then(|at| source.symbols.get(at));
         matches!(symbol, Some(Symbol::Char(near)) if characters.contains(near))
@@ -180,6 +184,7 @@ fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Ref
             return Err(with_proposal(
                 Refusal::new(RefusalKind::Data, message, ""),
                 text,
+                env,
             ));
         }
     }
@@ -282,10 +287,7 @@ impl CommandLists {
 
 /// The name by which a program is found, or where it is instead.
 fn found_as(program: &str) -> &str {
-    match program.starts_with('/') {
-        true => program.rsplit('/').next().unwrap_or(program),
-        false => program,
-    }
+    programs::system_name(program).unwrap_or(program)
 }
 
 /// An entry with a folder means that file, one without means what is found by that name: `./git` is another program.

@@ -18,11 +18,11 @@ pub(super) enum Operands {
     Read,
     /// Files that are made, changed or removed.
     Write,
-    /// The folder in which everything after it runs.
-    Folder,
     /// The author's words only.
     Literal,
-    /// The author's words only. What it reads may be data, and may be written by the author's script.
+    /// The same, and it makes files of what it reads.
+    Copy,
+    /// The author's script, then files to read. What it reads may be written by the script.
     Filter,
 }
 
@@ -52,8 +52,8 @@ const PROGRAMS: &[Program] = &[
     row("true false : exit", "", Operands::Literal),
     row("pwd", "LP", Operands::Literal),
     row("set", "euxo:", Operands::Literal),
-    row("cd", "LP", Operands::Folder),
-    row("date", "uRd:I", Operands::Literal),
+    row("cd", "LP", Operands::Literal),
+    row("date", "uRd=I", Operands::Literal),
     row("basename", "as:z", Operands::Text),
     row("dirname", "z", Operands::Text),
     row("seq", "wf:s:", Operands::Text),
@@ -62,37 +62,38 @@ const PROGRAMS: &[Program] = &[
     row("cat", "AbeEnsTtuv", Operands::Read),
     row("head tail", "n:c:qvz", Operands::Read),
     row("wc", "clmwL", Operands::Read),
-    row("ls", "1aAlhtrSRdFpis", Operands::Read),
+    row("ls", "1aAlhtrSRdFpisw:", Operands::Read),
     row("stat", "Lfc:t", Operands::Read),
     row("du", "ahscmkxd:", Operands::Read),
     row("realpath readlink", "efmnqsz", Operands::Read),
     row("cut", "d:f:c:b:s", Operands::Read),
-    row("sort", "nrufbdghiMVzsk:t:", Operands::Read),
-    row("nl tac rev", "", Operands::Read),
+    row("sort", "nrufbdghiMVzsmck:t:", Operands::Read),
+    row("nl", "b:s:w:", Operands::Read),
+    row("tac rev", "", Operands::Read),
     row("paste", "d:s", Operands::Read),
     row("comm", "123", Operands::Read),
     row("fold", "w:s", Operands::Read),
-    row("od", "A:t:N:j:v", Operands::Read),
+    row("od", "A:t:N:j:vabcdox", Operands::Read),
     row("base64", "diw:", Operands::Read),
     row(
-        "md5sum sha1sum sha256sum sha512sum cksum",
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum",
         "bt",
         Operands::Read,
     ),
-    row("diff", "uqsiwbBNyaU:C:", Operands::Read),
+    row("diff", "uqsiwbBNyaU:C:", Operands::Literal),
     row("cmp", "bsln:", Operands::Read),
     row(
-        "grep",
-        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:",
+        "grep egrep fgrep",
+        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:f=",
         Operands::Pattern,
     ),
-    row("uniq", "cduizf:s:w:", Operands::Write),
+    row("uniq", "cduizf:s:w:", Operands::Copy),
     row("mkdir", "pvm:", Operands::Write),
     row("rmdir", "pv", Operands::Write),
     row("rm", "rRfvdi", Operands::Write),
-    row("cp", "pvnuf", Operands::Write),
-    row("mv", "fnvu", Operands::Write),
-    row("touch", "acmd:t:", Operands::Write),
+    row("cp", "pvnufrRa", Operands::Copy),
+    row("mv", "fnvu", Operands::Copy),
+    row("touch", "acmd=t=", Operands::Write),
     row("tee", "ai", Operands::Write),
     row("jq", "crensSajRMC", Operands::Filter),
     row("sed", "nErsuze=", Operands::Filter),
@@ -100,7 +101,8 @@ const PROGRAMS: &[Program] = &[
 ];
 
 /// Long options that change nothing of what the words of the programs above are.
-const LONG_OPTIONS: &str = "all block-size bytes color colour count delete fixed-strings force format human-readable ignore-case \
+const LONG_OPTIONS: &str = "all block-size bytes compact-output delimiter fields max-depth null number raw-input raw-output regexp-extended slurp sort \
+     tab color colour count delete fixed-strings force format human-readable ignore-case \
      invert-match line-number lines max-count no-clobber numeric-sort only-matching parents quiet recursive reverse \
      silent unique utc verbose version-sort word-regexp";
 
@@ -113,18 +115,24 @@ const UNREADABLE: &str = "for while until case select function [[ time coproc ev
 /// Programs that run what their words or their input say, and no known part of it is data. They never get data, even
 /// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
 const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh powershell busybox toybox env nice nohup setsid stdbuf \
-     timeout flock ionice chrt choom taskset prlimit setpriv setarch linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
+     timeout flock ionice chrt choom taskset prlimit setpriv setarch rbash ld.so cuecard uv poetry pipenv fakeroot gosu su-exec tini dumb-init xvfb-run dbus-run-session unbuffer pkexec \
+     start-stop-daemon faketime chronic hyperfine rsh mosh pdsh srun tmux screen direnv catch perf gnuplot clisp bb iex erl csi java linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
      sudo doas su runuser script rlwrap watch entr xargs parallel ssh sshpass docker podman systemd-run bwrap firejail python pypy \
      ipython node nodejs deno bun npx uvx pipx tsx ts-node perl ruby irb php lua luajit julia Rscript R tclsh wish expect osascript \
      groovy jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
      emacsclient less man psql mysql sqlite sqlite3 at batch crontab m4 bc dc find awk gawk mawk nawk sed gsed jq";
 
+/// The name of a program in one of the system's folders.
+pub(super) fn system_name(path: &str) -> Option<&str> {
+    let mut names = ["/bin/", "/usr/bin/"]
+        .iter()
+        .filter_map(|folder| path.strip_prefix(folder));
+    names.find(|name| !name.contains('/'))
+}
+
 /// The program in the table that a shell starts by this word. A path outside the system's folders is another program.
 pub(super) fn find(word: &str) -> Option<&'static Program> {
-    let name = ["/bin/", "/usr/bin/"]
-        .iter()
-        .find_map(|folder| word.strip_prefix(folder))
-        .unwrap_or(word);
+    let name = system_name(word).unwrap_or(word);
     PROGRAMS.iter().find(|program| is_in(program.names, name))
 }
 

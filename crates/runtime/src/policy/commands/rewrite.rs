@@ -1,63 +1,81 @@
 //! How a refused command is written instead: the command as it is, and its data in the environment.
 
-use std::fmt::Write as _;
-
 use super::super::environment;
-use super::super::source::{Source, Symbol};
+use super::super::source::{Source, Symbol, reference};
 use super::programs;
-use super::scanner::{Binding, Part, Word, scan};
+use super::scanner::{Binding, Part, Redirection, Word, scan};
 use cuecard_source::value::{Piece, Text};
 
-/// The parameters of the rewritten step, ready to paste, or in general words if the command can't be rewritten.
-pub(super) fn proposal(text: &Text) -> String {
+/// The parameters of the rewritten step, ready to paste, or in general words if the command can't be rewritten. `env` is
+/// what the step has already.
+pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     let shown = as_written(text);
     let Some(source) = Source::new(&shown) else {
         return String::new();
     };
-    let names = variable_names(&source, &shown.to_string());
-    let mut env: Vec<(&str, &str)> = Vec::new();
+    let own = env
+        .iter()
+        .map(|(name, value)| (name.clone(), in_braces(value)));
+    let mut pairs: Vec<(String, String)> = own.collect();
+    let names = variable_names(&source, &shown.to_string(), &pairs);
     for (name, piece) in names.iter().zip(&source.data) {
-        let pair = (name.as_str(), piece.reference.as_deref().unwrap_or("…"));
-        if !env.contains(&pair) {
-            env.push(pair);
+        let pair = (name.clone(), reference(piece));
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
         }
     }
-    let mut pairs = String::new();
-    for (name, reference) in &env {
-        let comma = if pairs.is_empty() { "" } else { ", " };
-        let _ = write!(pairs, "{comma}\"{name}\": \"{{{{{reference}}}}}\"");
+    let json = |text: String| serde_json::Value::String(text).to_string();
+    let pairs = pairs
+        .into_iter()
+        .map(|(name, value)| format!("{}: {}", json(name), json(value)));
+    let pairs = pairs.collect::<Vec<_>>().join(", ");
+    if let Some(command) = rewritten(&source.symbols, &names) {
+        let command = json(command);
+        return format!(
+            "if the command may have any value, also one that begins with `-`, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
+        );
     }
-    match rewritten(&source.symbols, &names) {
-        Some(command) => {
-            let command = serde_json::Value::String(command);
-            format!(
-                "if the command may have the value, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
-            )
-        }
-        None => {
-            let command = shown.to_string();
-            let mut programs = command.split_whitespace().map(programs::base_name);
-            let read = programs.find_map(read_by).unwrap_or("\"${{}}\"");
+    let command = shown.to_string();
+    let mut programs = command.split_whitespace().map(programs::base_name);
+    let is_json = source.data.first().is_some_and(|piece| {
+        serde_json::from_str::<serde_json::Value>(&piece.text).is_ok_and(|json| !json.is_string())
+    });
+    let read = match programs.find_map(|program| read_by(program, is_json)) {
+        Some(read) => {
             let name = names.first().map_or("VALUE", String::as_str);
-            let read = read.replace("{}", name);
-            format!(
-                "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there: `{read}`"
-            )
+            format!(" (`{}`)", read.replace("{}", name))
         }
-    }
+        None => String::new(),
+    };
+    format!(
+        "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there{read}"
+    )
 }
 
-/// How a program reads the variable `{}` of its environment.
-fn read_by(program: &str) -> Option<&'static str> {
-    Some(match program {
-        "python" => "os.environ[\"{}\"]",
-        "node" => "process.env.{}",
-        "ruby" => "ENV[\"{}\"]",
-        "perl" => "$ENV{\"{}\"}",
-        "awk" | "gawk" | "mawk" => "ENVIRON[\"{}\"]",
-        "jq" => "env.{}",
+/// How a program reads the variable `{}` of its environment, which may be JSON.
+fn read_by(program: &str, is_json: bool) -> Option<&'static str> {
+    let (text, json) = match program {
+        "python" => (
+            "import os; os.environ[\"{}\"]",
+            "import json, os; json.loads(os.environ[\"{}\"])",
+        ),
+        "node" => ("process.env.{}", "JSON.parse(process.env.{})"),
+        "ruby" => ("ENV[\"{}\"]", "require \"json\"; JSON.parse(ENV[\"{}\"])"),
+        "perl" => ("$ENV{\"{}\"}", "$ENV{\"{}\"}"),
+        "awk" | "gawk" | "mawk" => ("ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
+        "jq" => ("env.{}", "(env.{} | fromjson)"),
         _ => return None,
-    })
+    };
+    Some(if is_json { json } else { text })
+}
+
+/// A text with its references.
+fn in_braces(text: &Text) -> String {
+    let pieces = text.pieces().iter().map(|piece| match &piece.reference {
+        Some(reference) => format!("{{{{{reference}}}}}"),
+        None => piece.text.clone(),
+    });
+    pieces.collect()
 }
 
 /// The text with the references of its trusted parts again, as the author wrote them.
@@ -71,30 +89,33 @@ fn as_written(text: &Text) -> Text {
     Text::new(pieces.collect())
 }
 
-/// A name for each piece of data: the last part of its reference, as environment variables are written.
-fn variable_names(source: &Source<'_>, command: &str) -> Vec<String> {
+/// A name for each piece of data: the last part of its reference, as environment variables are written, and so that no
+/// program knows it.
+fn variable_names(source: &Source<'_>, command: &str, taken: &[(String, String)]) -> Vec<String> {
     let mut known: Vec<(String, Option<&str>)> = Vec::new();
     let names = source.data.iter().map(|piece| {
         let reference = piece.reference.as_deref();
         if let Some((name, _)) = known.iter().find(|(_, of)| *of == reference) {
             return name.clone();
         }
-        let mut parts = reference
-            .unwrap_or_default()
-            .split(['.', '[', ']', ' ', '|']);
+        let path = reference.unwrap_or_default().split('|').next();
+        let mut parts = path.unwrap_or_default().split(['.', '[', ']', ' ']);
         let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
         let plain = last.chars().map(|character| match character {
             letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
             _ => '_',
         });
-        let mut name: String = plain.collect();
-        if environment::is_obeyed(&name)
-            || !name.starts_with(|first: char| first.is_ascii_alphabetic())
-        {
-            name.insert_str(0, "VALUE_");
+        let mut name = format!("VALUE_{}", plain.collect::<String>());
+        if environment::is_obeyed(&name) {
+            name.push_str("_1");
         }
+        let is_taken = |name: &String, known: &[(String, Option<&str>)]| {
+            command.contains(name)
+                || taken.iter().any(|(taken, _)| taken == name)
+                || known.iter().any(|(taken, _)| taken == name)
+        };
         // The author's own variables keep their names.
-        while command.contains(&name) || known.iter().any(|(taken, _)| *taken == name) {
+        while is_taken(&name, &known) {
             name.push_str("_2");
         }
         known.push((name.clone(), reference));
@@ -112,35 +133,44 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
         is_lenient: true,
     };
     let script = scan(symbols, &binding).ok()?;
+    let makes_file = script.commands.iter().any(|command| {
+        command.redirections.iter().any(Redirection::makes_file)
+            || command
+                .program()
+                .is_some_and(|name| is_in("tee cp mv dd ln chmod install", name))
+    });
+    let mut assigns = false;
     let mut changes: Vec<((usize, usize), String)> = Vec::new();
     for command in &script.commands {
-        // `NAME=value` before a program is no part of what it gets.
-        let is_assignment = |word: &&Word| word.beginning().contains('=');
-        let assignments = command.words.iter().take_while(is_assignment);
-        let obeyed = |word: &Word| {
-            environment::is_obeyed(
-                word.beginning()
-                    .split(['=', '+'])
-                    .next()
-                    .unwrap_or_default(),
-            )
+        // `NAME=value` before a program is no part of what it gets, and these run what follows them.
+        let is_before = |word: &&Word| {
+            word.beginning().contains('=')
+                || word
+                    .literal()
+                    .is_some_and(|word| is_in("do while until time command exec", word))
         };
-        let start = assignments.clone().count();
-        let words = &command.words[start..];
-        // A shell without a script in its words reads one.
-        let is_script = |word: &Word| {
-            word.literal()
-                .is_some_and(|text| text.starts_with('-') && text.ends_with('c'))
-        };
-        let name = words
-            .first()
-            .and_then(Word::literal)
-            .map(programs::base_name);
-        if name.is_some_and(is_shell) && !words.iter().any(is_script) {
+        let before = command.words.iter().take_while(is_before);
+        let mut assigned = before
+            .clone()
+            .map(|word| word.beginning().split(['=', '+']).next());
+        if assigned.any(|name| name.is_some_and(environment::is_obeyed)) {
             return None;
         }
-        if words.first().is_some_and(|word| word.literal().is_none())
-            || assignments.clone().any(obeyed)
+        assigns |= before.clone().any(Word::has_data);
+        let words = &command.words[before.count()..];
+        let Some(first) = words.first() else {
+            continue;
+        };
+        let written = first.literal()?;
+        let name = programs::base_name(written);
+        assigns |= matches!(name, "export" | "local" | "readonly" | "for");
+        let is_runner = programs::is_runner(name) || is_in(RUN_WORDS, name);
+        let is_fed = command.is_piped || script.has_document || !command.redirections.is_empty();
+        let runs_input = is_runner && !reads_as_text(name, words);
+        if is_in("alias eval source . trap hash enable", written)
+            || (is_fed && (runs_input || programs::is_unreadable(written)))
+            || (makes_file && (is_runner || written.contains('/')))
+            || (assigns && runs_input)
         {
             return None;
         }
@@ -182,42 +212,114 @@ fn role(words: &[Word], at: usize) -> Role {
         .map(|word| word.literal().unwrap_or_default());
     let literals: Vec<&str> = texts.clone().map(programs::base_name).collect();
     let (program, option) = (literals[0], literals[at - 1]);
+    let start = words[at].beginning();
     let mut operands = texts
         .skip(1)
         .filter(|word| !word.starts_with('-') && !word.is_empty());
-    let is_script = option.starts_with('-') && option.ends_with(['c', 'e', 'p']);
-    let shell = literals[..at - 1].iter().position(|word| is_shell(word));
+    let is_script = is_script_option(option);
+    let shell = literals[..at].iter().position(|word| is_shell(word));
+    let is_named = operands.clone().any(|word| !is_duration(word));
+    let starts_shell = matches!(program, "timeout" | "nice" | "nohup" | "xargs" | "find");
+    // `-e NAME=value`, `export NAME=value`
+    let assigns = start
+        .split_once('=')
+        .is_some_and(|(name, _)| is_name(name) && !environment::is_obeyed(name));
+    let has = |options: &str| {
+        let mut literals = words.iter().filter_map(Word::literal);
+        literals.any(|word| options.split(' ').any(|option| option == word))
+    };
     match program {
-        _ if shell == Some(0) && is_script => Role::Shell,
-        // These give their environment to the shell that they start.
-        "timeout" | "nice" | "nohup" | "xargs" | "find" if shell.is_some() && is_script => {
-            Role::Shell
-        }
-        _ if shell.is_some() || option.starts_with("-exec") || option.starts_with("-ok") => {
-            Role::Code
-        }
-        "awk" | "gawk" | "mawk" | "jq" | "sed" if operands.next().is_none() => Role::Code,
-        "ssh" | "su" | "script" | "watch" | "parallel" | "xargs" | "flock" => Role::Code,
-        "find" => Role::Argument,
+        _ if is_script && (shell == Some(0) || (shell.is_some() && starts_shell)) => Role::Shell,
         // What follows the name of a script is an argument of that script.
-        _ if programs::is_runner(program) => {
-            let is_number = |word: &&str| {
-                let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
-                digits
-                    .bytes()
-                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
-            };
-            match operands.any(|word| !is_number(&word)) && !is_script {
-                true => Role::Argument,
-                false => Role::Code,
-            }
+        _ if shell == Some(0)
+            && is_named
+            && !literals.iter().any(|word| is_script_option(word)) =>
+        {
+            Role::Argument
         }
+        _ if shell.is_some() || is_code_option(option) => Role::Code,
+        _ if start.split('=').next().is_some_and(is_code_option) => Role::Code,
+        "awk" | "gawk" | "mawk" | "jq" | "sed" if operands.next().is_none() => Role::Code,
+        _ if is_in(RUN_WORDS, program) => Role::Code,
+        "git" if has("-c -x --exec rebase bisect submodule filter-branch config") => Role::Code,
+        "docker" | "podman" if option == "-p" || (assigns && is_in("-e --env", option)) => {
+            Role::Argument
+        }
+        "env" if assigns => Role::Argument,
+        "export" | "local" | "readonly" if assigns && !has("-i") => Role::Argument,
+        // Some names of variables run code in bash, and in `[[` some numbers do.
+        "printf" | "test" | "[" if !has("-v") => Role::Argument,
+        "[[" if !has("-v -eq -ne -lt -le -gt -ge") => Role::Argument,
+        "find" | "for" | "case" | "ln" => Role::Argument,
+        "printf" | "test" | "[" => Role::Code,
+        _ if programs::is_unreadable(program) => Role::Code,
+        _ if programs::is_runner(program) && (!is_named || is_script) => Role::Code,
         _ => Role::Argument,
     }
 }
 
+/// Programs, without their versions, whose words and input are code.
+const RUN_WORDS: &str = "at batch tmux screen kubectl ed ex ssh su script watch parallel xargs flock make gmake sqlite psql mysql mariadb mongosh duckdb redis-cli bc dc";
+
+fn is_in(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
+}
+
+/// Whether a program runs a file of the author, so that its input is only read.
+fn reads_as_text(name: &str, words: &[Word]) -> bool {
+    let file = words[1..]
+        .iter()
+        .find(|word| !word.beginning().starts_with('-'));
+    let is_file = |word: &Word| {
+        word.literal()
+            .is_some_and(|word| word.contains('.') && !word.starts_with("/dev"))
+    };
+    is_in("python node ruby perl php deno bun", name)
+        && words.len() > 1
+        && file.is_some_and(is_file)
+        && !words[1..]
+            .iter()
+            .any(|word| word.literal().is_some_and(is_script_option))
+}
+
+/// Whether a script follows: `-c`, `-ec`.
+fn is_script_option(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e', 'p'])
+}
+
+/// Whether a program of another language follows.
+fn is_code_option(word: &str) -> bool {
+    word.starts_with("-exec")
+        || word.starts_with("-ok")
+        || matches!(
+            word,
+            "--eval"
+                | "--print"
+                | "--command"
+                | "--execute"
+                | "--jq"
+                | "--template"
+                | "--expression"
+        )
+}
+
+fn is_duration(word: &str) -> bool {
+    let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
 fn is_shell(name: &str) -> bool {
-    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
+    is_in("sh bash dash zsh ksh", name)
+}
+
+fn is_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn to_symbols(word: &Word) -> Option<Vec<Symbol>> {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::super::hosts::HostLists;
 use super::super::paths::Places;
 use super::super::source::{Source, name};
 use super::super::{Refusal, RefusalKind};
@@ -10,13 +9,9 @@ use super::CommandLists;
 use super::programs::{self, Operands, Program};
 use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
 use cuecard_source::value::{Piece, Text};
-use reqwest::Url;
 
 /// What helps where data would be an option. The environment would not.
 pub(super) const OPTION_HELP: &str = "write `--` before the words that are no options";
-
-/// So many folders may be the one in which a command runs.
-const MAX_FOLDERS: usize = 16;
 
 /// Data, or what may be data, stands where it may not. How the command is written instead is added by who knows its text.
 fn deny<T>(message: String) -> Result<T, Refusal> {
@@ -29,20 +24,20 @@ pub(super) fn check(
     has_data: bool,
     lists: &CommandLists,
     places: &Places,
-    hosts: &HostLists,
 ) -> Result<(), Refusal> {
     let mut rules = Rules {
         script,
         source,
         lists,
         places,
-        hosts,
         has_data,
-        folders: Some(vec![Text::default()]),
-        is_moved_by_data: false,
+        moves_files: script
+            .commands
+            .iter()
+            .any(|command| matches!(command.program(), Some("cp" | "mv"))),
+        is_elsewhere: false,
         has_met_data: false,
         has_written_data: false,
-        has_moved_files: false,
     };
     if has_data && script.has_background {
         return deny(
@@ -71,19 +66,16 @@ struct Rules<'a> {
     source: &'a Source<'a>,
     lists: &'a CommandLists,
     places: &'a Places,
-    hosts: &'a HostLists,
     /// Otherwise it is checked for what the flags forbid only.
     has_data: bool,
-    /// Where the command may run, relative to the working directory. `None` if that isn't known.
-    folders: Option<Vec<Text>>,
-    /// Data chose one of these.
-    is_moved_by_data: bool,
+    /// It moves or copies files, and links among them.
+    moves_files: bool,
+    /// A command before this one is `cd`.
+    is_elsewhere: bool,
     /// A command before this one has data.
     has_met_data: bool,
     /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
-    /// A command before this one moved files, and links among them.
-    has_moved_files: bool,
 }
 
 impl Rules<'_> {
@@ -107,15 +99,14 @@ impl Rules<'_> {
             match programs::find(program) {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
-                    self.listed(name, listed, words)?;
-                    let is_copy = matches!(name, "cp" | "mv");
+                    self.listed(name, listed, words, carried || reads_data)?;
                     let writes = match listed.operands {
-                        Operands::Write => carried || reads_data,
-                        Operands::Filter => reads_data,
+                        Operands::Write | Operands::Filter | Operands::Copy => {
+                            carried || reads_data
+                        }
                         _ => false,
                     };
                     self.has_written_data |= writes;
-                    self.has_moved_files |= is_copy;
                 }
                 None if self.lists.takes_data(program) => {
                     self.allowed(words)?;
@@ -124,9 +115,7 @@ impl Rules<'_> {
                 None => self.other(program, words, reads_data)?,
             }
         }
-        if !self.has_data && command.words.first().and_then(Word::literal) == Some("cd") {
-            self.folders = None;
-        }
+        self.is_elsewhere |= command.program() == Some("cd");
         for redirection in &command.redirections {
             self.redirection(redirection)?;
             self.has_written_data |= redirection.makes_file() && (carried || reads_data);
@@ -149,8 +138,8 @@ impl Rules<'_> {
 
     /// Whether a command reads a file that data names or is in.
     fn is_read(&self, command: &SimpleCommand) -> bool {
-        let mut reads = command.redirections.iter().filter(|from| !from.writes);
-        reads.any(|from| self.has_written_data || self.is_moved_by_data || from.target.has_data())
+        let mut reads = command.redirections.iter().filter(|from| from.reads);
+        reads.any(|from| self.has_written_data || from.target.has_data())
     }
 
     /// Whether the output of a command in this word may be data, and then whether it is quoted.
@@ -158,7 +147,6 @@ impl Rules<'_> {
         let carries = |commands: &Range<usize>| {
             let inner = &self.script.commands[commands.clone()];
             self.has_written_data
-                || self.is_moved_by_data
                 || inner
                     .iter()
                     .any(|command| (command.is_piped && self.has_met_data) || self.carried(command))
@@ -181,7 +169,6 @@ impl Rules<'_> {
         let why = match () {
             () if reads_data => "reads data, and may run it",
             () if self.has_written_data => "runs after data made a file, and may run that",
-            () if self.is_moved_by_data => "runs in a folder that data named",
             () => return Ok(()),
         };
         deny(format!("`{program}` {why}"))
@@ -210,27 +197,36 @@ impl Rules<'_> {
             is_behind_options |= word.literal() == Some("--");
             self.check_option(word, is_behind_options)?;
             self.check_quotes(word)?;
-            let Some(text) = self.text(word).filter(|text| !text.is_trusted()) else {
-                continue;
-            };
-            // Also one of another scheme is refused there.
-            if Url::parse(&text.to_string()).is_ok_and(|url| !url.cannot_be_a_base()) {
-                let grant = self.hosts.grant(&text)?;
-                let host = grant.url().host_str().unwrap_or_default();
-                let address = match host.ends_with("localhost") {
-                    true => "127.0.0.1",
-                    false => host.trim_start_matches('[').trim_end_matches(']'),
-                };
-                // What another name leads to, the program will see.
-                if let Ok(address) = address.parse() {
-                    grant.check_addresses(grant.url(), &[address], false)?;
-                }
+            let start = word.beginning();
+            if !is_behind_options
+                && word.has_data()
+                && start.starts_with('-')
+                && !start.contains('=')
+            {
+                return self.deny_attached(word);
             }
         }
         Ok(())
     }
 
-    fn listed(&mut self, name: &str, program: &Program, words: &[Word]) -> Result<(), Refusal> {
+    fn deny_attached(&self, word: &Word) -> Result<(), Refusal> {
+        Err(Refusal::new(
+            RefusalKind::Data,
+            format!(
+                "what follows the option `{}` is not known, and may be nothing",
+                word.beginning()
+            ),
+            "write the value of the option as a word of its own",
+        ))
+    }
+
+    fn listed(
+        &mut self,
+        name: &str,
+        program: &Program,
+        words: &[Word],
+        gets_data: bool,
+    ) -> Result<(), Refusal> {
         for word in words {
             self.check_quotes(word)?;
         }
@@ -238,17 +234,19 @@ impl Rules<'_> {
             Operands::Printed => Ok(()),
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
-            Operands::Filter if self.is_moved_by_data => self.other(name, words, false),
-            kind => {
-                // `awk -v` reads escapes.
-                let is_awk = name.ends_with("awk");
-                if let Some(word) = words.iter().find(|word| {
-                    is_awk
-                        && (self.has_special(word, &['\\'])
-                            || (word.has_data() && !word.beginning().contains('=')))
-                }) {
+            _ => {
+                // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
+                let is_special = |word: &&Word| match word.beginning().contains('=') {
+                    true => self.has_special(word, &['\\']),
+                    false => self.has_special(word, &['\\', '=']),
+                };
+                if let Some(word) = words
+                    .iter()
+                    .find(is_special)
+                    .filter(|_| name.ends_with("awk"))
+                {
                     return deny(format!(
-                        "`{name}` takes data as `-v name=…` without backslashes only, and not so of {}",
+                        "`{name}` would read a `=` or backslash in the data of {}",
                         self.name_in(word)
                     ));
                 }
@@ -259,43 +257,25 @@ impl Rules<'_> {
                 if name == "jq" && words.iter().any(loads) {
                     return deny("`jq` would load a module, which may be of data".to_owned());
                 }
-                self.options(name, program.options, kind, words)?;
-                match name {
-                    "cp" | "mv" => self.copied(words),
-                    _ => Ok(()),
+                if name == "set" && words.is_empty() {
+                    return deny("`set` prints all variables, and data in them".to_owned());
                 }
+                self.options(name, program, words, gets_data || self.has_written_data)
             }
         }
     }
 
-    /// The files that `cp` and `mv` make in a folder, under the names that they have.
-    fn copied(&self, words: &[Word]) -> Result<(), Refusal> {
-        let Some((folder, sources)) = words.split_last() else {
+    /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
+    fn check_known(&self, name: &str, word: &Word) -> Result<(), Refusal> {
+        let is_named =
+            word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
+        let is_known = word.literal().is_some() || word.has_data() || is_named;
+        if is_known && !word.has_pattern && !word.has_tilde {
             return Ok(());
-        };
-        let Some(folder) = self.text(folder) else {
-            return Ok(());
-        };
-        for source in sources.iter().filter_map(|word| self.text(word)) {
-            let written = source.to_string();
-            let name = written
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
-            let mut piece = source
-                .untrusted()
-                .cloned()
-                .unwrap_or_else(|| Piece::author(""));
-            piece.text = name.to_owned();
-            let path = join(&folder, &Text::new(vec![piece]));
-            if !source.is_trusted() && !matches!(name, "" | "." | "..") {
-                for base in self.folders.iter().flatten() {
-                    self.places.create(&join(base, &path))?;
-                }
-            }
         }
-        Ok(())
+        deny(format!(
+            "`{name}` has data, and a word that the shell makes and that may be an option or no word"
+        ))
     }
 
     /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
@@ -326,7 +306,7 @@ impl Rules<'_> {
                     .parts
                     .iter()
                     .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
-        if is_known && !counts && !self.has_special(format, &['%', '\\']) {
+        if is_known && !format.has_pattern && !counts && !self.has_special(format, &['%', '\\']) {
             return Ok(());
         }
         Err(Refusal::new(
@@ -342,17 +322,32 @@ impl Rules<'_> {
         texts.any(|text| text.contains(special)) || self.substitutes(word).is_some()
     }
 
-    /// Options as `getopt` reads them, and what follows them.
+    /// Options as `getopt` reads them, and what stands between and behind them.
     fn options(
-        &mut self,
+        &self,
         name: &str,
-        options: &str,
-        mut kind: Operands,
+        program: &Program,
         words: &[Word],
+        gets_data: bool,
     ) -> Result<(), Refusal> {
+        let (options, kind) = (program.options, program.operands);
+        // An option may stand behind the words that it is about.
+        let has = |letters: &[char]| {
+            let mut options = words.iter().filter_map(Word::literal);
+            options.any(|option| match option.strip_prefix("--") {
+                Some(long) => long == "recursive",
+                None => option.starts_with('-') && option.contains(letters),
+            })
+        };
+        let has_script = matches!(name, "grep" | "sed") && has(&['e']);
+        let recurses = matches!(name, "grep" | "rm") && has(&['r', 'R']);
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
         for word in words {
+            let is_value = takes_value.is_some() || is_name;
+            if gets_data && !(is_value && word.is_quoted && !word.has_pattern) {
+                self.check_known(name, word)?;
+            }
             match takes_value.take() {
                 Some(true) => {
                     self.without_data(name, word)?;
@@ -372,28 +367,15 @@ impl Rules<'_> {
                 takes_value = Some(false);
                 continue;
             }
-            if name == "jq" && matches!(word.literal(), Some("--arg" | "--argjson")) {
+            if !is_behind_options && name == "jq" && matches!(start, "--arg" | "--argjson") {
                 is_name = true;
                 continue;
             }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
                 match option(options, word) {
-                    Some(Option::None) => {}
-                    Some(Some(value)) => {
-                        takes_value = value.is_pending.then_some(value.is_literal);
-                        if value.is_literal {
-                            self.without_data(name, word)?;
-                        }
-                        if kind == Operands::Pattern && value.letter == 'e' {
-                            kind = Operands::Read;
-                        }
-                    }
-                    None if word.has_data() => {
-                        return deny(format!(
-                            "the data of {} is a part of an option of `{name}`",
-                            self.name_in(word)
-                        ));
-                    }
+                    Some(_) if word.literal().is_none() => return self.deny_attached(word),
+                    Some(value) => takes_value = value,
+                    None if word.has_data() => return self.deny_attached(word),
                     None => {
                         return deny(format!(
                             "what `{name}` does with `{start}` beside data is not known"
@@ -404,22 +386,22 @@ impl Rules<'_> {
             }
             self.check_option(word, is_behind_options)?;
             count += 1;
+            let is_first = count == 1 && !has_script;
             match kind {
-                Operands::Pattern if count == 1 => {}
-                Operands::Pattern | Operands::Read => self.file(word, false)?,
-                Operands::Write => self.file(word, true)?,
-                Operands::Folder => {
-                    self.file(word, true)?;
-                    self.enter(word);
-                }
-                Operands::Literal | Operands::Filter => {
-                    self.without_data(name, word)?;
+                Operands::Pattern if is_first => {}
+                Operands::Literal | Operands::Copy => self.without_data(name, word)?,
+                Operands::Filter if is_first => self.without_data(name, word)?,
+                Operands::Pattern | Operands::Filter | Operands::Read | Operands::Write => {
+                    if recurses && self.may_be_data(word) {
+                        return deny(format!(
+                            "the data of {} names a folder for `{name} -r`",
+                            self.name_in(word)
+                        ));
+                    }
+                    self.file(word, kind == Operands::Write)?;
                 }
                 _ => {}
             }
-        }
-        if kind == Operands::Folder && count == 0 {
-            self.folders = None;
         }
         Ok(())
     }
@@ -441,9 +423,17 @@ impl Rules<'_> {
         };
         let is_known = match words {
             [] | [_] => true,
-            [operator, _] => is(operator, "-n -z -e -f -d -r -w -x -s -L -h"),
+            [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
+                return self.file(file, false);
+            }
+            [operator, _] => is(operator, "-n -z"),
+            [left, operator, right] if is(operator, "-nt -ot -ef") => {
+                return self
+                    .file(left, false)
+                    .and_then(|()| self.file(right, false));
+            }
             [left, operator, right] => {
-                is(operator, "= == != -nt -ot -ef")
+                is(operator, "= == !=")
                     || (is(operator, "-eq -ne -lt -le -gt -ge")
                         && [left, right].into_iter().all(|word| self.is_number(word)))
             }
@@ -495,10 +485,10 @@ impl Rules<'_> {
             _ => None,
         };
         match start {
-            Some(start) if start.starts_with('-') => Err(Refusal::new(
+            Some(start) if start.starts_with(['-', '+']) => Err(Refusal::new(
                 RefusalKind::Data,
                 format!(
-                    "the data of {} begins with `-` where it would be an option",
+                    "the data of {} would be an option, or may be",
                     self.name_in(word)
                 ),
                 OPTION_HELP,
@@ -509,47 +499,38 @@ impl Rules<'_> {
 
     /// A word that names a file.
     fn file(&self, word: &Word, writes: bool) -> Result<(), Refusal> {
-        let has_data = word.has_data() || self.is_moved_by_data;
         if self.substitutes(word).is_some() {
             return deny("the output of `$(…)` may be data, and names a file".to_owned());
         }
-        let must_be_known = self.has_data && has_data;
-        if !must_be_known && self.lists.forbidden().is_none() {
+        let has_data = self.has_data && word.has_data();
+        if !has_data && self.lists.forbidden().is_none() {
             return Ok(());
         }
-        let folders = self.folders.as_deref();
-        let known = match self.text(word) {
-            Some(text) if !word.has_tilde && !word.has_pattern => Some(text),
-            _ => None,
-        };
-        let (Some(text), Some(folders)) = (known, folders) else {
-            if !must_be_known {
+        let is_known = !word.has_tilde && !word.has_pattern && !self.is_elsewhere;
+        let why = match self.text(word).filter(|_| is_known) {
+            Some(text) => {
+                match writes {
+                    true => self.places.create(&text)?,
+                    false => self.places.read(&text)?,
+                };
+                let has_parent = text.to_string().split('/').any(|name| name == "..");
+                match has_data {
+                    // `mkdir -p` makes what is on the way.
+                    true if writes && has_parent => "that has a `..` and is made",
+                    true if self.moves_files => "beside `cp` or `mv`, which may move links",
+                    _ => return Ok(()),
+                }
+            }
+            None if !has_data => {
                 return deny("which file it opens is not known before the command runs".to_owned());
             }
-            let why = match folders {
-                None => "after a `cd` to a folder that is not known",
-                Some(_) => "in a name that the shell completes",
-            };
-            return deny(format!(
-                "the data of {} names a file {why}",
-                self.name_in(word)
-            ));
+            None if self.is_elsewhere => "after a `cd`",
+            None => "in a name that the shell completes",
         };
-        if has_data && self.has_moved_files {
-            return deny(format!(
-                "the data of {} names a file after `cp` or `mv`, which may have moved links",
-                self.name_in(word)
-            ));
-        }
-        for folder in folders {
-            let path = join(folder, &text);
-            if writes {
-                self.places.create(&path)?;
-            } else {
-                self.places.read(&path)?;
-            }
-        }
-        Ok(())
+        deny(format!(
+            "the data of {} names a file {why}",
+            self.name_in(word)
+        ))
     }
 
     fn redirection(&self, redirection: &Redirection) -> Result<(), Refusal> {
@@ -561,22 +542,6 @@ impl Rules<'_> {
             true => Ok(()),
             false => self.file(word, redirection.writes),
         }
-    }
-
-    /// What follows may run here, or still where it ran: a `cd` may fail, or be in a subshell.
-    fn enter(&mut self, word: &Word) {
-        self.is_moved_by_data |= word.has_data();
-        let text = self
-            .text(word)
-            .filter(|text| !word.has_tilde && !word.has_pattern && text.to_string() != "-");
-        self.folders = match (self.folders.take(), text) {
-            (Some(mut folders), Some(text)) if folders.len() < MAX_FOLDERS => {
-                let entered: Vec<Text> = folders.iter().map(|from| join(from, &text)).collect();
-                folders.extend(entered);
-                Some(folders)
-            }
-            _ => None,
-        };
     }
 
     /// The text of a word, if the shell adds nothing to it.
@@ -599,25 +564,17 @@ impl Rules<'_> {
     }
 }
 
-/// An option with a value.
-struct Value {
-    letter: char,
-    /// The value is the next word.
-    is_pending: bool,
-    /// The value is no data.
-    is_literal: bool,
-}
-
-/// What the word is to `getopt`: known letters, the last one perhaps with a value. `None` if it has others.
-fn option(options: &str, word: &Word) -> Option<Option<Value>> {
+/// What the word is to `getopt`: known letters, and whether the next word is the value of the last one, which may be the
+/// author's only. `None` if it has others.
+fn option(options: &str, word: &Word) -> Option<Option<bool>> {
     let start = word.beginning();
     if let Some(long) = start.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or_default();
-        return (word.literal().is_some() && programs::is_long_option(name)).then_some(None);
+        return programs::is_long_option(name).then_some(None);
     }
     let letters = &start[1..];
     // `head -5`
-    if word.literal().is_some() && letters.bytes().all(|byte| byte.is_ascii_digit()) {
+    if letters.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(None);
     }
     for (at, letter) in letters.char_indices() {
@@ -625,23 +582,8 @@ fn option(options: &str, word: &Word) -> Option<Option<Value>> {
         let sign = options[place + letter.len_utf8()..].chars().next();
         if let Some(sign @ (':' | '=')) = sign {
             let is_last = at + letter.len_utf8() == letters.len();
-            return Some(Some(Value {
-                letter,
-                is_pending: is_last && word.parts.len() == 1,
-                is_literal: sign == '=',
-            }));
+            return Some(is_last.then_some(sign == '='));
         }
     }
-    (word.parts.len() == 1).then_some(None)
-}
-
-fn join(folder: &Text, path: &Text) -> Text {
-    let is_absolute = path.to_string().starts_with('/');
-    if folder.pieces().is_empty() || is_absolute {
-        return path.clone();
-    }
-    let mut pieces = folder.pieces().to_vec();
-    pieces.push(Piece::author("/"));
-    pieces.extend(path.pieces().iter().cloned());
-    Text::new(pieces)
+    Some(None)
 }

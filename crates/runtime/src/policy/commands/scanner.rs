@@ -20,6 +20,8 @@ pub(super) struct Script {
     pub(super) has_pipe: bool,
     /// There is a `&`.
     pub(super) has_background: bool,
+    /// There is a here-document or here-string.
+    pub(super) has_document: bool,
 }
 
 /// A program with its words, and redirections.
@@ -32,8 +34,17 @@ pub(super) struct SimpleCommand {
     pub(super) is_piped: bool,
 }
 
+impl SimpleCommand {
+    /// The name of its program, without the folder.
+    pub(super) fn program(&self) -> Option<&str> {
+        let name = self.words.first()?.literal()?;
+        Some(name.rsplit('/').next().unwrap_or(name))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Redirection {
+    pub(super) reads: bool,
     pub(super) writes: bool,
     pub(super) target: Word,
 }
@@ -134,7 +145,7 @@ pub(super) struct Binding<'a> {
     pub(super) names: &'a [String],
     /// The digits of each piece that is an integer, which is read like the author's text.
     pub(super) integers: &'a [Option<String>],
-    /// Assignments and loops are passed over: to know the quotes is enough.
+    /// Assignments, loops, builtins and here-documents are passed over: to know the quotes is enough.
     pub(super) is_lenient: bool,
 }
 
@@ -144,11 +155,13 @@ pub(super) fn scan(symbols: &[Symbol], binding: &Binding<'_>) -> Result<Script, 
         binding,
         at: 0,
         depth: 0,
+        documents: Vec::new(),
         script: Script {
             output: String::with_capacity(symbols.len()),
             commands: Vec::new(),
             has_pipe: false,
             has_background: false,
+            has_document: false,
         },
     };
     scanner.list(false)?;
@@ -163,7 +176,18 @@ struct Scanner<'a> {
     binding: &'a Binding<'a>,
     at: usize,
     depth: usize,
+    /// Here-documents that begin at the end of the line.
+    documents: Vec<Document>,
     script: Script,
+}
+
+/// A here-document, `<<END`.
+struct Document {
+    end: String,
+    /// Nothing in it is expanded, as written: `<<'END'`.
+    is_literal: bool,
+    /// Tabs at the beginning of its lines are no part of it: `<<-END`.
+    is_indented: bool,
 }
 
 impl Scanner<'_> {
@@ -211,17 +235,27 @@ impl Scanner<'_> {
             match self.peek() {
                 None | Some(Symbol::Char(')')) => break,
                 Some(Symbol::Char(' ' | '\t')) => self.take(),
-                Some(Symbol::Char('\n')) if is_behind_pipe => self.take(),
+                Some(Symbol::Char('\n')) if is_behind_pipe => {
+                    self.take();
+                    self.documents()?;
+                }
                 Some(Symbol::Char('\n' | ';' | '&')) => {
                     if self.is_next(";;") || self.is_next(";&") {
                         return self.fail("a `;;`");
+                    }
+                    if self.is_next("&>") {
+                        return self.fail("a `&>`");
                     }
                     self.script.has_background |= self.is_next("&") && !self.is_next("&&");
                     if self.is_next("&&") {
                         self.take();
                     }
+                    let ends_line = self.is_next("\n");
                     self.take();
                     piped = inherited;
+                    if ends_line {
+                        self.documents()?;
+                    }
                 }
                 Some(Symbol::Char('|')) => {
                     if self.is_next("|&") {
@@ -266,6 +300,9 @@ impl Scanner<'_> {
         while let Some(symbol) = self.peek() {
             match symbol {
                 Symbol::Char('\n') => break,
+                Symbol::Data(number) if self.binding.is_lenient => {
+                    self.data(&mut Word::default(), number, "", "");
+                }
                 Symbol::Data(_) => return self.fail("data in a comment"),
                 Symbol::Char(_) => self.take(),
             }
@@ -298,7 +335,7 @@ impl Scanner<'_> {
                 Some(Symbol::Char('<' | '>')) => {
                     let redirection = self.redirection()?;
                     // It would hold for all commands of the group.
-                    if is_behind_group && redirection.makes_file() {
+                    if is_behind_group && redirection.makes_file() && !self.binding.is_lenient {
                         return self.fail("a file behind a group");
                     }
                     command.redirections.push(redirection);
@@ -349,6 +386,15 @@ impl Scanner<'_> {
                 }
             }
         }
+        // A command in a name of a file has the input of this one.
+        let substitutes = |to: &Redirection| {
+            let mut parts = to.target.parts.iter();
+            parts.any(|part| matches!(part, Part::Substitution { .. }))
+        };
+        let has_input = is_piped || command.redirections.iter().any(|from| from.reads);
+        if has_input && command.redirections.iter().any(substitutes) {
+            return self.fail("a `$(…)` that names a file and may read data");
+        }
         if !command.words.is_empty() || !command.redirections.is_empty() {
             self.script.commands.push(command);
         }
@@ -356,6 +402,9 @@ impl Scanner<'_> {
     }
 
     fn check_first(&self, word: &Word) -> Result<(), Unreadable> {
+        if self.binding.is_lenient {
+            return Ok(());
+        }
         let data = word.data().next();
         let end = word
             .beginning()
@@ -363,31 +412,8 @@ impl Scanner<'_> {
         let rest = &word.beginning()[end.unwrap_or(word.beginning().len())..];
         let is_assignment =
             ['=', '['].into_iter().any(|sign| rest.starts_with(sign)) || rest.starts_with("+=");
-        let is_named = self.binding.is_lenient;
         let what = match word.literal() {
-            _ if end != Some(0) && is_assignment && !is_named => "an assignment".to_owned(),
-            Some(name)
-                if is_named
-                    && matches!(
-                        name,
-                        "for"
-                            | "while"
-                            | "until"
-                            | "do"
-                            | "done"
-                            | "[["
-                            | "export"
-                            | "local"
-                            | "read"
-                            | "break"
-                            | "continue"
-                            | "ln"
-                            | "pushd"
-                            | "popd"
-                    ) =>
-            {
-                return Ok(());
-            }
+            _ if end != Some(0) && is_assignment => "an assignment".to_owned(),
             Some(name) if programs::is_unreadable(name) => format!("`{name}`"),
             _ => return Ok(()),
         };
@@ -395,9 +421,15 @@ impl Scanner<'_> {
     }
 
     fn redirection(&mut self) -> Result<Redirection, Unreadable> {
+        for (text, what) in [("<<<", "a here-string"), ("<<", "a here-document")] {
+            if self.is_next(text) && !self.binding.is_lenient {
+                return self.fail(what);
+            }
+        }
+        if self.is_next("<<") {
+            return self.document();
+        }
         for (text, what) in [
-            ("<<<", "a here-string"),
-            ("<<", "a here-document"),
             ("<(", "a process substitution"),
             (">(", "a process substitution"),
             ("<>", "a `<>`"),
@@ -407,6 +439,7 @@ impl Scanner<'_> {
             }
         }
         let writes = self.is_next(">");
+        let reads = !writes;
         self.take();
         let mut is_copy = false;
         match self.peek() {
@@ -434,10 +467,83 @@ impl Scanner<'_> {
             return self.fail("a `>&` with a file");
         }
         Ok(Redirection {
+            reads,
             // A copy writes where something else was opened.
             writes: writes && !is_copy,
             target,
         })
+    }
+
+    /// Reads `<<END` or `<<< word`.
+    fn document(&mut self) -> Result<Redirection, Unreadable> {
+        self.script.has_document = true;
+        let is_string = self.is_next("<<<");
+        let is_indented = self.is_next("<<-");
+        for _ in 0..2 + usize::from(is_string || is_indented) {
+            self.take();
+        }
+        while matches!(self.peek(), Some(Symbol::Char(' ' | '\t'))) {
+            self.take();
+        }
+        let target = self.word(false)?;
+        if !is_string {
+            let Some(end) = target.literal().map(str::to_owned) else {
+                return self.fail("a here-document whose end is not known");
+            };
+            // So that the variables in it are expanded.
+            self.script.output.truncate(target.span.0);
+            self.script.output.push_str(&end);
+            self.documents.push(Document {
+                end,
+                is_literal: target.is_quoted,
+                is_indented,
+            });
+        }
+        Ok(Redirection {
+            reads: true,
+            writes: false,
+            target,
+        })
+    }
+
+    /// Passes the here-documents that begin here.
+    fn documents(&mut self) -> Result<(), Unreadable> {
+        for document in std::mem::take(&mut self.documents) {
+            let (mut line, mut has_data, mut expands) = (String::new(), false, false);
+            loop {
+                let symbol = self.peek();
+                if let Some(Symbol::Char('\n')) | None = symbol {
+                    let tabs: &[char] = if document.is_indented { &['\t'] } else { &[] };
+                    if line.trim_start_matches(tabs) == document.end {
+                        break;
+                    }
+                    line.clear();
+                }
+                match symbol {
+                    None => return self.fail("a here-document without its end"),
+                    Some(Symbol::Data(number)) => {
+                        has_data = true;
+                        line.push('\0');
+                        self.data(&mut Word::default(), number, "", "");
+                    }
+                    Some(Symbol::Char(character)) => {
+                        if character != '\n' {
+                            line.push(character);
+                        }
+                        let is_special = matches!(character, '$' | '`' | '\\');
+                        if is_special && document.is_literal {
+                            self.script.output.push('\\');
+                        }
+                        expands |= is_special && !document.is_literal;
+                        self.take();
+                    }
+                }
+            }
+            if has_data && expands {
+                return self.fail("a here-document with data and a `$`, backtick or backslash");
+            }
+        }
+        Ok(())
     }
 
     fn word(&mut self, is_piped: bool) -> Result<Word, Unreadable> {
@@ -464,8 +570,20 @@ impl Scanner<'_> {
                     self.take();
                 }
                 Some(Symbol::Data(number)) => {
-                    word.is_quoted = true;
-                    self.data(&mut word, number, "\"", "\"");
+                    let digits = self.binding.integers[number].as_deref();
+                    // Before `<` it would name a descriptor.
+                    let next = self.symbols.get(self.at + 1);
+                    match digits.filter(|_| !matches!(next, Some(Symbol::Char('<' | '>')))) {
+                        Some(digits) => {
+                            self.script.output.push_str(digits);
+                            word.push_text(digits);
+                            self.at += 1;
+                        }
+                        None => {
+                            word.is_quoted = true;
+                            self.data(&mut word, number, "\"", "\"");
+                        }
+                    }
                 }
             }
         }
@@ -576,7 +694,7 @@ impl Scanner<'_> {
             Some(Symbol::Data(_)) => return self.fail("data behind a `$`"),
             Some(Symbol::Char('(')) => {
                 if self.is_next("((") {
-                    return self.fail("arithmetic, `$((…))`");
+                    return self.arithmetic(word);
                 }
                 self.take();
                 let first = self.script.commands.len();
@@ -593,6 +711,14 @@ impl Scanner<'_> {
             Some(Symbol::Char('{')) => {
                 self.take();
                 self.variable()?;
+                // `${NAME:-plain text}`
+                if self.is_next(":-") || self.is_next("-") {
+                    while let Some(Symbol::Char(character)) = self.peek()
+                        && (character.is_alphanumeric() || ":-_./,@ ".contains(character))
+                    {
+                        self.take();
+                    }
+                }
                 if !self.is_next("}") {
                     return self.fail("a `${…}` with more than a name");
                 }
@@ -604,13 +730,32 @@ impl Scanner<'_> {
             Some(Symbol::Char('"')) if !is_quoted => return self.fail("a `$\"…\"`"),
             Some(Symbol::Char(character))
                 if character.is_ascii_alphanumeric()
-                    || matches!(character, '_' | '?' | '#' | '$' | '!' | '-' | '@' | '*') =>
+                    || matches!(character, '_' | '?' | '#' | '$' | '!' | '-') =>
             {
                 self.variable()?;
                 word.parts.push(Part::Variable);
             }
+            Some(Symbol::Char('@' | '*')) => return self.fail("`$@`"),
             _ => word.push('$'),
         }
+        Ok(())
+    }
+
+    /// Passes `$((…))` with numbers: a variable in it would be evaluated.
+    fn arithmetic(&mut self, word: &mut Word) -> Result<(), Unreadable> {
+        self.take();
+        self.take();
+        while let Some(Symbol::Char(character)) = self.peek()
+            && (character.is_ascii_digit() || " +-*/%".contains(character))
+        {
+            self.take();
+        }
+        if !self.is_next("))") {
+            return self.fail("arithmetic, `$((…))`");
+        }
+        self.take();
+        self.take();
+        word.parts.push(Part::Variable);
         Ok(())
     }
 
@@ -633,7 +778,7 @@ impl Scanner<'_> {
             return Ok(());
         }
         match self.peek() {
-            Some(Symbol::Char('?' | '#' | '$' | '!' | '-' | '@' | '*')) => {
+            Some(Symbol::Char('?' | '#' | '$' | '!' | '-')) => {
                 self.take();
                 Ok(())
             }

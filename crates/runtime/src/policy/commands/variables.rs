@@ -82,7 +82,7 @@ impl<'text> Variables<'text> {
             // first line, so that the shell's messages count lines as the author does.
             bound.script.push_str(&format!(
                 "CUECARD_ARG_{number}=$(cat \"$CUECARD_FILE_{number}\" && printf x) || exit 126; \
-                 CUECARD_ARG_{number}=${{CUECARD_ARG_{number}%x}}; "
+                 CUECARD_ARG_{number}=${{CUECARD_ARG_{number}%x}}; unset CUECARD_FILE_{number}; "
             ));
             bound
                 .env

@@ -1,6 +1,6 @@
 //! Data as JavaScript literals.
 
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, Piece};
 
 /// Text as a string literal.
 pub(super) fn string(text: &str) -> String {
@@ -8,17 +8,19 @@ pub(super) fn string(text: &str) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// The value if the text is JSON for anything but a string, else a string.
-pub(super) fn expression(text: &str) -> String {
-    if text.trim() != text || text.starts_with('"') {
+/// Data as the value that it was filled in as.
+pub(super) fn expression(data: &Piece) -> String {
+    let text = data.text.as_str();
+    if data.is_string {
         return string(text);
     }
+    if text.is_empty() {
+        return "null".to_owned();
+    }
     match serde_json::from_str::<Json>(text) {
-        // In a literal this key would set the prototype.
-        Ok(json) if has_proto(&json) => format!("JSON.parse({})", string(text)),
-        // JSON is JavaScript, here in the digits that it came with.
-        Ok(_) => text.chars().map(escaped).collect(),
-        Err(_) => string(text),
+        // JSON is JavaScript, but in a literal the key `__proto__` would set the prototype.
+        Ok(json) if !has_proto(&json) => text.chars().map(escaped).collect(),
+        _ => format!("JSON.parse({})", string(text)),
     }
 }
 

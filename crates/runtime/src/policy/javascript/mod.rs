@@ -14,7 +14,7 @@ mod tokens;
 
 use std::ops::Range;
 
-use super::source::{reference, shown};
+use super::source::{is_integer, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
 use tokens::{Kind, Token, is_operator_word};
@@ -30,7 +30,7 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
         .pieces()
         .iter()
         .all(|piece| !piece.origin.is_trusted() || piece.text.trim().is_empty());
-    if is_all_data && shape != ScriptShape::Condition {
+    if is_all_data {
         return Err(refusal(
             format!("the whole script `{}` is data", shown(text)),
             "write the script literally, and use the reference as a value in it",
@@ -38,7 +38,10 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     }
     let script = Script::new(text)?;
     script.check_places()?;
-    script.check_sinks()?;
+    // A number is a number wherever it goes.
+    if script.data.iter().any(|data| !is_integer(&data.piece.text)) {
+        script.check_sinks()?;
+    }
     Ok(script.bound(shape))
 }
 
@@ -101,23 +104,8 @@ impl<'text> Script<'text> {
 
     /// The script as an expression, or as statements if it is no expression.
     fn bound(&self, shape: ScriptShape) -> String {
-        let script = self.with_texts();
-        let names = |separator: &str| {
-            let bound = self.data.iter().map(|data| {
-                let is_in_code = self
-                    .tokens
-                    .iter()
-                    .any(|token| token.kind == Kind::Word && token.range == data.range);
-                let text = &data.piece.text;
-                let literal = if is_in_code {
-                    literal::expression(text)
-                } else {
-                    literal::string(text)
-                };
-                format!("{} = {literal}", data.name)
-            });
-            bound.collect::<Vec<_>>().join(separator)
-        };
+        let (script, bindings) = self.with_names();
+        let names = |separator: &str| bindings.join(separator);
         // In an expression a comment at its end would reach over the bracket.
         let expression = script.trim_end().trim_end_matches(';');
         let is_function = self
@@ -128,7 +116,7 @@ impl<'text> Script<'text> {
             ScriptShape::Condition => format!("(async ({}) => ({expression}\n))()", names(", ")),
             // A tool that takes a function may take an expression in its place.
             ScriptShape::Function if !is_function => {
-                format!("({}) => ({expression}\n)", names(", "))
+                format!("() => (({}) => ({expression}\n))()", names(", "))
             }
             ScriptShape::Program if self.is_statements() => {
                 format!("{{ const {};\n{script}\n}}", names(", "))
@@ -139,27 +127,41 @@ impl<'text> Script<'text> {
         }
     }
 
-    /// The script with strings and templates as expressions that use the names in them.
-    fn with_texts(&self) -> String {
-        let mut script = String::new();
+    /// The script with names in place of data and of strings with data in them, and what the names are.
+    fn with_names(&self) -> (String, Vec<String>) {
+        let (mut script, mut bindings) = (String::new(), Vec::new());
         let mut at = 0;
         for token in &self.tokens {
-            let data: Vec<_> = self.data_in(&token.range).collect();
-            if data.is_empty() || !matches!(token.kind, Kind::String | Kind::Template) {
+            let Some(first) = self.data_in(&token.range).next() else {
                 continue;
-            }
+            };
+            let mut bind = |data: &Data<'_>, value: String| {
+                bindings.push(format!("{} = {value}", data.name));
+            };
             script.push_str(&self.text[at..token.range.start]);
             at = token.range.end;
-            script.push_str(&match token.kind {
+            match token.kind {
                 Kind::String => {
-                    let (range, quote) = (&token.range, &self.text[token.range.start..][..1]);
-                    let inner = range.start + 1..range.end - 1;
-                    format!("({})", self.joined(inner, quote, |data| data.name.clone()))
+                    let quote = &self.text[token.range.start..][..1];
+                    let inner = token.range.start + 1..token.range.end - 1;
+                    let literal = |data: &Data<'_>| literal::string(&data.piece.text);
+                    bind(first, self.joined(inner, quote, literal));
+                    script.push_str(&first.name);
                 }
-                _ => self.replaced(token.range.clone(), |data| format!("${{{}}}", data.name)),
-            });
+                Kind::Template => {
+                    for data in self.data_in(&token.range) {
+                        bind(data, literal::string(&data.piece.text));
+                    }
+                    let name = |data: &Data<'_>| format!("${{{}}}", data.name);
+                    script.push_str(&self.replaced(token.range.clone(), name));
+                }
+                _ => {
+                    bind(first, literal::expression(first.piece));
+                    script.push_str(&first.name);
+                }
+            }
         }
-        script + &self.text[at..]
+        (script + &self.text[at..], bindings)
     }
 
     /// Strings and values with `+` between them that make the text of a part with data in it.
@@ -171,7 +173,7 @@ impl<'text> Script<'text> {
     ) -> String {
         let text = self.replaced(part, |data| format!("{quote} + {} + {quote}", name(data)));
         let text = format!("{quote}{text}{quote}");
-        // `"" + x + ""` is `x`, which is bound as text.
+        // `"" + "x" + ""` is `"x"`.
         let nothing = format!("{quote}{quote} + ");
         let text = text.strip_prefix(&nothing).unwrap_or(&text);
         let nothing = format!(" + {quote}{quote}");

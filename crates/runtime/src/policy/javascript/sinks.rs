@@ -1,246 +1,268 @@
-//! Scripts that make code of values.
-//!
-//! The list is of what a page, jQuery and Playwright offer. It is asked of the whole script: where a value goes is not
-//! followed.
+//! Scripts that make code of values, in the forms that people write by mistake. Data is a value whatever stands here; what a
+//! script does with its values is the author's word.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
+use std::ops::Range;
 
 use super::super::source::is_integer;
 use super::{Kind, Refusal, Script, refusal};
 
-/// Patterns of what a script with data may not use, what it may be nevertheless, and what helps. A space stands around
-/// each token, and the last group is the name. `SET` is an assignment of anything but a literal, `FUNCTION` a function,
-/// `WRITTEN` one that is written there, `@data` data, and `[@ @]` the brackets of a member with data in them.
-const SINKS: &[(&str, &str, &str)] = &[
+/// What a script with data may not do with a name.
+enum Mistake {
+    /// Name it.
+    Named,
+    /// Assign it anything but a literal.
+    Set,
+    /// The same, where the script names a script element.
+    SetOfScript,
+    /// Assign it, or open with it, anything but a URL that begins with a literal.
+    Opened,
+    /// Call it as a method, with anything but a literal.
+    Called,
+    /// Call it with the name of an attribute that is a handler or a URL, or that is no literal.
+    Attribute,
+    /// Call it without a function, or its name, first.
+    Function,
+    /// Send a function elsewhere at this place with data in it, or data instead.
+    Sent(usize),
+    /// Call it with data first.
+    Selected,
+}
+
+const MISTAKES: &[(Mistake, &str, &str)] = &[
     (
-        " (eval|Function|import|constructor|execScript|importScripts|Reflect|Worker|SharedWorker|insertAdjacentHTML\
-         |createContextualFragment|setHTMLUnsafe|srcdoc|dangerouslySetInnerHTML|setAttributeNS|setAttributeNode\
-         |createAttribute|globalEval|getScript|parseHTML|addScriptTag|setContent|execCommand|parseFromString|parseHTMLUnsafe\
-         |serviceWorker|addModule|runIn\\w+Context) ",
-        "",
-        CALL,
+        Mistake::Named,
+        "eval Function import insertAdjacentHTML createContextualFragment srcdoc setContent setAttributeNS",
+        "call the function that is meant, with the reference as its argument",
     ),
-    (r#"(?i)"[\s_]*(javascript:)"#, "", CALL),
+    (Mistake::Set, "innerHTML outerHTML", "set `textContent`"),
     (
-        r" (setTimeout|setInterval) ",
-        r" \w+ \( FUNCTION",
-        "write `setTimeout(() => …)`, with the reference as a value in the function",
-    ),
-    (
-        r" (?:\S+ \. )?(evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( ",
-        r#" (?:document \. |(?:\S+ \. )?\w+ \( (?:FUNCTION|"[^"]*" [,)]))"#,
-        SENT,
-    ),
-    (
-        r" (evaluate|evaluateHandle|evaluateAll|waitForFunction|addInitScript) \( WRITTEN [^,]*@data",
-        "",
-        SENT,
-    ),
-    (r" (\$\$?eval) \( ", r" \S+ \( \S+ , FUNCTION", SENT),
-    (r" (\$\$?eval) \( \S+ , WRITTEN [^,]*@data", "", SENT),
-    (r" \. (innerHTML|outerHTML) SET", "", "set `textContent`"),
-    (r" \. (location|href|src|action|formAction) SET", "", OPEN),
-    (r" (?:\S+ )?(location) SET", " (?:const|let|var) ", OPEN),
-    (r" location \. (assign|replace) ", "", OPEN),
-    (
-        r"(?:[^.] |^ )(?:(?:window|self|top|parent|globalThis) \. )?(open) \( ",
-        "",
-        OPEN,
+        Mistake::SetOfScript,
+        "text textContent innerText",
+        "write the text of the script element literally",
     ),
     (
-        r#" (setAttribute) (?:[^(]|$|\( [^"]|\( "[^"]*" [^,]|\( "(?i:on[^"]*|href|src|srcdoc|xlink:href|action|formaction|data)" , (?:[^"]|"[^"]*" [^)]))"#,
-        "",
-        "write the attribute's name as a string; for a handler, use `addEventListener` with a function",
+        Mistake::Opened,
+        "location href src action formAction assign replace open",
+        "begin the URL with its literal scheme and host, or with `/`, or open it with the browser's tool for that",
     ),
     (
-        r" \S*(?i:document) \. (write|writeln) ",
-        "",
+        Mistake::Called,
+        "write writeln html",
         "set `textContent` of an element",
     ),
     (
-        r" Object \. (assign) (?:\( )?[^{( ]",
-        "",
-        "set each property by its name: `element.value = …`",
-    ),
-    (r#" (createElement) \( "(?i:script)" "#, "", SCRIPT),
-    (
-        r"(?i)\b(?:current)?scripts?\b.* \. (text|textContent|innerText) SET",
-        "",
-        SCRIPT,
+        Mistake::Attribute,
+        "setAttribute attr prop",
+        "write the attribute's name as a string, of one that is no handler and no URL; for a handler, use `addEventListener` with a function",
     ),
     (
-        r"(?:[^.] |^ )(\$|jQuery) \( @data",
-        "",
+        Mistake::Function,
+        "setTimeout setInterval",
+        "write `setTimeout(() => …)`, with the reference as a value in the function",
+    ),
+    (
+        Mistake::Sent(0),
+        "evaluate evaluateHandle evaluateAll waitForFunction",
+        SENT,
+    ),
+    (Mistake::Sent(1), "$eval $$eval", SENT),
+    (
+        Mistake::Selected,
+        "$ jQuery",
         "write `document.querySelector(REFERENCE)`",
     ),
-    (r" \. (html) \( [^)]", "", "use `.text(…)`"),
-    (
-        r"(?:[^.] |^ )(?:\$|jQuery) \( .* \. (append|prepend|after|before|replaceWith) \( ",
-        "",
-        "use `.text(…)`",
-    ),
-    (
-        r" (window|globalThis|self|top|parent|frames|this|defaultView|contentWindow) \[@ ",
-        "",
-        MEMBER,
-    ),
-    (r" @(\]) (?:\( |` |SET|\. (?:call|apply|bind) )", "", MEMBER),
 ];
 
-const CALL: &str = "call the function that is meant, with the reference as its argument";
-const OPEN: &str =
-    "open the URL with the browser's tool for it (`navigate_page`, `browser_navigate`)";
-const SCRIPT: &str = "write the text of the script element literally";
 const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
-const MEMBER: &str = "write the name of the member literally";
 
-const SET: &str = r#"(?:=|\+=|\|\|=|&&=|\?\?=) (?:[^"]|"[^"]*" [^;)},\w])"#;
-const FUNCTION: &str = r"(?:WRITTEN|@function [,)])";
-const WRITTEN: &str = r"(?:async )?(?:function |\([^()]*\) =>|[\w$]+ =>)";
+const WINDOWS: &str = "window globalThis self top parent frames this defaultView contentWindow";
 
-static TABLE: LazyLock<Vec<(Regex, Option<Regex>, &str)>> = LazyLock::new(|| {
-    let sinks = SINKS.iter().map(|(pattern, unless, help)| {
-        let unless = (!unless.is_empty()).then(|| read(&format!("^{unless}")));
-        (read(pattern), unless, *help)
-    });
-    sinks.collect()
-});
-
-fn read(pattern: &str) -> Regex {
-    let pattern = pattern
-        .replace("SET", SET)
-        .replace("FUNCTION", FUNCTION)
-        .replace("WRITTEN", WRITTEN);
-    Regex::new(&pattern).expect("a fixed pattern")
+fn is_in(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
 }
 
 impl Script<'_> {
     pub(super) fn check_sinks(&self) -> Result<(), Refusal> {
-        let tokens = self.spaced_tokens();
-        for (pattern, unless, help) in TABLE.iter() {
-            for found in pattern.captures_iter(&tokens) {
-                let start = found.get(0).map_or(0, |whole| whole.start());
-                let is_fine = |unless: &Regex| unless.is_match(&tokens[start..]);
-                if unless.as_ref().is_some_and(is_fine) {
-                    continue;
+        for index in 0..self.tokens.len() {
+            let name = self.named(index);
+            let mut mistakes = MISTAKES.iter();
+            let (what, help) = match mistakes.find(|(_, names, _)| is_in(names, name)) {
+                Some((mistake, _, help)) if self.makes(mistake, index) => {
+                    (format!("`{name}`"), *help)
                 }
-                let name = found.iter().flatten().last();
-                let what = match name.map_or("", |name| name.as_str()) {
-                    "]" => "it as the name of a member that is called or set".to_owned(),
-                    name if found[0].contains("= ") => format!("`{name} = …`"),
-                    name => format!("`{name}`"),
-                };
-                return Err(refusal(
-                    format!(
-                        "the script with the data of `{}` uses {what}, which can run text as code",
-                        self.source()
-                    ),
-                    help.replace("REFERENCE", &self.source()),
-                ));
-            }
+                _ if self.is_computed(index) => (
+                    "it as the name of a member that is called or set".to_owned(),
+                    "write the name literally, or keep the values in a `Map`",
+                ),
+                _ => continue,
+            };
+            return Err(refusal(
+                format!(
+                    "the script with the data of `{}` uses {what}, which can run text as code",
+                    self.source()
+                ),
+                help.replace("REFERENCE", &self.source()),
+            ));
         }
         Ok(())
     }
 
-    /// The tokens with a space around each, and what the patterns need to know of them.
-    fn spaced_tokens(&self) -> String {
-        static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-            read(
-                r" function ([\w$]+) \(| ([\w$]+) = WRITTEN| Promise \( (?:async )?(?:function )?(?:\( )?([\w$]+) (?:, ([\w$]+) )?(?:=>|\))",
-            )
-        });
-        static CALLBACK: LazyLock<Regex> = LazyLock::new(|| {
-            read(r"( (?:setTimeout|setInterval|evaluate\w*|waitForFunction) \( )([\w$]+) ")
-        });
-        let mut tokens = String::from(" ");
-        for (index, token) in self.tokens.iter().enumerate() {
-            let mut data = self.data_in(&token.range).peekable();
-            let bracket = if self.at(index) == "[" {
-                index
-            } else {
-                token.partner
-            };
-            tokens += &match token.kind {
-                _ if data.peek().is_some() => "@data".to_owned(),
-                Kind::String
-                    if self.is_member(index.wrapping_sub(1)) && self.at(index + 1) == "]" =>
-                {
-                    self.at(index)[1..self.at(index).len() - 1].to_owned()
+    fn makes(&self, mistake: &Mistake, index: usize) -> bool {
+        let (before, after) = (index.wrapping_sub(1), self.after(index));
+        let owner = self.at(index.wrapping_sub(2));
+        let is_member = matches!(self.at(before), "." | "?.") || after > index + 1;
+        let is_call = self.at(after) == "(";
+        match mistake {
+            Mistake::Named => true,
+            Mistake::Set => is_member && self.is_set(after),
+            Mistake::SetOfScript => {
+                let is_script = |at| {
+                    is_in("script scripts currentScript", self.at(at))
+                        || self
+                            .literal(at)
+                            .is_some_and(|text| text.eq_ignore_ascii_case("script"))
+                };
+                is_member && self.is_set(after) && (0..self.tokens.len()).any(is_script)
+            }
+            Mistake::Opened => match self.at(index) {
+                "assign" | "replace" => owner == "location" && is_call && !self.is_url(after + 1),
+                "open" => {
+                    (!is_member || is_in(WINDOWS, owner)) && is_call && !self.is_url(after + 1)
                 }
-                Kind::String | Kind::Template => {
-                    let text = self.at(index).trim_matches(['"', '\'']);
-                    format!("\"{}\"", text.replace(['"', ' ', '\n'], "_"))
+                name => {
+                    let is_declared = is_in("const let var", self.at(before));
+                    (is_member || (name == "location" && !is_declared))
+                        && self.is_set(after)
+                        && !self.is_url(after + 1)
                 }
-                Kind::Symbol if self.is_member(bracket) => {
-                    let inside = token
-                        .range
-                        .start
-                        .min(self.tokens[token.partner].range.start)
-                        ..token.range.end.max(self.tokens[token.partner].range.end);
-                    let mut keys = self.data_in(&inside).map(|data| data.piece.text.as_str());
-                    let name = &self.tokens[bracket + 1];
-                    match (keys.find(|key| !is_integer(key)), self.at(index)) {
-                        (Some("constructor" | "__proto__"), _) => "constructor".to_owned(),
-                        (Some(_), "[") => "[@".to_owned(),
-                        (Some(_), _) => "@]".to_owned(),
-                        // `window["eval"]` is `window.eval`.
-                        (None, "[") if name.kind == Kind::String => ".".to_owned(),
-                        (None, _) if name.kind == Kind::String && bracket + 2 == index => continue,
-                        (None, symbol) => symbol.to_owned(),
-                    }
-                }
-                // What is called at once is not the function.
-                Kind::Word if self.at(index) == "function" && self.is_called(index) => {
-                    "@called".to_owned()
-                }
-                _ if self.at(index) == "?." => match self.at(index + 1) {
-                    "(" | "[" => continue,
-                    _ => ".".to_owned(),
-                },
-                _ => self.at(index).to_owned(),
-            };
-            tokens.push(' ');
-        }
-        let named = NAMED.captures_iter(&tokens);
-        let named: HashSet<&str> = named
-            .flat_map(|found| {
-                found
+            },
+            Mistake::Called => {
+                let is_empty = self.at(after + 1) == ")";
+                is_member && is_call && !is_empty && self.literal(after + 1).is_none()
+            }
+            Mistake::Attribute if !is_member || self.at(after + 2) == ")" => false,
+            Mistake::Attribute => self.literal(after + 1).is_none_or(|name| {
+                let name = name.to_ascii_lowercase();
+                let acts = is_in("href src srcdoc xlink:href action formaction data", &name);
+                (acts || name.starts_with("on")) && self.literal(after + 3).is_none()
+            }),
+            Mistake::Function => {
+                let first = self.argument(after, 0).unwrap_or_default();
+                let is_name = first.len() == 1 && self.kind(first.start) == Some(Kind::Word);
+                !is_call || self.is_data(first.start) || !(is_name || self.is_function(&first))
+            }
+            Mistake::Sent(_) if owner == "document" => false,
+            Mistake::Sent(place) => {
+                let sent = self.argument(after, *place).unwrap_or_default();
+                self.tokens[sent]
                     .iter()
-                    .skip(1)
-                    .flatten()
-                    .map(|name| name.as_str())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        let with_functions = CALLBACK.replace_all(&tokens, |found: &Captures<'_>| {
-            let name = if named.contains(&found[2]) {
-                "@function"
-            } else {
-                &found[2]
-            };
-            format!("{}{name} ", &found[1])
-        });
-        with_functions.into_owned()
+                    .any(|token| self.has_data(&token.range))
+            }
+            Mistake::Selected => !is_member && is_call && self.is_data(after + 1),
+        }
     }
 
-    /// Whether something is done with the function that is written at `index`.
-    fn is_called(&self, index: usize) -> bool {
-        let parent = self.tokens[index].parent;
-        let mut following = index..self.tokens.len();
-        let body = following.find(|&at| self.at(at) == "{" && self.tokens[at].parent == parent);
-        let after = body.map(|body| self.tokens[body].partner + 1);
-        after.is_some_and(|after| {
-            self.kind(after) == Some(Kind::Symbol)
-                && !matches!(self.at(after), "," | ";" | ":" | ")" | "]" | "}")
+    /// Whether data as the name of a member decides what is called or set, or of a window.
+    fn is_computed(&self, bracket: usize) -> bool {
+        let before = bracket.wrapping_sub(1);
+        let is_member = self.ends_value(before) || self.at(before) == "?.";
+        if self.at(bracket) != "[" || !is_member {
+            return false;
+        }
+        let close = self.tokens[bracket].partner;
+        let inside = self.tokens[bracket].range.start..self.tokens[close].range.end;
+        let after = close + 1 + usize::from(self.at(close + 1) == "?.");
+        let acts = matches!(self.at(after), "(" | "`")
+            || self.is_set(after)
+            || is_in(WINDOWS, self.at(before));
+        acts && self
+            .data_in(&inside)
+            .any(|data| !is_integer(&data.piece.text))
+    }
+
+    fn has_data(&self, range: &Range<usize>) -> bool {
+        self.data_in(range).next().is_some()
+    }
+
+    /// Whether a token begins with data.
+    fn is_data(&self, index: usize) -> bool {
+        self.tokens.get(index).is_some_and(|token| {
+            let mut data = self.data.iter().map(|data| data.range.start);
+            data.any(|start| start == token.range.start || start == token.range.start + 1)
         })
     }
 
-    /// Whether a bracket opens the name of a member.
-    fn is_member(&self, index: usize) -> bool {
-        let before = index.wrapping_sub(1);
-        self.at(index) == "[" && (self.ends_value(before) || self.at(before) == "?.")
+    /// The name that a token is: a word, or a string in brackets.
+    fn named(&self, index: usize) -> &str {
+        match self.kind(index) {
+            Some(Kind::Word) => self.at(index),
+            Some(Kind::String) if self.after(index) > index + 1 => {
+                self.literal(index).unwrap_or_default()
+            }
+            _ => "",
+        }
+    }
+
+    /// The token after a name, which may stand in brackets, and after the `?.` of a call.
+    fn after(&self, index: usize) -> usize {
+        let is_in_brackets = self.kind(index) == Some(Kind::String)
+            && self.at(index.wrapping_sub(1)) == "["
+            && self.at(index + 1) == "]";
+        let after = index + 1 + usize::from(is_in_brackets);
+        after + usize::from(self.at(after) == "?." && matches!(self.at(after + 1), "(" | "["))
+    }
+
+    /// Whether this token assigns anything but a literal.
+    fn is_set(&self, operator: usize) -> bool {
+        let is_comparison = is_in("== === != !== <= >=", self.at(operator));
+        let is_end = matches!(self.at(operator + 2), "" | ";" | "," | ")" | "}")
+            || self.tokens[operator + 2].is_line_start;
+        let is_literal = is_end && self.literal(operator + 1).is_some();
+        self.at(operator).ends_with('=') && !is_comparison && !is_literal
+    }
+
+    /// Whether a URL begins here, and can be no `javascript:`.
+    fn is_url(&self, index: usize) -> bool {
+        let start = index + usize::from(self.at(index) == "`");
+        let Some(token) = self.tokens.get(start) else {
+            return false;
+        };
+        let first = self.data_in(&token.range).next();
+        let end = first.map_or(token.range.end, |data| data.range.start);
+        let text = self.text[token.range.start..end].trim_start_matches(['"', '\'']);
+        let is_text = matches!(token.kind, Kind::String | Kind::Template);
+        is_text
+            && ["https://", "http://", "/", "?", "#", "./", "../"]
+                .iter()
+                .any(|start| text.starts_with(start))
+    }
+
+    /// A string without data in it.
+    fn literal(&self, index: usize) -> Option<&str> {
+        let token = self.tokens.get(index)?;
+        let is_literal = token.kind == Kind::String && !self.has_data(&token.range);
+        is_literal.then(|| self.at(index).trim_matches(['"', '\'']))
+    }
+
+    /// The tokens of an argument of a call with this bracket.
+    fn argument(&self, bracket: usize, place: usize) -> Option<Range<usize>> {
+        let end = self.tokens.get(bracket)?.partner;
+        let is_comma = |&at: &usize| self.at(at) == "," && self.tokens[at].parent == Some(bracket);
+        let commas = (bracket + 1..end).filter(is_comma);
+        let mut bounds = std::iter::once(bracket)
+            .chain(commas)
+            .chain([end])
+            .skip(place);
+        Some(bounds.next()? + 1..bounds.next()?)
+    }
+
+    /// Whether an argument is a function, and not what it gives.
+    fn is_function(&self, argument: &Range<usize>) -> bool {
+        let start = argument.start + usize::from(self.at(argument.start) == "async");
+        match self.at(start) {
+            "function" => self.at(argument.end - 1) == "}",
+            "(" => self.at(self.tokens[start].partner + 1) == "=>",
+            _ => self.at(start + 1) == "=>",
+        }
     }
 }

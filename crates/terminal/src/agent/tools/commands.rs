@@ -7,7 +7,7 @@ use cuecard_runtime::text_file::io_reason;
 use cuecard_source::value::Text;
 use cuecard_timeline::model::ToolUse;
 use cuecard_workspace::commands::{DEFAULT_MAX_OUTPUT, find_shell};
-use cuecard_workspace::running::{CommandEnd, RunningCommand};
+use cuecard_workspace::running::{CommandEnd, OutputPosition, RunningCommand};
 use regex::Regex;
 
 use super::{Arguments, Call, Done, TIMEOUT, ToolOutcome, Tools};
@@ -37,7 +37,8 @@ impl Tools {
             .map_err(|error| format!("the shell can't be started: {}", io_reason(&error)))?;
         if args.is("run_in_background") {
             let id = format!("bash_{}", self.background.len() + 1);
-            self.background.insert(id.clone(), (command, 0));
+            let position = OutputPosition::default();
+            self.background.insert(id.clone(), (command, position));
             let text = format!("Running in the background with id: {id}");
             return Ok(Call::Answered(Ok(text).into()));
         }
@@ -57,13 +58,17 @@ impl Tools {
         let Some((command, told)) = self.background.get_mut(id) else {
             return Err(self.unknown(id));
         };
-        let text = command.text();
-        let new = text.get((*told).min(text.len())..).unwrap_or(&text);
-        let lines = new.lines();
+        // Both streams are one.
+        let new = command.output_since(*told);
+        *told = new.position;
+        let lines = new.stdout.lines();
         let kept = lines.filter(|line| filter.as_ref().is_none_or(|filter| filter.is_match(line)));
-        let kept = kept.collect::<Vec<_>>().join("\n");
-        *told = text.len();
-        Ok(kept)
+        let dropped = new.is_truncated.then_some("[earlier output was dropped]");
+        Ok(dropped
+            .into_iter()
+            .chain(kept)
+            .collect::<Vec<_>>()
+            .join("\n"))
     }
 
     pub(super) fn kill(&mut self, args: &Arguments<'_>) -> Done {

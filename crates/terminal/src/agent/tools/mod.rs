@@ -17,7 +17,7 @@ use cuecard_mcp::Session;
 use cuecard_runtime::policy::{Policy, inside};
 use cuecard_source::value::{Json, Text};
 use cuecard_timeline::model::{McpServer, ToolUse};
-use cuecard_workspace::running::RunningCommand;
+use cuecard_workspace::running::{OutputPosition, RunningCommand};
 
 /// How long a call may take unless it says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ pub(super) struct Tools {
     policy: Policy,
     environment: Vec<(OsString, OsString)>,
     /// Commands that go on in the background, by their ids; how much of the output was told.
-    background: BTreeMap<String, (RunningCommand, usize)>,
+    background: BTreeMap<String, (RunningCommand, OutputPosition)>,
     /// The servers of the session, by name, and those of them that run.
     servers: Vec<McpServer>,
     sessions: BTreeMap<String, Session>,

@@ -44,6 +44,7 @@ impl Tools {
             offset: 0,
             case_insensitive: args.is("-i"),
             multiline: args.is("multiline"),
+            ..Grep::default()
         };
         let found = search::grep(&request, &limits()).map_err(|error| error.to_string())?;
         let rows: Vec<String> = match found {

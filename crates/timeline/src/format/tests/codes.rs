@@ -163,12 +163,6 @@ fn findings_about_events() {
             "iVBORw0KGgo=",
         ),
         (
-            "- llmResponse: [{assistant: [[0, {type: resource, resource: {uri: a, text: b}}]]}]",
-            "T-BLOCK-03",
-            Error,
-            "{uri: a, text: b}",
-        ),
-        (
             "- llmResponse: [{assistant: [[0, {type: resource, resource: {uri: a, mimeType: b}}]]}]",
             "T-BLOCK-03",
             Error,

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use grep_matcher::{Match, Matcher as _};
+use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
 use super::{GrepMatch, OutputMode};
@@ -64,6 +66,8 @@ pub(super) struct FileSink<'a> {
     file: &'a str,
     mode: OutputMode,
     rows: &'a mut Rows,
+    /// Finds the parts of a line that are to be rows, if these are wanted.
+    pub(super) parts: Option<&'a RegexMatcher>,
     cancel: &'a AtomicBool,
     found: usize,
     /// The last lines delivered, without a gap, as many as are asked for before a match.
@@ -85,6 +89,7 @@ impl<'a> FileSink<'a> {
             file,
             mode,
             rows,
+            parts: None,
             cancel,
             found: 0,
             recent: VecDeque::new(),
@@ -135,6 +140,22 @@ impl<'a> FileSink<'a> {
         }
     }
 
+    /// Every part of these lines that matches, as a row.
+    fn keep_parts(&mut self, matcher: &RegexMatcher, first: u64, lines: &[u8]) -> io::Result<()> {
+        let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
+        let lines = lines.strip_suffix(b"\r").unwrap_or(lines);
+        let each = |part: Match| {
+            if !part.is_empty() {
+                let before = lines[..part.start()].iter();
+                let number = first + before.map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+                self.rows.total += 1;
+                self.keep(number, &lines[part]);
+            }
+            true
+        };
+        matcher.find_iter(lines, each).map_err(io::Error::other)
+    }
+
     fn keep(&mut self, number: u64, bytes: &[u8]) -> Option<usize> {
         if !self.rows.has_room() {
             return None;
@@ -162,6 +183,11 @@ impl Sink for FileSink<'_> {
             return Ok(false);
         }
         self.found += 1;
+        if let (OutputMode::Content, Some(matcher)) = (self.mode, self.parts) {
+            let first = found.line_number().unwrap_or(1);
+            self.keep_parts(matcher, first, found.bytes())?;
+            return Ok(true);
+        }
         self.rows.total += 1;
         match self.mode {
             OutputMode::FilesWithMatches => return Ok(false),

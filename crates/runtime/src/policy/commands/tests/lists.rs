@@ -45,11 +45,15 @@ fn only_commands_compares_the_names_of_simple_commands() {
         "'rm' x",
         "\"r\"m x",
         "./rm",
-        "/opt/other/rm",
+        "/usr/bin/rm",
+        "/opt/other/git",
     ] {
         let refusal = run(script).expect_err(script);
         assert_eq!(refusal.kind, RefusalKind::Command);
-        let name = if script == "./rm" { "./rm" } else { "rm" };
+        let name = match script {
+            "./rm" | "/opt/other/git" => script,
+            _ => "rm",
+        };
         assert!(
             refusal.message.contains(&format!("starts `{name}`"))
                 && refusal.help == format!("add it with `--only-commands {name}`"),

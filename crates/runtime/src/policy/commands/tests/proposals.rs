@@ -7,7 +7,7 @@ use crate::policy::commands::rewrite::proposal;
 
 /// The parameters in a proposal.
 fn parameters(template: &str, value: &str) -> Option<(String, Vec<(String, String)>)> {
-    let help = proposal(&text(&with_data(template), &[("a.b", value)]));
+    let help = proposal(&text(&with_data(template), &[("a.b", value)]), &[]);
     let json = help.split_once("environment: ")?.1;
     let json: serde_json::Value = serde_json::from_str(&format!("{{{json}}}")).expect(&help);
     let env = json["env"].as_object().expect("an object");
@@ -23,38 +23,68 @@ fn parameters(template: &str, value: &str) -> Option<(String, Vec<(String, Strin
 #[test]
 fn a_refused_command_is_rewritten() {
     for (template, command) in [
-        ("git commit -m D", "git commit -m \"${B}\""),
-        ("git commit -m 'fix: D'", "git commit -m 'fix: '\"${B}\""),
-        ("git commit -m \"fix: D\"", "git commit -m \"fix: ${B}\""),
+        ("git commit -m D", "git commit -m \"${VALUE_B}\""),
+        (
+            "git commit -m 'fix: D'",
+            "git commit -m 'fix: '\"${VALUE_B}\"",
+        ),
+        (
+            "git commit -m \"fix: D\"",
+            "git commit -m \"fix: ${VALUE_B}\"",
+        ),
         (
             "gh issue create --title=D --body 'D'",
-            "gh issue create --title=\"${B}\" --body \"${B}\"",
+            "gh issue create --title=\"${VALUE_B}\" --body \"${VALUE_B}\"",
         ),
-        ("./tool D", "./tool \"${B}\""),
-        ("python3 tool.py D", "python3 tool.py \"${B}\""),
-        ("timeout 5 ./tool D", "timeout 5 ./tool \"${B}\""),
-        ("VALUE=D ./tool", "VALUE=\"${B}\" ./tool"),
-        ("x=D; echo \"$x\"", "x=\"${B}\"; echo \"$x\""),
+        ("./tool D", "./tool \"${VALUE_B}\""),
+        ("python3 tool.py D", "python3 tool.py \"${VALUE_B}\""),
+        ("timeout 5 ./tool D", "timeout 5 ./tool \"${VALUE_B}\""),
+        ("VALUE=D ./tool", "VALUE=\"${VALUE_B}\" ./tool"),
+        ("x=D; echo \"$x\"", "x=\"${VALUE_B}\"; echo \"$x\""),
         (
             "for x in D; do echo \"$x\"; done",
-            "for x in \"${B}\"; do echo \"$x\"; done",
+            "for x in \"${VALUE_B}\"; do echo \"$x\"; done",
         ),
-        ("cat \"$HOME/D\"", "cat \"$HOME/${B}\""),
-        ("sh -c 'echo D'", "sh -c 'echo \"${B}\"'"),
-        ("sh -c \"echo 'D'\"", "sh -c 'echo \"${B}\"'"),
+        ("cat \"$HOME/D\"", "cat \"$HOME/${VALUE_B}\""),
+        ("cat <<E\n# D\nE", "cat <<E\n# ${VALUE_B}\nE"),
+        (
+            "cat <<-'E' > f\n\tcost: $1 D\n\tE",
+            "cat <<-E > f\n\tcost: \\$1 ${VALUE_B}\n\tE",
+        ),
+        ("wc -w <<< D", "wc -w <<< \"${VALUE_B}\""),
+        ("ls # D", "ls # ${VALUE_B}"),
+        ("bash tool.sh D", "bash tool.sh \"${VALUE_B}\""),
+        ("{ echo D; } > f", "{ echo \"${VALUE_B}\"; } > f"),
+        ("time git log D", "time git log \"${VALUE_B}\""),
+        (
+            "timeout 5 git log --grep D",
+            "timeout 5 git log --grep \"${VALUE_B}\"",
+        ),
+        (
+            "docker run -e A=D -p D:80 img",
+            "docker run -e A=\"${VALUE_B}\" -p \"${VALUE_B}\":80 img",
+        ),
+        ("env X=D ./tool", "env X=\"${VALUE_B}\" ./tool"),
+        ("export X=D; ./tool", "export X=\"${VALUE_B}\"; ./tool"),
+        ("sh -c 'echo D'", "sh -c 'echo \"${VALUE_B}\"'"),
+        ("sh -c \"echo 'D'\"", "sh -c 'echo \"${VALUE_B}\"'"),
         (
             "timeout 5 bash -ec 'echo \"D\" it'",
-            "timeout 5 bash -ec 'echo \"${B}\" it'",
+            "timeout 5 bash -ec 'echo \"${VALUE_B}\" it'",
         ),
-        ("find . -name D", "find . -name \"${B}\""),
+        ("find . -name D", "find . -name \"${VALUE_B}\""),
         (
             "echo D | python3 read.py",
-            "echo \"${B}\" | python3 read.py",
+            "echo \"${VALUE_B}\" | python3 read.py",
         ),
     ] {
         let (written, env) = parameters(template, "x").unwrap_or_else(|| panic!("{template}"));
         assert_eq!(written, command, "{template}");
-        assert_eq!(env, [("B".to_owned(), "{{a.b}}".to_owned())], "{template}");
+        assert_eq!(
+            env,
+            [("VALUE_B".to_owned(), "{{a.b}}".to_owned())],
+            "{template}"
+        );
     }
 }
 
@@ -90,8 +120,41 @@ fn what_would_run_the_value_is_not_proposed() {
         "for x in D; do bash -c \"$x\"; done",
         "find . -exec sh -c \"D$X\" {} +",
         "find . -exec D \\;",
+        "printf -v D x",
+        "[[ D -eq 1 ]]",
+        "[ -v D ]",
+        "unset D",
+        "let D",
+        "read D",
+        "echo D | python3",
+        "echo D | ssh host",
+        "sh <<E\nD\nE",
+        "python3 - <<E\nprint(D)\nE",
+        "sh -s x <<< D",
+        "cat <<E\n$(ls D)\nE",
+        "sqlite3 db \"insert into t values ('D')\"",
+        "gh api x --jq '.[] | select(.a == \"D\")'",
+        "docker exec x python -c D",
+        "echo D | sed -f - f.txt",
+        "echo D | awk -f - f.txt",
+        "echo D | env sh",
+        ". /dev/stdin <<< D",
+        "sh /dev/stdin <<< D",
+        "export X=D; sh -c 'eval \"$X\"'",
+        "X=D sh -c 'sh -c \"$X\"'",
+        "echo D | ed f.txt",
+        "echo D | tee x.sh; sh x.sh",
+        "echo D >> bin/tool; bin/tool",
+        "echo D > run.sh && chmod +x run.sh && ./run.sh",
+        "git rebase -x D",
+        "git submodule foreach D",
+        "alias x='eval'; x D",
+        "echo D | sudo sh",
+        "echo D | at now",
+        "env LD_PRELOAD=D ls",
+        "export PATH=D",
     ] {
-        let help = proposal(&text(&with_data(template), &[("a.b", "x")]));
+        let help = proposal(&text(&with_data(template), &[("a.b", "x")]), &[]);
         assert!(
             help.contains("let the program read it there"),
             "{template}: {help}"
@@ -102,15 +165,15 @@ fn what_would_run_the_value_is_not_proposed() {
 
 #[test]
 fn the_author_s_variables_keep_their_names() {
-    let (command, env) = parameters("B=1; git tag \"$B\" D", "x").expect("rewritten");
-    assert_eq!(command, "B=1; git tag \"$B\" \"${B_2}\"");
-    assert_eq!(env[0].0, "B_2");
+    let (command, env) = parameters("VALUE_B=1; git tag \"$VALUE_B\" D", "x").expect("rewritten");
+    assert_eq!(command, "VALUE_B=1; git tag \"$VALUE_B\" \"${VALUE_B_2}\"");
+    assert_eq!(env[0].0, "VALUE_B_2");
 }
 
 #[test]
 fn names_are_those_of_the_references() {
     let text = text(
-        "gh api {{issue.html_url}} {{user.url}} {{page.html_url}} {{x.path}} {{x.git_dir}} {{x.list[0]}} 7{{issue.html_url}}",
+        "gh api {{issue.html_url}} {{user.url}} {{page.html_url}} {{x.path}} {{x.git_dir}} {{x.list[0]}} 7{{issue.html_url}} {{x.note | default(\"none\")}}",
         &[
             ("issue.html_url", "a"),
             ("user.url", "b"),
@@ -118,16 +181,20 @@ fn names_are_those_of_the_references() {
             ("x.path", "d"),
             ("x.git_dir", "e"),
             ("x.list[0]", "f"),
+            ("x.note | default(\"none\")", "g"),
         ],
     );
-    let help = proposal(&text);
+    let own = super::text("it is {{user.name}}", &[("user.name", "x")]);
+    let help = proposal(&text, &[("OWN".to_owned(), own)]);
     for pair in [
-        "\"HTML_URL\": \"{{issue.html_url}}\"",
-        "\"URL\": \"{{user.url}}\"",
-        "\"HTML_URL_2\": \"{{page.html_url}}\"",
+        "\"OWN\": \"it is {{user.name}}\"",
+        "\"VALUE_HTML_URL\": \"{{issue.html_url}}\"",
+        "\"VALUE_URL\": \"{{user.url}}\"",
+        "\"VALUE_HTML_URL_2\": \"{{page.html_url}}\"",
         "\"VALUE_PATH\": \"{{x.path}}\"",
         "\"VALUE_GIT_DIR\": \"{{x.git_dir}}\"",
         "\"VALUE_0\": \"{{x.list[0]}}\"",
+        r#""VALUE_NOTE": "{{x.note | default(\"none\")}}""#,
     ] {
         assert!(help.contains(pair), "{help}");
     }
@@ -153,11 +220,15 @@ fn proposals_get_the_value_as_it_is() {
         ("env printf \"<%s>\" \"D\"", "<", ">"),
         ("timeout 5 printf '<%s>' D", "<", ">"),
         ("x=D; printf '<%s>' \"$x\"", "<", ">"),
-        ("VALUE=D env printf x; printf '<%s>' D", "x<", ">"),
+        ("VALUE=D printf x; printf '<%s>' D", "x<", ">"),
         ("for x in D; do printf '<%s>' \"$x\"; done", "<", ">"),
         ("sh -c 'printf \"<%s>\" D'", "<", ">"),
         ("sh -c \"printf '<%s>' 'D'\"", "<", ">"),
         ("sh -c 'printf \"<%s>\" \"D\"'", "<", ">"),
+        ("cat <<E\n<D>\nE", "<", ">\n"),
+        ("cat <<-'E'\n\t$x `y` \\ <D>\n\tE", "$x `y` \\ <", ">\n"),
+        ("{ printf '<%s>' D; }; # D", "<", ">"),
+        ("command printf '<%s>' D", "<", ">"),
     ] {
         for value in values {
             let (command, env) =

@@ -1,0 +1,1 @@
+while :; do printf "\rmoving"; sleep 0.02; done
