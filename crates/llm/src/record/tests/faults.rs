@@ -413,7 +413,7 @@ async fn files_are_not_replaced_unless_that_is_asked_for() {
 
 #[tokio::test]
 async fn an_image_in_a_result_is_named() {
-    let answer = r#"{"content": [{"type": "text", "text": "A cat."}], "stop_reason": "end_turn"}"#;
+    let answer = r#"{"type": "message", "content": [{"type": "text", "text": "A cat."}], "stop_reason": "end_turn"}"#;
     let (url, _gone) = upstream(vec![send(whole("200 OK", answer))]).await;
     let recorded = Recorded::of(&url).await;
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}});

@@ -7,7 +7,7 @@ use serde_json_path::JsonPath;
 
 use super::super::request::Request;
 use super::super::request_key::says_how_to_answer;
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, Redactor};
 
 /// A longer text is told apart by a part of it, in characters.
 const SHORT: usize = 200;
@@ -89,17 +89,21 @@ impl Aspect {
 
 /// Whether conversations with these frames can be told apart.
 pub(super) fn are_different(one: &[Frame], other: &[Frame]) -> bool {
-    difference(one, other).is_some()
+    difference(one, other, &Redactor::default()).is_some()
 }
 
-/// The first aspect that tells two conversations apart.
-fn difference(one: &[Frame], other: &[Frame]) -> Option<Aspect> {
+/// The first aspect that tells two conversations apart, and can be written.
+fn difference(one: &[Frame], other: &[Frame], redactor: &Redactor) -> Option<Aspect> {
     let (first, second) = (one.first()?, other.first()?);
     let mut paths = Vec::new();
     differences(&first.body, &second.body, "$", &mut paths);
     let bodies = paths.into_iter().map(Aspect::Body);
     let mut aspects = [Aspect::Model, Aspect::System].into_iter().chain(bodies);
-    aspects.find(|aspect| aspect.separates(one, other))
+    let is_open = |aspect: &Aspect| {
+        let values = [first, second].map(|frame| aspect.value(frame).to_string());
+        values.iter().all(|value| !redactor.finds(value))
+    };
+    aspects.find(|aspect| aspect.separates(one, other) && is_open(aspect))
 }
 
 /// The JSONPaths of what is different, the outermost that are enough.
@@ -141,13 +145,13 @@ fn differences(one: &Json, other: &Json, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The `match` of each of these conversations, so that no two of them fit one request; and whether there is one for all.
-pub(super) fn conditions(group: &[&[Frame]]) -> Vec<Map<String, Json>> {
+/// The `match` of each of these conversations, so that no two of them fit one request. Secrets are no conditions.
+pub(super) fn conditions(group: &[&[Frame]], redactor: &Redactor) -> Vec<Map<String, Json>> {
     let mut aspects: Vec<Aspect> = Vec::new();
     for (idx, one) in group.iter().enumerate() {
         for other in &group[..idx] {
             if !aspects.iter().any(|aspect| aspect.separates(one, other)) {
-                aspects.extend(difference(one, other));
+                aspects.extend(difference(one, other, redactor));
             }
         }
     }
@@ -240,5 +244,22 @@ mod tests {
         assert_eq!(text_test(&one, both()), json!({"contains": "x"}));
         assert_eq!(text_test(&other, both()), json!({ "equals": other }));
         assert_eq!(text_test("a", ["ab"].into_iter()), json!({"equals": "a"}));
+    }
+
+    #[test]
+    fn a_secret_is_no_condition() {
+        let frame = |token: &str, n: u64| Frame {
+            model: "m".to_owned(),
+            system: String::new(),
+            body: Arc::new(json!({"a": {"token": token}, "n": n})),
+        };
+        let (one, other) = ([frame("s3cret-one", 1)], [frame("s3cret-two", 2)]);
+        let redactor = Redactor::new(["s3cret-one".to_owned()]);
+        let found = conditions(&[&one, &other], &redactor);
+        let expected = [1, 2].map(|n| json!({"json": [{"path": "$.n", "equals": n}]}));
+        assert_eq!(
+            found.into_iter().map(Json::Object).collect::<Vec<_>>(),
+            expected
+        );
     }
 }

@@ -418,7 +418,7 @@ impl Recorder {
             return Vec::new();
         }
         let frames = group.iter().map(|&idx| &*self.conversations[idx].frames);
-        let conditions = differences::conditions(&frames.collect::<Vec<_>>());
+        let conditions = differences::conditions(&frames.collect::<Vec<_>>(), &self.redactor);
         let mut changed = Vec::new();
         for (idx, condition) in group.into_iter().zip(conditions) {
             let mut next = self.conversations[idx].clone();
