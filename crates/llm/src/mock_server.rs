@@ -22,6 +22,7 @@ use super::body_cache::{CacheKey, CachedBody};
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
+use super::kept_thinking;
 use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
 use super::stored::StoredAnswers;
@@ -430,6 +431,10 @@ impl MockServer {
         if asked.is_new {
             told.found
                 .extend(self.doubts(asked.script, &served, asked.request));
+            if let Some((error, found)) = kept_thinking::refuse(asked.script, asked.request) {
+                told.found.push(found);
+                return Decided::Reply(self.keep_refused(asked.session, &served, error, told));
+            }
         }
         let turn = served.turn(asked.script);
         let has_checks = asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty());

@@ -307,7 +307,8 @@ fn answer<'a>(
                     Err(error) => return refused(target.endpoint, error),
                     Ok(read) => read,
                 };
-                let refusal = values::refusal(target.endpoint, &received.body);
+                let betas = headers::joined(arrived.headers, "anthropic-beta");
+                let refusal = values::refusal(target.endpoint, &received.body, &betas);
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
                     return refused(target.endpoint, error);
                 }

@@ -207,6 +207,40 @@ async fn what_gemini_withholds_has_no_content() {
 }
 
 #[tokio::test]
+async fn a_blocked_prompt_has_no_candidate_and_a_reason() {
+    let items = "  - llmResponse: []\n    stopReason: prompt_blocked\n";
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});
+    for path in [
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent",
+    ] {
+        let played = served("{}", items).await;
+        let answer = played.post(path, &body).await.json();
+        let answer = if answer.is_array() {
+            assert_eq!(answer.as_array().map(Vec::len), Some(1), "{answer}");
+            answer[0].clone()
+        } else {
+            answer
+        };
+        let reason = &answer["promptFeedback"]["blockReason"];
+        assert_eq!(reason, "PROHIBITED_CONTENT", "{answer}");
+        assert!(answer.get("candidates").is_none(), "{answer}");
+        assert!(
+            answer["usageMetadata"]["promptTokenCount"].is_u64(),
+            "{answer}"
+        );
+    }
+    let played = served("{}", items).await;
+    assert_eq!(
+        messages(&played, &json!({})).await["stop_reason"],
+        "refusal"
+    );
+    let played = served("{}", items).await;
+    let chat = played.chat(said("Begin")).await.json();
+    assert_eq!(chat["choices"][0]["finish_reason"], "content_filter");
+}
+
+#[tokio::test]
 async fn results_of_gemini_come_in_several_wrappers() {
     let items = "  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {}, result: one}\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
     let begin = json!({"role": "user", "parts": [{"text": "Begin"}]});

@@ -22,19 +22,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
         parts.push(Part::text(Said::Text("")));
     }
     let id = id(answer);
-    let body = Chunk {
-        candidates: [Candidate {
-            content: (!is_withheld(answer)).then_some(Content {
-                parts: &parts,
-                role: "model",
-            }),
-            finish_reason: Some(answer.stop_reason().gemini()),
-            index: 0,
-        }],
-        usage_metadata: Some(UsageMetadata::of(&answer.usage)),
-        model_version: answer.model,
-        response_id: &id,
-    };
+    let body = Chunk::of(answer, &id, &parts, true);
     compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
@@ -47,21 +35,7 @@ pub(in super::super) fn stream(
     let mut writer = EventWriter::new(streaming, window);
     let id = id(answer);
     let send = |writer: &mut EventWriter, part: Part<'_>, is_last: bool| {
-        let parts = [part];
-        let chunk = Chunk {
-            candidates: [Candidate {
-                content: (!is_withheld(answer)).then_some(Content {
-                    parts: &parts,
-                    role: "model",
-                }),
-                finish_reason: is_last.then(|| answer.stop_reason().gemini()),
-                index: 0,
-            }],
-            usage_metadata: is_last.then(|| UsageMetadata::of(&answer.usage)),
-            model_version: answer.model,
-            response_id: &id,
-        };
-        writer.json(None, &chunk);
+        writer.json(None, &Chunk::of(answer, &id, &[part], is_last));
     };
     for element in answer.elements {
         match element {
@@ -96,12 +70,6 @@ pub(in super::super) fn stream(
     writer.finish()
 }
 
-/// Whether there is nothing but a reason for that: what a filter withholds has no content, not even an empty one.
-fn is_withheld(answer: &Answer<'_>) -> bool {
-    let is_filtered = |stop: StopReason| !matches!(stop.gemini(), "STOP" | "MAX_TOKENS");
-    answer.stop.is_some_and(is_filtered) && answer.elements.is_empty() && answer.failure.is_none()
-}
-
 fn id(answer: &Answer<'_>) -> String {
     match answer.id {
         Some(id) => id.to_owned(),
@@ -112,11 +80,48 @@ fn id(answer: &Answer<'_>) -> String {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Chunk<'a> {
-    candidates: [Candidate<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_feedback: Option<PromptFeedback>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<[Candidate<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_metadata: Option<UsageMetadata>,
     model_version: &'a str,
     response_id: &'a str,
+}
+
+impl<'a> Chunk<'a> {
+    /// A chunk with these parts, which is the whole of the answer or its end if it `is_last`. Where there is nothing but
+    /// a reason for that, it has no content, not even an empty one; to a prompt that is blocked there is no candidate.
+    fn of(answer: &Answer<'a>, id: &'a str, parts: &'a [Part<'a>], is_last: bool) -> Self {
+        let reason = answer.stop_reason();
+        let says_nothing = answer.elements.is_empty() && answer.failure.is_none();
+        let is_blocked = says_nothing && reason == StopReason::PromptBlocked;
+        let is_withheld = says_nothing && !matches!(reason.gemini(), "STOP" | "MAX_TOKENS");
+        let candidate = Candidate {
+            content: (!is_withheld).then_some(Content {
+                parts,
+                role: "model",
+            }),
+            finish_reason: is_last.then(|| reason.gemini()),
+            index: 0,
+        };
+        Self {
+            prompt_feedback: is_blocked.then(|| PromptFeedback {
+                block_reason: reason.gemini(),
+            }),
+            candidates: (!is_blocked).then_some([candidate]),
+            usage_metadata: is_last.then(|| UsageMetadata::of(&answer.usage)),
+            model_version: answer.model,
+            response_id: id,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PromptFeedback {
+    block_reason: &'static str,
 }
 
 #[derive(Serialize)]
