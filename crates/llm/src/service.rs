@@ -320,6 +320,7 @@ fn answer<'a>(
                     };
                     return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
                 }
+                mock_server.describe_images(&mut received.request);
                 if mock_server.needs_headers {
                     received.request.headers = headers::texts(arrived.headers);
                 }

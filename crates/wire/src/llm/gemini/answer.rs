@@ -1,9 +1,10 @@
 //! Answers of generateContent: parts of text, of thoughts, and calls that are always whole.
 
 use cuecard_source::value::compact;
+use cuecard_timeline::script::AnswerImage;
 use serde::Serialize;
 
-use super::super::answer::{Answer, Arguments, Element, Said};
+use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
 use super::super::events::{EventWriter, Events, Streaming, Window, timed};
 use super::super::stop::StopReason;
 use super::super::usage::Usage;
@@ -16,7 +17,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     let mut parts: Vec<Part<'_>> = answer
         .said()
         .filter(|element| answer.shows_thinking || !matches!(element, Element::Thinking(_)))
-        .map(Part::whole)
+        .flat_map(Part::of)
         .collect();
     if parts.is_empty() {
         parts.push(Part::text(Said::Text("")));
@@ -41,22 +42,36 @@ pub(in super::super) fn stream(
         match element {
             Element::Thinking(pieces) if !answer.shows_thinking => writer.pass(pieces),
             Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
-                let spread = writer.spread(timed(pieces));
-                for delta in &spread.deltas {
-                    writer.wait_until(delta.at_ms);
-                    let text = Said::Text(delta.text);
-                    let part = match element {
-                        Element::Thinking(_) => Part::thought(text),
-                        _ => Part::text(text),
-                    };
-                    send(&mut writer, part, false);
+                for run in runs(pieces) {
+                    if let [
+                        Piece {
+                            image: Some(image),
+                            at_ms,
+                            ..
+                        },
+                    ] = run
+                    {
+                        writer.wait_until(*at_ms);
+                        send(&mut writer, Part::image(image), false);
+                        continue;
+                    }
+                    let spread = writer.spread(timed(run));
+                    for delta in &spread.deltas {
+                        writer.wait_until(delta.at_ms);
+                        let text = Said::Text(delta.text);
+                        let part = match element {
+                            Element::Thinking(_) => Part::thought(text),
+                            _ => Part::text(text),
+                        };
+                        send(&mut writer, part, false);
+                    }
+                    writer.wait_until(spread.ends_at);
                 }
-                writer.wait_until(spread.ends_at);
             }
             Element::Call(call) => {
                 writer.wait_until(call.at_ms);
                 writer.begin_call();
-                send(&mut writer, Part::whole(element), false);
+                send(&mut writer, Part::call(call), false);
             }
         }
     }
@@ -68,6 +83,11 @@ pub(in super::super) fn stream(
         None => send(&mut writer, Part::text(Said::Text("")), true),
     }
     writer.finish()
+}
+
+/// The pieces in runs of one part each: texts, or a single image.
+fn runs(pieces: &[Piece]) -> impl Iterator<Item = &[Piece]> {
+    pieces.chunk_by(|one, next| one.image.is_none() && next.image.is_none())
 }
 
 fn id(answer: &Answer<'_>) -> String {
@@ -149,21 +169,46 @@ struct Part<'a> {
     thought: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_call: Option<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<InlineData<'a>>,
 }
 
 impl<'a> Part<'a> {
-    fn whole(element: &'a Element) -> Self {
+    fn of(element: &'a Element) -> Vec<Self> {
         match element {
-            Element::Thinking(pieces) => Self::thought(Said::Pieces(pieces)),
-            Element::Text(pieces) | Element::Refusal(pieces) => Self::text(Said::Pieces(pieces)),
-            Element::Call(call) => Self {
-                function_call: Some(FunctionCall {
-                    id: &call.id,
-                    name: &call.name,
-                    args: Arguments(&call.input),
-                }),
-                ..Self::default()
-            },
+            Element::Thinking(pieces) => vec![Self::thought(Said::Pieces(pieces))],
+            Element::Text(pieces) | Element::Refusal(pieces) => runs(pieces)
+                .map(|run| match run {
+                    [
+                        Piece {
+                            image: Some(image), ..
+                        },
+                    ] => Self::image(image),
+                    texts => Self::text(Said::Pieces(texts)),
+                })
+                .collect(),
+            Element::Call(call) => vec![Self::call(call)],
+        }
+    }
+
+    fn call(call: &'a Call) -> Self {
+        Self {
+            function_call: Some(FunctionCall {
+                id: &call.id,
+                name: &call.name,
+                args: Arguments(&call.input),
+            }),
+            ..Self::default()
+        }
+    }
+
+    fn image(image: &'a AnswerImage) -> Self {
+        Self {
+            inline_data: Some(InlineData {
+                mime_type: &image.mime_type,
+                data: &image.data,
+            }),
+            ..Self::default()
         }
     }
 
@@ -180,6 +225,13 @@ impl<'a> Part<'a> {
             ..Self::text(text)
         }
     }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InlineData<'a> {
+    mime_type: &'a str,
+    data: &'a str,
 }
 
 #[derive(Serialize)]
