@@ -140,6 +140,7 @@ pub(super) fn prepare(
         let timed = pieces.iter().map(|piece| Piece {
             text: piece.text.clone(),
             at_ms: turn.delay_of(piece.at_ms, speed),
+            image: None,
         });
         timed.collect()
     };
@@ -155,6 +156,16 @@ pub(super) fn prepare(
                 prepared.elements.push(Element::Thinking(pieces(thought)));
             }
             TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
+            TurnElement::Illustrated {
+                pieces: said,
+                images,
+            } => {
+                let mut said = pieces(said);
+                for (idx, image) in images {
+                    said[*idx].image = Some(image.clone());
+                }
+                prepared.elements.push(Element::Text(said));
+            }
             TurnElement::Call(call) => {
                 let placed =
                     profile.and_then(|profile| profile.placed(&call.call, &calling.folder));
@@ -430,7 +441,7 @@ pub(super) fn call_ids(elements: &[Element]) -> impl Iterator<Item = String> {
 pub(super) fn text(text: impl Into<Arc<str>>) -> Vec<Element> {
     vec![Element::Text(vec![Piece {
         text: text.into(),
-        at_ms: 0,
+        ..Piece::default()
     }])]
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use cuecard_runtime::load::{self, Loaded};
 use cuecard_runtime::media;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::LlmScript;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
@@ -16,9 +15,8 @@ use super::options::LlmOptions;
 pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> (Loaded<LlmScript>, GlobSet) {
     let play = &options.play;
     let mut loaded = load::load(paths, play, |timeline| {
-        // What comes in prompts is compared with it.
-        let is_input = |kind: &EventKind| matches!(kind, EventKind::UserInputs(_));
-        let (timeline, mut found) = media::embedded(timeline, is_input);
+        // What comes in prompts is compared with it, and what is in answers is sent.
+        let (timeline, mut found) = media::embedded(timeline, |_| true);
         let (mut script, compiled) = LlmScript::compile(timeline, play.is_strict);
         if options.lead.is_some() {
             // A run types its prompts.

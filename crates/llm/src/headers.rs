@@ -54,6 +54,13 @@ impl<'a> Query<'a> {
     }
 }
 
+/// The values of all headers with this name, with commas.
+pub(super) fn joined(headers: &HeaderMap, name: &str) -> String {
+    let values = headers.get_all(name).iter();
+    let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    values.join(",")
+}
+
 /// The headers as an object; those that hold credentials without their values.
 pub(super) fn masked(headers: &HeaderMap) -> Json {
     let pairs = headers.iter().take(MAX_HEADERS).map(|(name, value)| {

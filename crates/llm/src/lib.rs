@@ -34,6 +34,7 @@ mod exchange_recorder;
 mod faults;
 mod files;
 mod headers;
+mod kept_thinking;
 mod mock_server;
 mod options;
 mod played;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::{
-    Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
-    SessionKey, Sessions, Speed, UnmatchedRequest,
+    Address, Answered, Decision, Endpoint, LlmScript, Part, Request, Role, Selection,
+    SelectionReason, Served, SessionKey, Sessions, Speed, Turn, UnmatchedRequest,
 };
 use cuecard_trace::EventData;
 use futures::future::BoxFuture;
@@ -22,6 +22,7 @@ use super::body_cache::{CacheKey, CachedBody};
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
+use super::kept_thinking;
 use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
 use super::stored::StoredAnswers;
@@ -253,6 +254,21 @@ impl MockServer {
         }
     }
 
+    /// Puts the text that describes it in place of each image of a script that comes back in an answer of the history:
+    /// as it is compared.
+    pub(super) fn describe_images(&self, request: &mut Request) {
+        let answers = request.history.iter_mut();
+        let answers = answers.filter(|message| message.role == Role::Assistant);
+        for part in answers.flat_map(|message| &mut message.parts) {
+            let Part::Block(block) = part else { continue };
+            let turns = self.scripts.iter().flat_map(|script| &script.turns.turns);
+            let mut images = turns.flat_map(Turn::images);
+            if let Some((_, text)) = images.find(|(image, _)| image.is_in(block)) {
+                *part = Part::Text(text.to_string());
+            }
+        }
+    }
+
     /// What is known of earlier requests.
     pub(super) fn remembered(&self) -> MutexGuard<'_, Remembered> {
         self.remembered
@@ -436,6 +452,10 @@ impl MockServer {
         if asked.is_new {
             told.found
                 .extend(self.doubts(asked.script, &served, asked.request));
+            if let Some((error, found)) = kept_thinking::refuse(asked.script, asked.request) {
+                told.found.push(found);
+                return Decided::Reply(self.keep_refused(asked.session, &served, error, told));
+            }
         }
         let turn = served.turn(asked.script);
         let has_checks = asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty());

@@ -56,11 +56,15 @@ impl Remembered {
         self.note_model(&request.model);
         let answered = self.sessions.answer(session, address, request, now_ms)?;
         let refused = match &answered.decision {
-            Decision::Repeat(served) => self.refused.get(&(session, served.turn_idx)),
+            Decision::Repeat(served) => self.refused.get(&(session, served.turn_idx)).cloned(),
+            // Another request for it, which may be better.
+            Decision::Turn(served) => {
+                self.refused.remove(&(session, served.turn_idx));
+                None
+            }
             _ => None,
         };
-        let refused = refused.cloned().map(Box::new);
-        Ok((answered, refused))
+        Ok((answered, refused.map(Box::new)))
     }
 
     /// The turn was refused.

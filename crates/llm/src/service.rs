@@ -307,7 +307,8 @@ fn answer<'a>(
                     Err(error) => return refused(target.endpoint, error),
                     Ok(read) => read,
                 };
-                let refusal = values::refusal(target.endpoint, &received.body);
+                let betas = headers::joined(arrived.headers, "anthropic-beta");
+                let refusal = values::refusal(target.endpoint, &received.body, &betas);
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
                     return refused(target.endpoint, error);
                 }
@@ -319,6 +320,7 @@ fn answer<'a>(
                     };
                     return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
                 }
+                mock_server.describe_images(&mut received.request);
                 if mock_server.needs_headers {
                     received.request.headers = headers::texts(arrived.headers);
                 }

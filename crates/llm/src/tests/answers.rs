@@ -207,6 +207,86 @@ async fn what_gemini_withholds_has_no_content() {
 }
 
 #[tokio::test]
+async fn a_blocked_prompt_has_no_candidate_and_a_reason() {
+    let items = "  - llmResponse: []\n    stopReason: prompt_blocked\n";
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});
+    for path in [
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent",
+    ] {
+        let played = served("{}", items).await;
+        let answer = played.post(path, &body).await.json();
+        let answer = if answer.is_array() {
+            assert_eq!(answer.as_array().map(Vec::len), Some(1), "{answer}");
+            answer[0].clone()
+        } else {
+            answer
+        };
+        let reason = &answer["promptFeedback"]["blockReason"];
+        assert_eq!(reason, "PROHIBITED_CONTENT", "{answer}");
+        assert!(answer.get("candidates").is_none(), "{answer}");
+        assert!(
+            answer["usageMetadata"]["promptTokenCount"].is_u64(),
+            "{answer}"
+        );
+    }
+    let played = served("{}", items).await;
+    assert_eq!(
+        messages(&played, &json!({})).await["stop_reason"],
+        "refusal"
+    );
+    let played = served("{}", items).await;
+    let chat = played.chat(said("Begin")).await.json();
+    assert_eq!(chat["choices"][0]["finish_reason"], "content_filter");
+}
+
+#[tokio::test]
+async fn gemini_sends_images_and_knows_them_again() {
+    const PNG: &str = "iVBORw0KGgo=";
+    let items = format!(
+        "  - llmResponse: [{{assistant: [[0, 'Look: '], [0, {{type: image, mimeType: image/png, data: {PNG}}}], [0, ' A tree.']]}}]\n  \
+         - userInputs: [[0, More]]\n  - llmResponse: [{{assistant: [[0, Done]]}}]\n"
+    );
+    let begin = json!({"role": "user", "parts": [{"text": "Begin"}]});
+    for (path, back, codes) in [
+        ("generateContent", PNG, vec![]),
+        ("streamGenerateContent", PNG, vec![]),
+        ("generateContent", "iVBORw0KGgoA", vec!["T-LLM-09"]),
+    ] {
+        let played = served("{}", &items).await;
+        let path = format!("/v1beta/models/m:{path}");
+        let answer = played.post(&path, &json!({"contents": [begin]})).await;
+        let chunks = match answer.json() {
+            Value::Array(chunks) => chunks,
+            whole => vec![whole],
+        };
+        let parts = chunks
+            .iter()
+            .flat_map(|chunk| chunk["candidates"][0]["content"]["parts"].as_array())
+            .flatten();
+        let mut parts: Vec<Value> = parts.filter(|part| part["text"] != "").cloned().collect();
+        assert_eq!(
+            parts,
+            [
+                json!({"text": "Look: "}),
+                json!({"inlineData": {"mimeType": "image/png", "data": PNG}}),
+                json!({"text": " A tree."}),
+            ]
+        );
+        parts[1]["inlineData"]["data"] = json!(back);
+        let history = json!([begin, {"role": "model", "parts": parts}, {"role": "user", "parts": [{"text": "More"}]}]);
+        let answer = played.post(&path, &json!({"contents": history})).await;
+        assert!(answer.text.contains("Done"), "{}", answer.text);
+        assert_eq!(played.codes().await, codes, "{path} {back}");
+    }
+    let played = served("{}", &items).await;
+    assert_eq!(
+        played.chat(said("Begin")).await.content(),
+        "Look: [image: image/png] A tree."
+    );
+}
+
+#[tokio::test]
 async fn results_of_gemini_come_in_several_wrappers() {
     let items = "  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {}, result: one}\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
     let begin = json!({"role": "user", "parts": [{"text": "Begin"}]});

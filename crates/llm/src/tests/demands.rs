@@ -149,6 +149,11 @@ async fn what_the_real_service_refuses_is_refused() {
         ),
         (
             "/v1/messages",
+            json!({"messages": begin(), "max_tokens": 2000, "thinking": thinking, "tools": [claude("a")]}),
+            "must be greater than",
+        ),
+        (
+            "/v1/messages",
             json!({"messages": user(json!([image("x!")]))}),
             "invalid base64",
         ),
@@ -230,6 +235,67 @@ async fn what_the_real_service_refuses_is_refused() {
         assert_eq!(answer.status, 400, "{body}: {}", answer.text);
         assert!(answer.text.contains(words), "{words}: {}", answer.text);
         assert_eq!(played.codes().await, ["T-LLM-11"], "{words}");
+    }
+}
+
+#[tokio::test]
+async fn thinking_between_calls_has_a_budget_for_all_answers() {
+    let played = Played::timeline(&TEXT.replace(", in JSON", "")).await;
+    let body = json!({"model": "m", "max_tokens": 2000, "messages": said("Begin"), "tools": [tool("/v1/messages")],
+        "thinking": {"type": "enabled", "budget_tokens": 2000}});
+    let betas = [("anthropic-beta", "other,interleaved-thinking-2025-05-14")];
+    let answer = played.post_with("/v1/messages", &body, &betas).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(played.codes().await, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_comes_back_with_its_thinking() {
+    const CALL: &str = "  - agentToolUse: {toolName: lookup, args: {key: a}, result: x}\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
+    let without = format!("  - userInputs: [[0, Begin]]\n  - llmResponse: []\n{CALL}");
+    let with =
+        format!("  - userInputs: [[0, Begin]]\n  - llmResponse: [{{think: [[0, Hm]]}}]\n{CALL}");
+    for (timeline, kind, is_kept, status) in [
+        (&with, "enabled", true, 200),
+        (&with, "enabled", false, 400),
+        // Nothing was thought.
+        (&without, "enabled", true, 200),
+        // The model decides for itself whether it thinks.
+        (&with, "adaptive", false, 200),
+    ] {
+        let played = Played::timeline(timeline).await;
+        let mut body = json!({"model": "m", "max_tokens": 4000, "messages": said("Begin"), "tools": [tool("/v1/messages")],
+            "thinking": {"type": kind}});
+        if kind == "enabled" {
+            body["thinking"]["budget_tokens"] = json!(2000);
+        }
+        let answer = played.post("/v1/messages", &body).await.json();
+        let mut content = answer["content"].as_array().expect("blocks").clone();
+        let id = content.last().expect("a call")["id"].clone();
+        let results = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]});
+        let kept = content.clone();
+        content.retain(|block| is_kept || block["type"] != "thinking");
+        let mut post = async |content: &[Value]| {
+            body["messages"] =
+                json!([said("Begin")[0], {"role": "assistant", "content": content}, results]);
+            played.post("/v1/messages", &body).await
+        };
+        let answer = post(&content).await;
+        assert_eq!(answer.status, status, "{timeline}{kind}: {}", answer.text);
+        let mut expected = Vec::new();
+        if status == 400 {
+            assert!(
+                answer.text.contains("must start with a thinking block"),
+                "{}",
+                answer.text
+            );
+            expected.push("T-LLM-11");
+            // Who does better gets the turn, and gets it again.
+            for _ in 0..2 {
+                assert_eq!(post(&kept).await.status, 200);
+            }
+        }
+        assert_eq!(played.codes().await, expected, "{timeline}{kind}");
     }
 }
 

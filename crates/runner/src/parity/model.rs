@@ -177,6 +177,7 @@ impl Client {
             let bytes = answer.bytes().await.map_err(said)?;
             if status.is_success() {
                 self.remember(&bytes)?;
+                let bytes = described_images(&bytes, turn).unwrap_or(bytes.into());
                 let decoded = read_body(self.endpoint, &bytes, 0).map_err(|error| error.reason)?;
                 return Ok(decoded.elements);
             }
@@ -242,7 +243,12 @@ impl Client {
                 self.history
                     .extend(body["output"].as_array().into_iter().flatten().cloned());
             }
-            Endpoint::Gemini => self.history.push(body["candidates"][0]["content"].clone()),
+            // What is withheld has none.
+            Endpoint::Gemini => {
+                let content = &body["candidates"][0]["content"];
+                self.history
+                    .extend(content.is_object().then(|| content.clone()));
+            }
         }
         Ok(())
     }
@@ -333,4 +339,17 @@ fn result_of(timeline: &Timeline, id: &str) -> (String, bool) {
         result => scripted_text(result.as_ref()).unwrap_or_default(),
     };
     (text, call.status == ToolStatus::Error)
+}
+
+/// The answer of a turn with the text of the timeline in place of each image of Gemini's; none if there can be none.
+fn described_images(bytes: &[u8], turn: &Turn) -> Option<Vec<u8>> {
+    let mut body: Json = serde_json::from_slice(bytes).ok()?;
+    let parts = body.pointer_mut("/candidates/0/content/parts")?;
+    for part in parts.as_array_mut()? {
+        let data = &part["inlineData"]["data"];
+        if let Some((_, text)) = turn.images().find(|(image, _)| image.data == *data) {
+            *part = json!({"text": text});
+        }
+    }
+    serde_json::to_vec(&body).ok()
 }

@@ -35,16 +35,24 @@ pub enum StopReason {
     UnexpectedCall,
     /// An image would not be safe.
     ImageSafety,
+    /// A filter won't let the prompt through to the model.
+    PromptBlocked,
     /// Another reason.
     Other,
 }
+
+/// Words that no dialect has for why an answer stops.
+const OWN_WORDS: [(&str, StopReason); 2] = [
+    ("completed", StopReason::EndTurn),
+    ("prompt_blocked", StopReason::PromptBlocked),
+];
 
 const FILTER: Option<&str> = Some("content_filter");
 const LENGTH: Option<&str> = Some("max_output_tokens");
 
 impl StopReason {
     /// A word of several reasons means the first.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::EndTurn,
         Self::ToolUse,
         Self::FunctionCall,
@@ -61,13 +69,14 @@ impl StopReason {
         Self::MalformedCall,
         Self::UnexpectedCall,
         Self::ImageSafety,
+        Self::PromptBlocked,
         Self::Other,
     ];
 
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.
     pub fn from_word(word: &str) -> Option<Self> {
-        if word == "completed" {
-            return Some(Self::EndTurn);
+        if let Some((_, reason)) = OWN_WORDS.iter().find(|(own, _)| *own == word) {
+            return Some(*reason);
         }
         let mut all = Self::ALL.into_iter();
         all.find(|reason| reason.each_word().any(|known| known == word))
@@ -75,7 +84,7 @@ impl StopReason {
 
     /// All words, each once.
     pub fn all_words() -> Vec<&'static str> {
-        let mut all = vec!["completed"];
+        let mut all: Vec<&str> = OWN_WORDS.iter().map(|(word, _)| *word).collect();
         for word in Self::ALL.into_iter().flat_map(Self::each_word) {
             if !all.contains(&word) {
                 all.push(word);
@@ -138,7 +147,9 @@ impl StopReason {
             Self::Recitation => ("refusal", "content_filter", FILTER, "RECITATION"),
             Self::Language => ("refusal", "content_filter", FILTER, "LANGUAGE"),
             Self::Blocklist => ("refusal", "content_filter", FILTER, "BLOCKLIST"),
-            Self::ProhibitedContent => ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT"),
+            Self::ProhibitedContent | Self::PromptBlocked => {
+                ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT")
+            }
             Self::PersonalData => ("refusal", "content_filter", FILTER, "SPII"),
             Self::MalformedCall => ("end_turn", "stop", None, "MALFORMED_FUNCTION_CALL"),
             Self::UnexpectedCall => ("end_turn", "stop", None, "UNEXPECTED_TOOL_CALL"),
@@ -193,9 +204,9 @@ mod tests {
                 Some(reason.chat()),
                 reason.responses(),
                 Some(reason.gemini()),
-                Some("completed"),
             ];
-            assert!(said.contains(&Some(word)), "{word}");
+            let is_own = OWN_WORDS.contains(&(word, reason));
+            assert!(is_own || said.contains(&Some(word)), "{word}");
         }
         assert_eq!(StopReason::from_word("length"), Some(StopReason::MaxTokens));
         assert_eq!(StopReason::from_word("STOP"), Some(StopReason::EndTurn));

@@ -103,7 +103,7 @@ impl ExpectedBlock {
         }
         let is_any = self.name == "resource_link" || block.kind == MediaKind::File;
         let is_kind = self.kind == block.kind || is_any;
-        is_kind && self.data.iter().any(|data| is_same(data, &block.data))
+        is_kind && self.data.iter().any(|data| is_same_data(data, &block.data))
     }
 
     fn is_in(&self, texts: &NormalTexts) -> bool {
@@ -152,7 +152,8 @@ pub(super) struct BlocksFound<'e> {
 }
 
 /// Whether two texts in base64 are the same, however they are padded and broken into lines.
-fn is_same(one: &str, other: &str) -> bool {
+/// Whether both are the same bytes, in any base64.
+pub(super) fn is_same_data(one: &str, other: &str) -> bool {
     fn signs(text: &str) -> impl Iterator<Item = char> + '_ {
         let signs = text
             .chars()

@@ -54,9 +54,9 @@ impl Client {
         let attempt = served.attempt(script).expect("it was served");
         let parts = attempt.elements.iter().filter_map(|element| match element {
             TurnElement::Thinking(_) => None,
-            TurnElement::Text(pieces) => Some(Part::Text(
-                pieces.iter().map(|piece| &*piece.text).collect(),
-            )),
+            TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => Some(
+                Part::Text(pieces.iter().map(|piece| &*piece.text).collect()),
+            ),
             TurnElement::Refusal(piece) => Some(Part::Text(piece.text.to_string())),
             TurnElement::Call(call) => Some(Part::Call(RequestedCall {
                 id: call.id.clone(),

@@ -82,6 +82,6 @@ pub use speed::Speed;
 pub use terminal_steps::{StepRole, TerminalStep, terminal_steps};
 pub use text::{is_reminder, normalise};
 pub use turns::{
-    Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError,
-    Turns,
+    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall,
+    TurnElement, TurnError, Turns,
 };

@@ -31,6 +31,8 @@ pub struct Request {
     pub wants_stream_usage: bool,
     /// Whether thinking is wanted: `thinking` (Anthropic), reasoning summaries (Responses), `includeThoughts` (Gemini).
     pub wants_thinking: bool,
+    /// Whether the provider refuses a loop of calls whose answer comes back without its thinking (Anthropic with a budget).
+    pub needs_thinking: bool,
     /// The schema that the answer's text must fit, if one is asked for. An empty object asks for any JSON.
     pub response_schema: Option<Json>,
     /// The answer that this request goes on from, instead of sending its history (`previous_response_id`).
@@ -58,6 +60,7 @@ impl Request {
             wants_stream: false,
             wants_stream_usage: false,
             wants_thinking: false,
+            needs_thinking: false,
             response_schema: None,
             previous: None,
             headers: Vec::new(),

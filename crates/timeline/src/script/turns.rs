@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::blocks::ExpectedBlock;
+use super::blocks::{ExpectedBlock, is_same_data};
+use super::request::RequestedBlock;
 use super::schedule::Schedule;
 use super::speed::Speed;
 use super::text::squeeze;
@@ -105,10 +106,33 @@ pub enum TurnElement {
     Thinking(Vec<Piece>),
     /// `assistant`, in pieces.
     Text(Vec<Piece>),
+    /// `assistant` with images, which some dialects have no place for: they send the text that describes an image.
+    Illustrated {
+        /// All of it as text, in pieces.
+        pieces: Vec<Piece>,
+        /// The images, each with the index of the piece that describes it.
+        images: Vec<(usize, Arc<AnswerImage>)>,
+    },
     /// `refusal`.
     Refusal(Piece),
     /// A tool call.
     Call(TurnCall),
+}
+
+/// An image of the model's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerImage {
+    /// Its type: `image/png`.
+    pub mime_type: String,
+    /// Its bytes, in base64.
+    pub data: String,
+}
+
+impl AnswerImage {
+    /// Whether `block`, which a client sends, is this image.
+    pub fn is_in(&self, block: &RequestedBlock) -> bool {
+        is_same_data(&self.data, &block.data)
+    }
 }
 
 /// A piece of text at its time.
@@ -174,8 +198,24 @@ impl Turn {
             .flat_map(|attempt| &attempt.elements)
             .filter_map(|element| match element {
                 TurnElement::Call(call) => Some(call),
-                TurnElement::Thinking(_) | TurnElement::Text(_) | TurnElement::Refusal(_) => None,
+                TurnElement::Thinking(_)
+                | TurnElement::Text(_)
+                | TurnElement::Illustrated { .. }
+                | TurnElement::Refusal(_) => None,
             })
+    }
+
+    /// The images of its answer, each with the text that describes it.
+    pub fn images(&self) -> impl Iterator<Item = (&Arc<AnswerImage>, &Arc<str>)> {
+        let elements = self.attempts.iter().flat_map(|attempt| &attempt.elements);
+        let of_elements = elements.filter_map(|element| match element {
+            TurnElement::Illustrated { pieces, images } => Some((pieces, images)),
+            _ => None,
+        });
+        of_elements.flat_map(|(pieces, images)| {
+            let described = images.iter();
+            described.filter_map(|(idx, image)| Some((image, &pieces.get(*idx)?.text)))
+        })
     }
 
     /// The text of its answer, in one piece.
@@ -183,7 +223,7 @@ impl Turn {
         let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
         let elements = answer.iter().flat_map(|attempt| &attempt.elements);
         let pieces = elements.flat_map(|element| match element {
-            TurnElement::Text(pieces) => &pieces[..],
+            TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => &pieces[..],
             TurnElement::Refusal(piece) => std::slice::from_ref(piece),
             TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
         });

@@ -7,12 +7,12 @@ use super::schedule::{EventTimes, Points, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::{normalise, squeeze};
 use super::turns::{
-    Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError,
-    Turns,
+    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall,
+    TurnElement, TurnError, Turns,
 };
 use crate::model::{
-    AgentEdits, Block, Entry, EventKind, Response, ResponseElement, StopReasons, Timeline,
-    TimelineEvent, ToolStatus, ToolUse, UserInput,
+    AgentEdits, Block, BlockKind, Entry, EventKind, Media, MediaSource, Response, ResponseElement,
+    StopReasons, Timeline, TimelineEvent, ToolStatus, ToolUse, UserInput,
 };
 use crate::profiles::AbstractCall;
 use cuecard_source::Span;
@@ -217,7 +217,11 @@ impl Builder<'_> {
                 }
                 ResponseElement::Assistant(entries) => {
                     let pieces = pieces(entries, points, |block| block_text(block).into());
-                    attempt.elements.push(TurnElement::Text(pieces));
+                    let images = images(entries);
+                    attempt.elements.push(match images.is_empty() {
+                        true => TurnElement::Text(pieces),
+                        false => TurnElement::Illustrated { pieces, images },
+                    });
                     self.report_blocks(event_idx, entries);
                 }
                 ResponseElement::Error(error) => {
@@ -247,13 +251,15 @@ impl Builder<'_> {
     }
 
     fn report_blocks(&mut self, event_idx: usize, entries: &[Entry<Block>]) {
-        use crate::model::BlockKind;
         for entry in entries {
             if !matches!(entry.value.kind, BlockKind::Text(_)) {
-                let message = format!(
-                    "a model's answer can't contain a block of type `{}`",
-                    entry.value.kind.as_str()
-                );
+                let kind = entry.value.kind.as_str();
+                let message = match entry.value.kind {
+                    BlockKind::Image(_) => {
+                        "only Gemini's API has images in a model's answer".to_owned()
+                    }
+                    _ => format!("a model's answer can't contain a block of type `{kind}`"),
+                };
                 self.report(
                     codes::MODEL_BLOCK_AS_TEXT,
                     &message,
@@ -344,6 +350,25 @@ fn pieces<T>(entries: &[Entry<T>], points: &[u64], text: impl Fn(&T) -> Arc<str>
             text: text(&entry.value),
         })
         .collect()
+}
+
+/// The images whose bytes are known, with their indexes.
+fn images(entries: &[Entry<Block>]) -> Vec<(usize, Arc<AnswerImage>)> {
+    let image = |(idx, entry): (usize, &Entry<Block>)| match &entry.value.kind {
+        BlockKind::Image(Media {
+            mime_type,
+            source: MediaSource::Data(data),
+            ..
+        }) => Some((
+            idx,
+            Arc::new(AnswerImage {
+                mime_type: mime_type.clone(),
+                data: data.clone(),
+            }),
+        )),
+        _ => None,
+    };
+    entries.iter().enumerate().filter_map(image).collect()
 }
 
 /// What is known of a turn once all of it is there.

@@ -44,7 +44,7 @@ fn show(turn: &Turn) -> String {
                     let texts: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
                     shown += &format!("({})", texts.concat());
                 }
-                TurnElement::Text(pieces) => {
+                TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => {
                     shown.extend(pieces.iter().map(|piece| &*piece.text));
                 }
                 TurnElement::Refusal(piece) => shown += &format!("!{}", piece.text),
@@ -228,7 +228,9 @@ fn times_count_from_the_moment_the_request_arrives() {
             .elements
             .iter()
             .flat_map(|element| match element {
-                TurnElement::Thinking(pieces) | TurnElement::Text(pieces) => {
+                TurnElement::Thinking(pieces)
+                | TurnElement::Text(pieces)
+                | TurnElement::Illustrated { pieces, .. } => {
                     pieces.iter().map(|piece| piece.at_ms).collect()
                 }
                 TurnElement::Refusal(piece) => vec![piece.at_ms],

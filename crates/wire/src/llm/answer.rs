@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cuecard_source::value::Json;
+use cuecard_timeline::script::AnswerImage;
 use serde::{Serialize, Serializer};
 
 use super::errors::ApiError;
@@ -119,13 +120,15 @@ impl Element {
 }
 
 /// A piece of text and when it is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The text.
     pub text: Arc<str>,
     /// When it is complete, in milliseconds since the answer began. A time before that of the piece before means
     /// that one.
     pub at_ms: u64,
+    /// An image in place of the text, which describes it, where the dialect has images in answers.
+    pub image: Option<Arc<AnswerImage>>,
 }
 
 /// A call of a tool.

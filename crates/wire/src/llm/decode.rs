@@ -356,6 +356,7 @@ impl Building {
             self.part(key, kind).pieces.push(Piece {
                 text: delta.into(),
                 at_ms,
+                image: None,
             });
         }
     }

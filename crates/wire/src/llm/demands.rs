@@ -19,10 +19,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The refusal of the provider, if it refuses a request with this body.
-pub(super) fn refusal(endpoint: Endpoint, body: &Json) -> Option<ApiError> {
+/// The refusal of the provider, if it refuses a request with this body and, of Anthropic's, these `betas`.
+pub(super) fn refusal(endpoint: Endpoint, body: &Json, betas: &str) -> Option<ApiError> {
     let refused = match endpoint {
-        Endpoint::Messages => messages(body),
+        Endpoint::Messages => messages(body, betas),
         Endpoint::Chat => chat(body),
         Endpoint::Responses => responses(body),
         Endpoint::Gemini => gemini(body),
@@ -61,7 +61,7 @@ fn is_word(name: &str, also: &str, most: usize) -> bool {
     !name.is_empty() && name.len() <= most && name.chars().all(is_sign)
 }
 
-fn messages(body: &Json) -> Refused {
+fn messages(body: &Json, betas: &str) -> Refused {
     let mut names = Vec::new();
     for (idx, tool) in items(body, "tools") {
         let name = text(tool, "name");
@@ -88,8 +88,9 @@ fn messages(body: &Json) -> Refused {
             let message = format!("Input should be greater than or equal to {LEAST_BUDGET}");
             return refused("thinking.enabled.budget_tokens", message);
         }
-        // With tools, thinking may go on between calls.
-        if names.is_empty()
+        // Between calls, where thinking may go on there, the budget is that of all answers together.
+        let is_interleaved = !names.is_empty() && betas.contains("interleaved-thinking");
+        if !is_interleaved
             && body["max_tokens"]
                 .as_u64()
                 .is_some_and(|most| most <= budget)

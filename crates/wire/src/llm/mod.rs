@@ -23,7 +23,7 @@
 //! let received = read_request(&target, path, body).expect("a valid request");
 //! let request = &received.request;
 //!
-//! let elements = [Element::Text(vec![Piece { text: "Hello there!".into(), at_ms: 300 }])];
+//! let elements = [Element::Text(vec![Piece { text: "Hello there!".into(), at_ms: 300, image: None }])];
 //! let answer = Answer {
 //!     seed: IdSeed::of(&["scenario", "session", "turn 0"]),
 //!     id: None,

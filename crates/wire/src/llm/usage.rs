@@ -281,7 +281,7 @@ mod tests {
         let pieces = |text: &str| {
             vec![Piece {
                 text: text.into(),
-                at_ms: 0,
+                ..Piece::default()
             }]
         };
         vec![
@@ -355,7 +355,7 @@ mod tests {
         fn the_parts_are_never_more_than_the_whole(
             text in ".{0,60}", input in 0..1000_u64, scripted in 0..1000_u64
         ) {
-            let elements = [Element::Thinking(vec![Piece { text: text.into(), at_ms: 0 }])];
+            let elements = [Element::Thinking(vec![Piece { text: text.into(), ..Piece::default() }])];
             let usage = Usage::of(&json!({"cache_read_input_tokens": scripted, "output_tokens": scripted}), input, &elements);
             prop_assert!(usage.reasoning <= usage.output && usage.cached <= usage.input);
             prop_assert!(usage.uncached() <= usage.input);

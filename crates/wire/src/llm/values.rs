@@ -86,12 +86,12 @@ const CHAT_BLOCKS: &[&str] = &["text", "image_url", "input_audio", "refusal", "f
 const MESSAGES_BLOCKS: &[&str] = &["text", "image", "document", "tool_use", "tool_result"];
 const RESPONSES_BLOCKS: &[&str] = &["input_text", "input_image", "input_file", "output_text"];
 
-/// The refusal of the provider, if it refuses a value.
-pub fn refusal(endpoint: Endpoint, body: &Json) -> Option<ApiError> {
+/// The refusal of the provider, if it refuses a value. `betas` are what the header `anthropic-beta` asks for.
+pub fn refusal(endpoint: Endpoint, body: &Json, betas: &str) -> Option<ApiError> {
     let fault = check(endpoint, &Node::root(body)).err();
     fault
         .map(|fault| fault.error(endpoint))
-        .or_else(|| demands::refusal(endpoint, body))
+        .or_else(|| demands::refusal(endpoint, body, betas))
 }
 
 fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_a_provider_refuses_is_refused() {
-        let said = |body: Json, endpoint| refusal(endpoint, &body).map(|error| error.message);
+        let said = |body: Json, endpoint| refusal(endpoint, &body, "").map(|error| error.message);
         for (endpoint, body, message) in [
             (
                 Endpoint::Chat,

@@ -174,7 +174,7 @@ impl Client {
                     "/v1/messages",
                     json!({
                         "model": "m", "max_tokens": 9000, "stream": streams, "messages": self.history, "tools": tools,
-                        "thinking": {"type": "enabled", "budget_tokens": 1024},
+                        "thinking": {"type": "adaptive"},
                     }),
                 )
             }

@@ -55,7 +55,9 @@ fn understand(target: &Target<'_>, body: &Node<'_, '_>) -> Result<Request, Fault
     request.allows_parallel = body.json["tool_choice"]["disable_parallel_tool_use"] != true;
     request.wants_stream = body.flag("stream")?;
     if let Some(thinking) = body.get("thinking") {
-        request.wants_thinking = thinking.need("type")?.text()? != "disabled";
+        let kind = thinking.need("type")?.text()?;
+        request.wants_thinking = kind != "disabled";
+        request.needs_thinking = kind == "enabled";
     }
     let format = body.get("output_config");
     let format = format.as_ref().and_then(|config| config.get("format"));

@@ -1,9 +1,10 @@
 //! Answers of generateContent: parts of text, of thoughts, and calls that are always whole.
 
 use cuecard_source::value::compact;
+use cuecard_timeline::script::AnswerImage;
 use serde::Serialize;
 
-use super::super::answer::{Answer, Arguments, Element, Said};
+use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
 use super::super::events::{EventWriter, Events, Streaming, Window, timed};
 use super::super::stop::StopReason;
 use super::super::usage::Usage;
@@ -16,25 +17,13 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     let mut parts: Vec<Part<'_>> = answer
         .said()
         .filter(|element| answer.shows_thinking || !matches!(element, Element::Thinking(_)))
-        .map(Part::whole)
+        .flat_map(Part::of)
         .collect();
     if parts.is_empty() {
         parts.push(Part::text(Said::Text("")));
     }
     let id = id(answer);
-    let body = Chunk {
-        candidates: [Candidate {
-            content: (!is_withheld(answer)).then_some(Content {
-                parts: &parts,
-                role: "model",
-            }),
-            finish_reason: Some(answer.stop_reason().gemini()),
-            index: 0,
-        }],
-        usage_metadata: Some(UsageMetadata::of(&answer.usage)),
-        model_version: answer.model,
-        response_id: &id,
-    };
+    let body = Chunk::of(answer, &id, &parts, true);
     compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
@@ -47,42 +36,42 @@ pub(in super::super) fn stream(
     let mut writer = EventWriter::new(streaming, window);
     let id = id(answer);
     let send = |writer: &mut EventWriter, part: Part<'_>, is_last: bool| {
-        let parts = [part];
-        let chunk = Chunk {
-            candidates: [Candidate {
-                content: (!is_withheld(answer)).then_some(Content {
-                    parts: &parts,
-                    role: "model",
-                }),
-                finish_reason: is_last.then(|| answer.stop_reason().gemini()),
-                index: 0,
-            }],
-            usage_metadata: is_last.then(|| UsageMetadata::of(&answer.usage)),
-            model_version: answer.model,
-            response_id: &id,
-        };
-        writer.json(None, &chunk);
+        writer.json(None, &Chunk::of(answer, &id, &[part], is_last));
     };
     for element in answer.elements {
         match element {
             Element::Thinking(pieces) if !answer.shows_thinking => writer.pass(pieces),
             Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
-                let spread = writer.spread(timed(pieces));
-                for delta in &spread.deltas {
-                    writer.wait_until(delta.at_ms);
-                    let text = Said::Text(delta.text);
-                    let part = match element {
-                        Element::Thinking(_) => Part::thought(text),
-                        _ => Part::text(text),
-                    };
-                    send(&mut writer, part, false);
+                for run in runs(pieces) {
+                    if let [
+                        Piece {
+                            image: Some(image),
+                            at_ms,
+                            ..
+                        },
+                    ] = run
+                    {
+                        writer.wait_until(*at_ms);
+                        send(&mut writer, Part::image(image), false);
+                        continue;
+                    }
+                    let spread = writer.spread(timed(run));
+                    for delta in &spread.deltas {
+                        writer.wait_until(delta.at_ms);
+                        let text = Said::Text(delta.text);
+                        let part = match element {
+                            Element::Thinking(_) => Part::thought(text),
+                            _ => Part::text(text),
+                        };
+                        send(&mut writer, part, false);
+                    }
+                    writer.wait_until(spread.ends_at);
                 }
-                writer.wait_until(spread.ends_at);
             }
             Element::Call(call) => {
                 writer.wait_until(call.at_ms);
                 writer.begin_call();
-                send(&mut writer, Part::whole(element), false);
+                send(&mut writer, Part::call(call), false);
             }
         }
     }
@@ -96,10 +85,9 @@ pub(in super::super) fn stream(
     writer.finish()
 }
 
-/// Whether there is nothing but a reason for that: what a filter withholds has no content, not even an empty one.
-fn is_withheld(answer: &Answer<'_>) -> bool {
-    let is_filtered = |stop: StopReason| !matches!(stop.gemini(), "STOP" | "MAX_TOKENS");
-    answer.stop.is_some_and(is_filtered) && answer.elements.is_empty() && answer.failure.is_none()
+/// The pieces in runs of one part each: texts, or a single image.
+fn runs(pieces: &[Piece]) -> impl Iterator<Item = &[Piece]> {
+    pieces.chunk_by(|one, next| one.image.is_none() && next.image.is_none())
 }
 
 fn id(answer: &Answer<'_>) -> String {
@@ -112,11 +100,48 @@ fn id(answer: &Answer<'_>) -> String {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Chunk<'a> {
-    candidates: [Candidate<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_feedback: Option<PromptFeedback>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<[Candidate<'a>; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_metadata: Option<UsageMetadata>,
     model_version: &'a str,
     response_id: &'a str,
+}
+
+impl<'a> Chunk<'a> {
+    /// A chunk with these parts, which is the whole of the answer or its end if it `is_last`. Where there is nothing but
+    /// a reason for that, it has no content, not even an empty one; to a prompt that is blocked there is no candidate.
+    fn of(answer: &Answer<'a>, id: &'a str, parts: &'a [Part<'a>], is_last: bool) -> Self {
+        let reason = answer.stop_reason();
+        let says_nothing = answer.elements.is_empty() && answer.failure.is_none();
+        let is_blocked = says_nothing && reason == StopReason::PromptBlocked;
+        let is_withheld = says_nothing && !matches!(reason.gemini(), "STOP" | "MAX_TOKENS");
+        let candidate = Candidate {
+            content: (!is_withheld).then_some(Content {
+                parts,
+                role: "model",
+            }),
+            finish_reason: is_last.then(|| reason.gemini()),
+            index: 0,
+        };
+        Self {
+            prompt_feedback: is_blocked.then(|| PromptFeedback {
+                block_reason: reason.gemini(),
+            }),
+            candidates: (!is_blocked).then_some([candidate]),
+            usage_metadata: is_last.then(|| UsageMetadata::of(&answer.usage)),
+            model_version: answer.model,
+            response_id: id,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PromptFeedback {
+    block_reason: &'static str,
 }
 
 #[derive(Serialize)]
@@ -144,21 +169,46 @@ struct Part<'a> {
     thought: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_call: Option<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<InlineData<'a>>,
 }
 
 impl<'a> Part<'a> {
-    fn whole(element: &'a Element) -> Self {
+    fn of(element: &'a Element) -> Vec<Self> {
         match element {
-            Element::Thinking(pieces) => Self::thought(Said::Pieces(pieces)),
-            Element::Text(pieces) | Element::Refusal(pieces) => Self::text(Said::Pieces(pieces)),
-            Element::Call(call) => Self {
-                function_call: Some(FunctionCall {
-                    id: &call.id,
-                    name: &call.name,
-                    args: Arguments(&call.input),
-                }),
-                ..Self::default()
-            },
+            Element::Thinking(pieces) => vec![Self::thought(Said::Pieces(pieces))],
+            Element::Text(pieces) | Element::Refusal(pieces) => runs(pieces)
+                .map(|run| match run {
+                    [
+                        Piece {
+                            image: Some(image), ..
+                        },
+                    ] => Self::image(image),
+                    texts => Self::text(Said::Pieces(texts)),
+                })
+                .collect(),
+            Element::Call(call) => vec![Self::call(call)],
+        }
+    }
+
+    fn call(call: &'a Call) -> Self {
+        Self {
+            function_call: Some(FunctionCall {
+                id: &call.id,
+                name: &call.name,
+                args: Arguments(&call.input),
+            }),
+            ..Self::default()
+        }
+    }
+
+    fn image(image: &'a AnswerImage) -> Self {
+        Self {
+            inline_data: Some(InlineData {
+                mime_type: &image.mime_type,
+                data: &image.data,
+            }),
+            ..Self::default()
         }
     }
 
@@ -175,6 +225,13 @@ impl<'a> Part<'a> {
             ..Self::text(text)
         }
     }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InlineData<'a> {
+    mime_type: &'a str,
+    data: &'a str,
 }
 
 #[derive(Serialize)]

@@ -108,6 +108,7 @@ fn texts() -> impl Strategy<Value = Vec<Piece>> {
             Piece {
                 text: text.into(),
                 at_ms,
+                image: None,
             }
         });
         parts.collect()

@@ -35,6 +35,7 @@ fn pieces(pieces: &[(u64, &str)]) -> Vec<Piece> {
     let piece = |&(at_ms, text): &(u64, &str)| Piece {
         text: text.into(),
         at_ms,
+        image: None,
     };
     pieces.iter().map(piece).collect()
 }

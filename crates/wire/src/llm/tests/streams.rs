@@ -211,6 +211,7 @@ fn some_pieces() -> impl Strategy<Value = Vec<Piece>> {
     let piece = (any::<String>(), 0..5000_u64).prop_map(|(text, at_ms)| Piece {
         text: text.into(),
         at_ms,
+        image: None,
     });
     proptest::collection::vec(piece, 0..3)
 }
