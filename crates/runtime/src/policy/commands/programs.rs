@@ -51,7 +51,7 @@ const PROGRAMS: &[Program] = &[
     row("test [", "", Operands::Expression),
     row("true false : exit", "", Operands::Literal),
     row("pwd", "LP", Operands::Literal),
-    row("set", "euxo:", Operands::Literal),
+    row("set", "euxo=", Operands::Literal),
     row("cd", "LP", Operands::Literal),
     row("date", "uRd=I", Operands::Literal),
     row("basename", "as:z", Operands::Text),

@@ -213,7 +213,7 @@ fn role(words: &[Word], at: usize) -> Role {
     let literals: Vec<&str> = texts.clone().map(programs::base_name).collect();
     let (program, option) = (literals[0], literals[at - 1]);
     let start = words[at].beginning();
-    let mut operands = texts
+    let operands = texts
         .skip(1)
         .filter(|word| !word.starts_with('-') && !word.is_empty());
     let is_script = is_script_option(option);
@@ -239,7 +239,16 @@ fn role(words: &[Word], at: usize) -> Role {
         }
         _ if shell.is_some() || is_code_option(option) => Role::Code,
         _ if start.split('=').next().is_some_and(is_code_option) => Role::Code,
-        "awk" | "gawk" | "mawk" | "jq" | "sed" if operands.next().is_none() => Role::Code,
+        // Behind their script they get files.
+        "awk" | "gawk" | "mawk" | "jq" | "sed" => {
+            let mut options = literals[1..].iter().filter(|word| word.starts_with('-'));
+            match options.all(|option| option.bytes().all(|byte| b"-inrEsz".contains(&byte)))
+                && is_named
+            {
+                true => Role::Argument,
+                false => Role::Code,
+            }
+        }
         _ if is_in(RUN_WORDS, program) => Role::Code,
         "git" if has("-c -x --exec rebase bisect submodule filter-branch config") => Role::Code,
         "docker" | "podman" if option == "-p" || (assigns && is_in("-e --env", option)) => {
@@ -250,10 +259,24 @@ fn role(words: &[Word], at: usize) -> Role {
         // Some names of variables run code in bash, and in `[[` some numbers do.
         "printf" | "test" | "[" if !has("-v") => Role::Argument,
         "[[" if !has("-v -eq -ne -lt -le -gt -ge") => Role::Argument,
-        "find" | "for" | "case" | "ln" => Role::Argument,
+        "find" if !words.iter().any(|word| is_code_option(word.beginning())) => Role::Argument,
+        "for" | "case" | "ln" => Role::Argument,
         "printf" | "test" | "[" => Role::Code,
         _ if programs::is_unreadable(program) => Role::Code,
-        _ if programs::is_runner(program) && (!is_named || is_script) => Role::Code,
+        "timeout" | "nice" | "nohup" if !is_script => {
+            let inner = literals[1..]
+                .iter()
+                .position(|word| !is_duration(word) && !word.starts_with('-'));
+            let has_options = literals[1..]
+                .iter()
+                .any(|word| word.starts_with('-') && !word.starts_with("--"));
+            match inner.map(|inner| programs::is_runner(literals[1 + inner])) {
+                Some(false) if !has_options => Role::Argument,
+                _ => Role::Code,
+            }
+        }
+        "docker" | "podman" if option == "--name" => Role::Argument,
+        _ if programs::is_runner(program) && !reads_as_text(program, &words[..at]) => Role::Code,
         _ => Role::Argument,
     }
 }

@@ -25,16 +25,17 @@ pub(super) fn check(
     lists: &CommandLists,
     places: &Places,
 ) -> Result<(), Refusal> {
+    let runs = |names: &[&str]| {
+        let mut programs = script.commands.iter().filter_map(SimpleCommand::program);
+        programs.any(|program| names.contains(&program))
+    };
     let mut rules = Rules {
         script,
         source,
         lists,
         places,
         has_data,
-        moves_files: script
-            .commands
-            .iter()
-            .any(|command| matches!(command.program(), Some("cp" | "mv"))),
+        moves_files: runs(&["cp", "mv"]) || (runs(&["rm", "rmdir"]) && runs(&["mkdir", "touch"])),
         is_elsewhere: false,
         has_met_data: false,
         has_written_data: false,
@@ -68,7 +69,7 @@ struct Rules<'a> {
     places: &'a Places,
     /// Otherwise it is checked for what the flags forbid only.
     has_data: bool,
-    /// It moves or copies files, and links among them.
+    /// It moves, copies or replaces files, and links among them.
     moves_files: bool,
     /// A command before this one is `cd`.
     is_elsewhere: bool,
@@ -339,8 +340,9 @@ impl Rules<'_> {
                 None => option.starts_with('-') && option.contains(letters),
             })
         };
-        let has_script = matches!(name, "grep" | "sed") && has(&['e']);
-        let recurses = matches!(name, "grep" | "rm") && has(&['r', 'R']);
+        let is_grep = matches!(name, "grep" | "egrep" | "fgrep");
+        let has_script = (is_grep && has(&['e', 'f'])) || (name == "sed" && has(&['e']));
+        let recurses = (is_grep || name == "rm") && has(&['r', 'R']);
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
         for word in words {
@@ -517,7 +519,7 @@ impl Rules<'_> {
                 match has_data {
                     // `mkdir -p` makes what is on the way.
                     true if writes && has_parent => "that has a `..` and is made",
-                    true if self.moves_files => "beside `cp` or `mv`, which may move links",
+                    true if self.moves_files => "beside commands that may move or replace links",
                     _ => return Ok(()),
                 }
             }
