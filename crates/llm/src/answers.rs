@@ -257,16 +257,21 @@ pub(super) fn prepare(
         let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
         failures.push(at(script, call, found));
     }
+    let has_own_end = turn.stop_reason != StopReasons::default();
     if matches!(choice, ToolChoice::Any | ToolChoice::Tool(_))
         && !has_calls
         && attempt.error.is_none()
+        && !has_own_end
     {
         let message = "the request requires a call (`tool_choice`), but the script makes none";
         let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
         failures.push(found.at(&script.timeline.source, turn.span));
     }
     // One timeline is played to many agents, and those that are known take several calls though they ask for one.
-    if native_names.len() > 1 && !request.allows_parallel && !agent.is_known() {
+    let is_validated =
+        |call: &TurnCall| call.scripted.as_ref().is_none_or(|call| call.is_validated);
+    let is_validated = native_names.iter().all(|(call, _)| is_validated(call));
+    if native_names.len() > 1 && !request.allows_parallel && !agent.is_known() && is_validated {
         let message = format!(
             "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
             native_names.len()

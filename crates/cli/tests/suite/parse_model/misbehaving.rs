@@ -14,7 +14,8 @@ fn what_can_not_be_used_is_never_done() {
     let said = |sentence: &str, count: usize| {
         format!(
             "  - userInputs: [[0, \"{sentence}\"]]\n{}",
-            "  - llmResponse: [{assistant: [[0, \"I would rather not.\"]]}]\n".repeat(count)
+            "  - llmResponse: [{assistant: [[0, \"I would rather not.\"]]}]\n    stopReason: stop\n"
+                .repeat(count)
         )
     };
     let three = |sentence: &str, arguments: &str| turn(sentence, &[arguments; 3]);
@@ -24,7 +25,8 @@ fn what_can_not_be_used_is_never_done() {
             "the double thing",
             &["actionType: click, targetSelector: highlightIndex=4"]
         ),
-        call("actionType: click, targetSelector: highlightIndex=6"),
+        call("actionType: click, targetSelector: highlightIndex=6")
+            .replace("}}", "}, validate: false}"),
     );
     let corrected = "  - llmResponse: []\n".to_owned()
         + &call("actionType: click, targetSelector: highlightIndex=4");
@@ -56,7 +58,7 @@ fn what_can_not_be_used_is_never_done() {
         "  - userInputs: [[0, \"the busy thing\"]]\n  - llmResponse: [{error: {statusCode: 429, message: slow down, retryAfterSeconds: 1}}]\n".to_owned(),
         "  - llmResponse: []\n".to_owned(),
         call("actionType: click, targetSelector: highlightIndex=4"),
-        "  - userInputs: [[0, \"the garbled thing\"]]\n  - llmResponse: [{assistant: [[0, \"hm\"]]}]\n    fault: {kind: garbage}\n".to_owned(),
+        "  - userInputs: [[0, \"the garbled thing\"]]\n  - llmResponse: [{assistant: [[0, \"hm\"]]}]\n    stopReason: stop\n    fault: {kind: garbage}\n".to_owned(),
     ]
     .concat();
     let Some(lab) = Lab::new(&timeline) else {
@@ -137,7 +139,7 @@ fn a_refused_key_is_told_at_once_and_never_shown() {
 
 #[test]
 fn a_model_that_is_down_or_slow_is_told() {
-    let timeline = "  - userInputs: [[0, \"let me in\"]]\n  - llmResponse: [{assistant: [[60000, \"Well.\"]]}]\n";
+    let timeline = "  - userInputs: [[0, \"let me in\"]]\n  - llmResponse: [{assistant: [[60000, \"Well.\"]]}]\n    stopReason: stop\n";
     let Some(mut lab) = Lab::new(timeline) else {
         return;
     };
