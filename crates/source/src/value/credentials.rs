@@ -301,7 +301,8 @@ fn find_in_pair(text: &str, mark: Range<usize>, found: &mut Vec<String>) {
     let key = &text[start..word_end];
     let rest = &text[mark.end..];
     // `==`, `=>` and `::` are operators.
-    let is_folder = key.eq_ignore_ascii_case("pwd") && rest.starts_with('/');
+    let is_folder = key.eq_ignore_ascii_case("pwd")
+        && rest.trim_start_matches(['"', '\'', '\\']).starts_with('/');
     if !names_credential(key) || is_folder || rest.starts_with(['=', '>', ':']) {
         return;
     }
