@@ -81,6 +81,11 @@ fn visible(character: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
+/// Whether a name is one of `names`, which have blanks between them.
+pub(super) fn is_in(names: &str, name: &str) -> bool {
+    !name.is_empty() && names.split_ascii_whitespace().any(|known| known == name)
+}
+
 /// Whether it is a non-negative integer of JSON, which means the same to every program: a number and nothing else.
 pub(super) fn is_integer(text: &str) -> bool {
     let is_plain = text == "0" || !text.starts_with('0');

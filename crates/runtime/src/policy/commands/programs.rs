@@ -1,6 +1,8 @@
 //! What is known of programs. Only a program in this table gets data in its words: these print, compare or name files
 //! and do nothing else, so that what they do with a word is known. Everything else gets data by its environment.
 
+use super::super::source::is_in;
+
 /// What the operands of a program are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operands {
@@ -172,8 +174,4 @@ pub(super) fn tool_instead(word: &str) -> Option<&'static str> {
         "find" => "claude__glob",
         _ => return None,
     })
-}
-
-fn is_in(names: &str, name: &str) -> bool {
-    !name.is_empty() && names.split_ascii_whitespace().any(|known| known == name)
 }

@@ -1,7 +1,7 @@
 //! How a refused command is written instead: the command as it is, and its data in the environment.
 
 use super::super::environment;
-use super::super::source::{Source, Symbol, reference};
+use super::super::source::{Source, Symbol, is_in, reference};
 use super::programs;
 use super::scanner::{Binding, Part, Redirection, Word, scan};
 use cuecard_source::value::{Piece, Text};
@@ -226,7 +226,7 @@ fn role(words: &[Word], at: usize) -> Role {
         .is_some_and(|(name, _)| is_name(name) && !environment::is_obeyed(name));
     let has = |options: &str| {
         let mut literals = words.iter().filter_map(Word::literal);
-        literals.any(|word| options.split(' ').any(|option| option == word))
+        literals.any(|word| is_in(options, word))
     };
     match program {
         _ if is_script && (shell == Some(0) || (shell.is_some() && starts_shell)) => Role::Shell,
@@ -283,10 +283,6 @@ fn role(words: &[Word], at: usize) -> Role {
 
 /// Programs, without their versions, whose words and input are code.
 const RUN_WORDS: &str = "at batch tmux screen kubectl ed ex ssh su script watch parallel xargs flock make gmake sqlite psql mysql mariadb mongosh duckdb redis-cli bc dc";
-
-fn is_in(names: &str, name: &str) -> bool {
-    names.split(' ').any(|known| known == name)
-}
 
 /// Whether a program runs a file of the author, so that its input is only read.
 fn reads_as_text(name: &str, words: &[Word]) -> bool {

@@ -83,6 +83,7 @@ impl Rules<'_> {
     fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
         let carried = self.carried(command);
         let reads_data = (command.is_piped && self.has_met_data) || self.is_read(command);
+        let gets_data = carried || reads_data;
         if let (Some(first), true) = (command.words.first(), self.has_data) {
             let Some(program) = first
                 .literal()
@@ -100,18 +101,16 @@ impl Rules<'_> {
             match programs::find(program) {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
-                    self.listed(name, listed, words, carried || reads_data)?;
-                    let writes = match listed.operands {
-                        Operands::Write | Operands::Filter | Operands::Copy => {
-                            carried || reads_data
-                        }
-                        _ => false,
-                    };
-                    self.has_written_data |= writes;
+                    self.listed(name, listed, words, gets_data)?;
+                    let writes = matches!(
+                        listed.operands,
+                        Operands::Write | Operands::Filter | Operands::Copy
+                    );
+                    self.has_written_data |= writes && gets_data;
                 }
                 None if self.lists.takes_data(program) => {
                     self.allowed(words)?;
-                    self.has_written_data |= carried || reads_data;
+                    self.has_written_data |= gets_data;
                 }
                 None => self.other(program, words, reads_data)?,
             }
@@ -119,7 +118,7 @@ impl Rules<'_> {
         self.is_elsewhere |= command.program() == Some("cd");
         for redirection in &command.redirections {
             self.redirection(redirection)?;
-            self.has_written_data |= redirection.makes_file() && (carried || reads_data);
+            self.has_written_data |= redirection.makes_file() && gets_data;
         }
         self.has_met_data |= carried;
         Ok(())

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::super::source::is_integer;
+use super::super::source::{is_in, is_integer};
 use super::{Kind, Refusal, Script, refusal};
 
 /// What a script with data may not do with a name.
@@ -76,10 +76,6 @@ const MISTAKES: &[(Mistake, &str, &str)] = &[
 const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
 
 const WINDOWS: &str = "window globalThis self top parent frames this defaultView contentWindow";
-
-fn is_in(names: &str, name: &str) -> bool {
-    names.split(' ').any(|known| known == name)
-}
 
 impl Script<'_> {
     pub(super) fn check_sinks(&self) -> Result<(), Refusal> {
