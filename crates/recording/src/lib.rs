@@ -1,0 +1,8 @@
+//! Recordings of tool calls: how they are made, kept, served back and turned into scenarios.
+//!
+//! A [`Recording`] is what the proxy has seen, what a cassette holds, or what a transcript tells; from it come the
+//! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
+
+mod recording;
+
+pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
