@@ -3,7 +3,7 @@
 use super::super::environment;
 use super::super::source::{Source, Symbol, is_in, reference};
 use super::programs;
-use super::scanner::{Binding, Part, Redirection, Word, scan};
+use super::scanner::{Binding, Redirection, SimpleCommand, Word, scan};
 use cuecard_source::value::{Piece, Text};
 
 /// The parameters of the rewritten step, ready to paste, or in general words if the command can't be rewritten. `env` is
@@ -139,198 +139,89 @@ fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
                 .program()
                 .is_some_and(|name| is_in("tee cp mv dd ln chmod install", name))
     });
-    let mut assigns = false;
-    let mut changes: Vec<((usize, usize), String)> = Vec::new();
-    for command in &script.commands {
-        // `NAME=value` before a program is no part of what it gets, and these run what follows them.
-        let is_before = |word: &&Word| {
-            word.beginning().contains('=')
-                || word
-                    .literal()
-                    .is_some_and(|word| is_in("do while until time command exec", word))
-        };
-        let before = command.words.iter().take_while(is_before);
-        let mut assigned = before
-            .clone()
-            .map(|word| word.beginning().split(['=', '+']).next());
-        if assigned.any(|name| name.is_some_and(environment::is_obeyed)) {
-            return None;
-        }
-        assigns |= before.clone().any(Word::has_data);
-        let words = &command.words[before.count()..];
-        let Some(first) = words.first() else {
-            continue;
-        };
-        let written = first.literal()?;
-        let name = programs::base_name(written);
-        assigns |= matches!(name, "export" | "local" | "readonly" | "for");
-        let is_runner = programs::is_runner(name) || is_in(RUN_WORDS, name);
-        let is_fed = command.is_piped || script.has_document || !command.redirections.is_empty();
-        let runs_input = is_runner && !reads_as_text(name, words);
-        if is_in("alias eval source . trap hash enable", written)
-            || (is_fed && (runs_input || programs::is_unreadable(written)))
-            || (makes_file && (is_runner || written.contains('/')))
-            || (assigns && runs_input)
-        {
-            return None;
-        }
-        for at in 1..words.len() {
-            let word = &words[at];
-            if word.literal().is_some() {
-                continue;
-            }
-            match role(words, at) {
-                Role::Argument => {}
-                Role::Code => return None,
-                Role::Shell => {
-                    let code = rewritten(&to_symbols(word)?, names)?;
-                    changes.push((word.span, single_quoted(&code)));
-                }
-            }
-        }
-    }
-    changes.sort_by_key(|change| change.0);
-    let mut output = script.output;
-    for ((start, end), text) in changes.into_iter().rev() {
-        output.replace_range(start..end, &text);
-    }
-    Some(output)
+    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, makes_file);
+    script.commands.iter().all(is_safe).then_some(script.output)
 }
 
-/// What a word is to its program.
-enum Role {
-    Argument,
-    /// A script for a shell that has our environment.
-    Shell,
-    /// A script of another language, or a program that is started elsewhere.
-    Code,
-}
-
-fn role(words: &[Word], at: usize) -> Role {
-    let texts = words[..at]
-        .iter()
-        .map(|word| word.literal().unwrap_or_default());
-    let literals: Vec<&str> = texts.clone().map(programs::base_name).collect();
-    let (program, option) = (literals[0], literals[at - 1]);
-    let start = words[at].beginning();
-    let operands = texts
-        .skip(1)
-        .filter(|word| !word.starts_with('-') && !word.is_empty());
-    let is_script = is_script_option(option);
-    let shell = literals[..at].iter().position(|word| is_shell(word));
-    let is_named = operands.clone().any(|word| !is_duration(word));
-    let starts_shell = matches!(program, "timeout" | "nice" | "nohup" | "xargs" | "find");
-    // `-e NAME=value`, `export NAME=value`
-    let assigns = start
-        .split_once('=')
-        .is_some_and(|(name, _)| is_name(name) && !environment::is_obeyed(name));
-    let has = |options: &str| {
-        let mut literals = words.iter().filter_map(Word::literal);
-        literals.any(|word| is_in(options, word))
+/// Whether these words may run data that is in them, in their input, or in a file that was made before: they name what
+/// runs it, wherever that stands. What follows the file of a script is only read by that.
+fn may_run_data(words: &[Word], makes_file: bool) -> bool {
+    // `NAME=value` before a program is no part of what it gets.
+    let mut words = words;
+    while let Some((first, rest)) = words.split_first()
+        && let Some((name, _)) = first.beginning().split_once('=')
+        && is_name(name.trim_end_matches('+'))
+    {
+        if environment::is_obeyed(name.trim_end_matches('+')) {
+            return true;
+        }
+        words = rest;
+    }
+    // The program is the first word that is none of these: what only runs it, and what that takes.
+    let is_before = |word: &&Word| {
+        let text = word.literal().unwrap_or_default();
+        is_in(STARTERS, programs::base_name(text)) || is_duration(text)
     };
-    match program {
-        _ if is_script && (shell == Some(0) || (shell.is_some() && starts_shell)) => Role::Shell,
-        // What follows the name of a script is an argument of that script.
-        _ if shell == Some(0)
-            && is_named
-            && !literals.iter().any(|word| is_script_option(word)) =>
-        {
-            Role::Argument
-        }
-        _ if shell.is_some() || is_code_option(option) => Role::Code,
-        _ if start.split('=').next().is_some_and(is_code_option) => Role::Code,
-        // Behind their script they get files.
-        "awk" | "gawk" | "mawk" | "jq" | "sed" => {
-            let mut options = literals[1..].iter().filter(|word| word.starts_with('-'));
-            match options.all(|option| option.bytes().all(|byte| b"-inrEsz".contains(&byte)))
-                && is_named
-            {
-                true => Role::Argument,
-                false => Role::Code,
-            }
-        }
-        _ if is_in(RUN_WORDS, program) => Role::Code,
-        "git" if has("-c -x --exec rebase bisect submodule filter-branch config") => Role::Code,
-        "docker" | "podman" if option == "-p" || (assigns && is_in("-e --env", option)) => {
-            Role::Argument
-        }
-        "env" if assigns => Role::Argument,
-        "export" | "local" | "readonly" if assigns && !has("-i") => Role::Argument,
-        // Some names of variables run code in bash, and in `[[` some numbers do.
-        "printf" | "test" | "[" if !has("-v") => Role::Argument,
-        "[[" if !has("-v -eq -ne -lt -le -gt -ge") => Role::Argument,
-        "find" if !words.iter().any(|word| is_code_option(word.beginning())) => Role::Argument,
-        "for" | "case" | "ln" => Role::Argument,
-        "printf" | "test" | "[" => Role::Code,
-        _ if programs::is_unreadable(program) => Role::Code,
-        "timeout" | "nice" | "nohup" if !is_script => {
-            let inner = literals[1..]
-                .iter()
-                .position(|word| !is_duration(word) && !word.starts_with('-'));
-            let has_options = literals[1..]
-                .iter()
-                .any(|word| word.starts_with('-') && !word.starts_with("--"));
-            match inner.map(|inner| programs::is_runner(literals[1 + inner])) {
-                Some(false) if !has_options => Role::Argument,
-                _ => Role::Code,
-            }
-        }
-        "docker" | "podman" if option == "--name" => Role::Argument,
-        _ if programs::is_runner(program) && !reads_as_text(program, &words[..at]) => Role::Code,
-        _ => Role::Argument,
-    }
-}
-
-/// Programs, without their versions, whose words and input are code.
-const RUN_WORDS: &str = "at batch tmux screen kubectl ed ex ssh su script watch parallel xargs flock make gmake sqlite psql mysql mariadb mongosh duckdb redis-cli bc dc";
-
-/// Whether a program runs a file of the author, so that its input is only read.
-fn reads_as_text(name: &str, words: &[Word]) -> bool {
-    let file = words[1..]
-        .iter()
-        .find(|word| !word.beginning().starts_with('-'));
+    let starters = words.iter().take_while(is_before).count();
+    let Some(program) = words.get(starters) else {
+        return false;
+    };
+    let Some(program) = program.literal() else {
+        return true;
+    };
+    let behind = &words[starters + 1..];
     let is_file = |word: &Word| {
-        word.literal()
-            .is_some_and(|word| word.contains('.') && !word.starts_with("/dev"))
+        word.literal().is_some_and(|text| {
+            text.contains('.') && !text.starts_with('-') && !text.starts_with("/dev")
+        })
     };
-    is_in("python node ruby perl php deno bun", name)
-        && words.len() > 1
-        && file.is_some_and(is_file)
-        && !words[1..]
-            .iter()
-            .any(|word| word.literal().is_some_and(is_script_option))
+    if is_in(INTERPRETERS, programs::base_name(program)) && behind.first().is_some_and(is_file) {
+        return makes_file;
+    }
+    // Some names of variables run code in bash, and so do some numbers.
+    let is_assigned = |word: &Word| match word.beginning().split_once('=') {
+        Some((name, _)) => is_name(name) && !environment::is_obeyed(name),
+        None => word
+            .literal()
+            .is_some_and(|text| is_name(text) || text == "-r"),
+    };
+    if is_in("export local readonly read", program) {
+        return !behind.iter().all(is_assigned);
+    }
+    let names_runner = |word: &Word| {
+        let text = word.literal().unwrap_or(word.beginning());
+        let base = programs::base_name(text);
+        (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base)
+    };
+    let runs_option = |word: &Word| {
+        let option = word.beginning().split('=').next().unwrap_or_default();
+        is_in(CODE_OPTIONS, option) || option.starts_with("-exec") || option.starts_with("-ok")
+    };
+    program == "."
+        || (makes_file && program.contains('/'))
+        || words[starters..].iter().any(names_runner)
+        || behind.iter().any(runs_option)
 }
 
-/// Whether a script follows: `-c`, `-ec`.
-fn is_script_option(word: &str) -> bool {
-    word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e', 'p'])
-}
+/// Words that start the program behind them, or the next part of a loop.
+const STARTERS: &str = "do while until then time command exec timeout nice nohup";
 
-/// Whether a program of another language follows.
-fn is_code_option(word: &str) -> bool {
-    word.starts_with("-exec")
-        || word.starts_with("-ok")
-        || matches!(
-            word,
-            "--eval"
-                | "--print"
-                | "--command"
-                | "--execute"
-                | "--jq"
-                | "--template"
-                | "--expression"
-        )
-}
+/// Programs that run the file behind them, and leave its arguments and input to it.
+const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun";
+
+/// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
+const RUN_WORDS: &str = "kubectl mariadb mongosh duckdb redis-cli eval source trap alias hash enable let unset declare \
+     typeset mapfile readarray getopts rebase bisect submodule filter-branch config";
+
+/// Options behind which a program, a script or the name of a variable may follow.
+const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --jq --template --expression -eq -ne -lt -le -gt -ge";
 
 fn is_duration(word: &str) -> bool {
     let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
-}
-
-fn is_shell(name: &str) -> bool {
-    is_in("sh bash dash zsh ksh", name)
+    digits.starts_with(|first: char| first.is_ascii_digit())
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 fn is_name(name: &str) -> bool {
@@ -339,20 +230,4 @@ fn is_name(name: &str) -> bool {
         .next()
         .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-}
-
-fn to_symbols(word: &Word) -> Option<Vec<Symbol>> {
-    let mut symbols = Vec::new();
-    for part in &word.parts {
-        match part {
-            Part::Text(text) => symbols.extend(text.chars().map(Symbol::Char)),
-            Part::Data(number) => symbols.push(Symbol::Data(*number)),
-            Part::Variable | Part::Substitution { .. } => return None,
-        }
-    }
-    Some(symbols)
-}
-
-fn single_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }

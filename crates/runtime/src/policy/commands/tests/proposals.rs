@@ -60,19 +60,12 @@ fn a_refused_command_is_rewritten() {
             "timeout 5 git log --grep D",
             "timeout 5 git log --grep \"${VALUE_B}\"",
         ),
-        (
-            "docker run -e A=D -p D:80 img",
-            "docker run -e A=\"${VALUE_B}\" -p \"${VALUE_B}\":80 img",
-        ),
-        ("env X=D ./tool", "env X=\"${VALUE_B}\" ./tool"),
         ("export X=D; ./tool", "export X=\"${VALUE_B}\"; ./tool"),
-        ("sh -c 'echo D'", "sh -c 'echo \"${VALUE_B}\"'"),
-        ("sh -c \"echo 'D'\"", "sh -c 'echo \"${VALUE_B}\"'"),
-        (
-            "timeout 5 bash -ec 'echo \"D\" it'",
-            "timeout 5 bash -ec 'echo \"${VALUE_B}\" it'",
-        ),
         ("find . -name D", "find . -name \"${VALUE_B}\""),
+        (
+            "echo D | while read -r x; do git tag \"$x\"; done",
+            "echo \"${VALUE_B}\" | while read -r x; do git tag \"$x\"; done",
+        ),
         (
             "echo D | python3 read.py",
             "echo \"${VALUE_B}\" | python3 read.py",
@@ -161,6 +154,16 @@ fn what_would_run_the_value_is_not_proposed() {
         "echo D | at now",
         "env LD_PRELOAD=D ls",
         "export PATH=D",
+        "export D",
+        "local -i x=D",
+        "echo D | while read x; do $x; done",
+        "echo D | xargs rm",
+        "sh -c 'echo D'",
+        "docker run -e A=D img",
+        "env X=D ./tool",
+        "timeout 5 D",
+        "tar -I D -xf a.tar",
+        "git -c D status",
     ] {
         let help = proposal(&text(&with_data(template), &[("a.b", "x")]), &[]);
         assert!(
@@ -229,9 +232,6 @@ fn proposals_get_the_value_as_it_is() {
         ("x=D; printf '<%s>' \"$x\"", "<", ">"),
         ("VALUE=D printf x; printf '<%s>' D", "x<", ">"),
         ("for x in D; do printf '<%s>' \"$x\"; done", "<", ">"),
-        ("sh -c 'printf \"<%s>\" D'", "<", ">"),
-        ("sh -c \"printf '<%s>' 'D'\"", "<", ">"),
-        ("sh -c 'printf \"<%s>\" \"D\"'", "<", ">"),
         ("cat <<E\n<D>\nE", "<", ">\n"),
         ("cat <<-'E'\n\t$x `y` \\ <D>\n\tE", "$x `y` \\ <", ">\n"),
         ("{ printf '<%s>' D; }; # D", "<", ">"),
