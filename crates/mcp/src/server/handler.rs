@@ -1,16 +1,15 @@
 //! What a server of ours implements, and how the protocol's library is given it.
 
-use std::borrow::Cow;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientNotification, ClientRequest,
-    CustomNotification, CustomResult, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, ServerNotification, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ServerNotification,
 };
-use rmcp::service::{NotificationContext, RequestContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
 /// A server: what it says of itself, its tools, and what they answer.
@@ -59,7 +58,7 @@ impl RpcError {
     /// An error that says that the parameters are wrong, also the name of the tool.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self {
-            code: rmcp::model::ErrorCode::INVALID_PARAMS.0.into(),
+            code: ErrorCode::INVALID_PARAMS.0.into(),
             message: message.into(),
             data: Value::Null,
         }
@@ -102,103 +101,31 @@ pub fn text_result(text: &str, is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
 }
 
-/// Where the answer to a request is left as JSON: the library's own types would lose what they don't know.
-type Answer = Arc<Mutex<Option<Value>>>;
-
-/// Answers requests as the library's server does, but those for tools with the handler's JSON.
-pub(crate) struct Adapter<H>(Inner<H>);
-
-struct Inner<H> {
+/// A handler as the protocol's library wants it. What the protocol does not define in a result or a tool is left out.
+pub(crate) struct Adapter<H> {
     handler: Arc<H>,
 }
 
-impl<H: Handler> Adapter<H> {
+impl<H> Adapter<H> {
     pub(crate) fn new(handler: H) -> Self {
         let handler = Arc::new(handler);
-        Self(Inner { handler })
+        Self { handler }
     }
 
     /// How many clones there are, this one included.
     pub(crate) fn clones(&self) -> usize {
-        Arc::strong_count(&self.0.handler)
+        Arc::strong_count(&self.handler)
     }
 }
 
 impl<H> Clone for Adapter<H> {
     fn clone(&self) -> Self {
-        let handler = Arc::clone(&self.0.handler);
-        Self(Inner { handler })
+        let handler = Arc::clone(&self.handler);
+        Self { handler }
     }
 }
 
-impl<H: Handler> Service<RoleServer> for Adapter<H> {
-    async fn handle_request(
-        &self,
-        request: ClientRequest,
-        mut context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let answer = Answer::default();
-        context.extensions.insert(Arc::clone(&answer));
-        let version = context.protocol_version();
-        let is_modern = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        let result = Service::handle_request(&self.0, request, context).await?;
-        let given = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match given {
-            Some(given) => in_era(given, &result, is_modern),
-            None => Ok(result),
-        }
-    }
-
-    async fn handle_notification(
-        &self,
-        notification: ClientNotification,
-        context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
-    }
-
-    fn get_info(&self) -> ServerConfig {
-        ServerHandler::get_info(&self.0)
-    }
-
-    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        ServerHandler::supported_protocol_versions(&self.0)
-    }
-}
-
-/// The handler's answer with what the era of the client asks for around it; `placeholder` is what the library made.
-fn in_era(
-    mut given: Value,
-    placeholder: &ServerResult,
-    is_modern: bool,
-) -> Result<ServerResult, ErrorData> {
-    const OF_THE_ERA: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
-    if let Value::Object(given) = &mut given {
-        if is_modern {
-            let placeholder = json!(placeholder);
-            for key in OF_THE_ERA {
-                if let Some(value) = placeholder.get(key) {
-                    given.entry(key).or_insert_with(|| value.clone());
-                }
-            }
-            given
-                .entry("resultType")
-                .or_insert_with(|| "complete".into());
-        } else {
-            let kind = given.get("resultType").and_then(Value::as_str);
-            if let Some(kind) = kind.filter(|kind| *kind != "complete") {
-                let message = format!(
-                    "the answer is a result of type `{kind}`, which clients know from protocol version 2026-07-28 on"
-                );
-                return Err(ErrorData::invalid_request(message, None));
-            }
-            given.retain(|key, _| !OF_THE_ERA.contains(&key.as_str()));
-        }
-    }
-    Ok(ServerResult::CustomResult(CustomResult(given)))
-}
-
-impl<H: Handler> ServerHandler for Inner<H> {
+impl<H: Handler> ServerHandler for Adapter<H> {
     fn get_info(&self) -> ServerConfig {
         let Introduction {
             name,
@@ -217,10 +144,18 @@ impl<H: Handler> ServerHandler for Inner<H> {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
+        _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        leave(&context, json!({ "tools": self.handler.tools() }));
-        Ok(ListToolsResult::default())
+        let tools = self.handler.tools().into_iter().map(|mut tool| {
+            if let Some(tool) = tool.as_object_mut() {
+                let anything = || json!({ "type": "object" });
+                tool.entry("inputSchema").or_insert_with(anything);
+            }
+            let shown = tool["name"].to_string();
+            serde_json::from_value(tool)
+                .map_err(|error| unfit(&format!("the description of the tool {shown}"), &error))
+        });
+        Ok(ListToolsResult::with_all_items(tools.collect::<Result<_, _>>()?))
     }
 
     async fn call_tool(
@@ -231,23 +166,25 @@ impl<H: Handler> ServerHandler for Inner<H> {
         let arguments = request.arguments.unwrap_or_default();
         let client = Client { context };
         let result = self.handler.call(&request.name, arguments, &client).await;
-        match result {
-            Ok(result) => leave(&client.context, result),
-            Err(error) => {
-                let code = i32::try_from(error.code).map_or(
-                    rmcp::model::ErrorCode::INTERNAL_ERROR,
-                    rmcp::model::ErrorCode,
-                );
-                let data = Some(error.data).filter(|data| !data.is_null());
-                return Err(ErrorData::new(code, error.message, data));
-            }
+        let mut result = result.map_err(|error| {
+            let code = i32::try_from(error.code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+            let data = Some(error.data).filter(|data| !data.is_null());
+            ErrorData::new(code, error.message, data)
+        })?;
+        if result["resultType"] == "input_required" {
+            let questions = serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
+            return Ok(CallToolResponse::InputRequired(questions));
         }
-        Ok(CallToolResult::default().into())
+        if let Some(result) = result.as_object_mut() {
+            result.entry("content").or_insert_with(|| json!([]));
+        }
+        let result: CallToolResult =
+            serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
+        Ok(result.into())
     }
 }
 
-fn leave(context: &RequestContext<RoleServer>, result: Value) {
-    if let Some(answer) = context.extensions.get::<Answer>() {
-        *answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-    }
+/// Something that the protocol does not know.
+fn unfit(what: &str, error: &serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("{what} is not one of the protocol: {error}"), None)
 }

@@ -4,6 +4,7 @@
 //! both eras of the protocol (`initialize` and `server/discover`), stdio ([`serve_stdio`]), Streamable HTTP
 //! ([`serve_http`]) and a pipe inside this process ([`connect`]).
 
+mod faults;
 mod handler;
 
 use std::fmt;
@@ -19,12 +20,13 @@ use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, Service, ServiceExt as _};
+use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use tokio::io::DuplexStream;
 use tokio_util::sync::CancellationToken;
 
 use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
 
+pub use faults::PlannedFaults;
 pub use handler::{Client, Handler, Introduction, RpcError, text_result};
 
 /// The path under which [`serve_http`] serves.
@@ -47,6 +49,29 @@ pub async fn serve_stdio(
 ) -> Result<(), ServerError> {
     tokio::select! {
         ended = serve(handler::Adapter::new(handler), rmcp::transport::stdio_pipes()) => ended,
+        () = shutdown => Ok(()),
+    }
+}
+
+/// As [`serve_stdio`], and carries out the `faults` of answers. One that ends the stream, or the server, ends this.
+///
+/// # Errors
+/// As [`serve_stdio`].
+pub async fn serve_stdio_with_faults(
+    handler: impl Handler,
+    faults: PlannedFaults,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    let (reading, writing) = rmcp::transport::stdio_pipes();
+    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+    let serving = serve(handler::Adapter::new(handler), (reading, ours));
+    let mut copying = pin!(faults::copy(theirs, writing, &faults));
+    tokio::select! {
+        _ = &mut copying => Ok(()),
+        ended = serving => {
+            copying.await;
+            ended
+        }
         () = shutdown => Ok(()),
     }
 }
@@ -111,7 +136,7 @@ impl std::error::Error for ServerError {
 }
 
 /// Serves `service` as [`serve_http`] does; `clones` says how many clones of it there are.
-pub(crate) async fn serve_service_http<S: Service<RoleServer> + Clone>(
+pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
     service: S,
     clones: fn(&S) -> usize,
     bind: SocketAddr,
@@ -145,7 +170,7 @@ pub(crate) async fn serve_service_http<S: Service<RoleServer> + Clone>(
 }
 
 /// Serves `service` as [`connect`] does.
-pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream {
+pub(crate) fn connect_service(service: impl ServerHandler) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     tokio::spawn(async move {
         // The client sees a server that fails as a closed pipe, which is all there is to tell it.
@@ -156,7 +181,7 @@ pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream
 
 /// The service behind [`HTTP_PATH`]. The guard checks hosts and sizes for every server of ours, so the library's own
 /// checks are set to agree with it.
-fn http_service<S: Service<RoleServer> + Clone>(
+fn http_service<S: ServerHandler + Clone>(
     service: S,
     clones: fn(&S) -> usize,
     stop: CancellationToken,
@@ -178,7 +203,7 @@ fn http_service<S: Service<RoleServer> + Clone>(
 
 /// Serves `service` over `transport` until its client leaves.
 pub(crate) async fn serve<T, E, A>(
-    service: impl Service<RoleServer>,
+    service: impl ServerHandler,
     transport: T,
 ) -> Result<(), ServerError>
 where
