@@ -17,7 +17,7 @@ use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::browser_stage;
+use super::{browser_stage, cassette, verify_cassette};
 use super::play::browser_steps::{Kept, PlayRequest, Prepared, prepare};
 use super::stop::Stop;
 use crate::args::VerifyArgs;
@@ -32,7 +32,11 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let prepared = inputs::read_source(&args.file)
+    let source = inputs::read_source(&args.file);
+    if source.as_ref().is_ok_and(|source| cassette::is_meant(&args.file, source)) {
+        return verify_cassette::run(args, environment, output);
+    }
+    let prepared = source
         .map_err(Stop::invalid)
         .and_then(|source| {
             let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;

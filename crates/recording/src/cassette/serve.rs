@@ -1,6 +1,7 @@
 //! A mock MCP server that answers from a cassette.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_mcp::server::{
@@ -21,13 +22,15 @@ const MAX_LISTED: usize = 10;
 /// The code of an error of JSON-RPC for what the server does not do.
 const NO_ANSWER: i64 = -32603;
 
+/// Is told each call that the cassette doesn't hold.
+type OnMiss = Box<dyn Fn(&Diagnostic) + Send + Sync>;
+
 /// Serves one server of a cassette. Clones serve the same one.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct CassetteServer {
     served: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     cassette: Cassette,
     introduction: Introduction,
@@ -36,7 +39,7 @@ struct Inner {
     any_order: bool,
     faults: PlannedFaults,
     state: Mutex<State>,
-    on_miss: fn(&Diagnostic),
+    on_miss: OnMiss,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +73,7 @@ impl CassetteServer {
         cassette: Cassette,
         name: Option<&str>,
         any_order: bool,
-        on_miss: fn(&Diagnostic),
+        on_miss: OnMiss,
     ) -> Result<Self, Diagnostic> {
         let server = cassette.server(name)?;
         let records: Vec<_> = cassette.records_of(&server.name).cloned().collect();
@@ -139,6 +142,12 @@ impl CassetteServer {
                 .map(|(record, _)| (self.served.line(record), record.call.tool.clone()))
                 .collect(),
         }
+    }
+}
+
+impl fmt::Debug for CassetteServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CassetteServer").field("introduction", &self.served.introduction).finish_non_exhaustive()
     }
 }
 

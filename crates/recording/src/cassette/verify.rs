@@ -37,6 +37,8 @@ pub struct Verification {
     pub changes: Vec<Change>,
     /// Each record of the server: its line, its tool, and what came of it.
     pub calls: Vec<(usize, String, CallVerdict)>,
+    /// Whether the cassette has a list of tools.
+    has_tools: bool,
     /// What the server lists now.
     tools: Vec<Tool>,
     /// What it answered now, by the places of records.
@@ -98,6 +100,7 @@ pub async fn verify(
     let mut verification = Verification {
         changes,
         calls: Vec::new(),
+        has_tools: !server.tools.is_empty(),
         tools,
         outcomes: HashMap::new(),
         server: server.name.clone(),
@@ -111,6 +114,11 @@ pub async fn verify(
 }
 
 impl Verification {
+    /// Whether there was nothing to compare: no record, and no list of tools.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && !self.has_tools
+    }
+
     /// How many records came out as `verdict` says.
     pub fn count(&self, verdict: &str) -> usize {
         self.calls.iter().filter(|(_, _, found)| found.as_str() == verdict).count()
