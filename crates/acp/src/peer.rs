@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameHit, FrameShape, NOBODYS_ID};
-use cuecard_runtime::fault_writer::{carry_out, flood_errors, flush, garbage};
 pub(super) use cuecard_runtime::fault_writer::WriterEnd;
+use cuecard_runtime::fault_writer::{carry_out, flood_errors, flush, garbage};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;

@@ -32,8 +32,8 @@ pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi, SpeedArgs,
-    WhichTimelineArgs,
+    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
+    SpeedArgs, WhichTimelineArgs,
 };
 
 /// Agents that stick to the script.

@@ -200,7 +200,8 @@ impl Session {
         arguments: Map<String, Value>,
         timeout: Duration,
     ) -> Result<ToolReply, CallError> {
-        self.call_as(tool, arguments, timeout, ToolReply::from_wire).await
+        self.call_as(tool, arguments, timeout, ToolReply::from_wire)
+            .await
     }
 
     /// As [`Session::call`], and gives the result as it came too.

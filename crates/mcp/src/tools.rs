@@ -37,7 +37,9 @@ impl Session {
         let malformed = || CallErrorKind::Protocol {
             text: "a tool has no name".to_owned(),
         };
-        let tools = entries.iter().map(|entry| read_tool(entry).ok_or_else(malformed));
+        let tools = entries
+            .iter()
+            .map(|entry| read_tool(entry).ok_or_else(malformed));
         tools.collect()
     }
 

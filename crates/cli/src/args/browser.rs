@@ -73,7 +73,12 @@ pub(crate) struct VerifyArgs {
     #[arg(long = "server", value_name = "NAME", help_heading = "Cassettes")]
     pub server_name: Option<String>,
     /// URL of the server (Streamable HTTP), instead of its entry in a config
-    #[arg(long, value_name = "URL", conflicts_with = "command", help_heading = "Cassettes")]
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "command",
+        help_heading = "Cassettes"
+    )]
     pub url: Option<String>,
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Cassettes")]

@@ -70,13 +70,20 @@ fn prepare(
     output.diagnostics(&found, args.json, &Redactor::default());
     let ignore = args.ignore.iter().map(|path| {
         JsonPath::parse(path).map_err(|error| {
-            let message = format!("`--ignore {path}` is not a valid JSONPath: {}", error.message());
+            let message = format!(
+                "`--ignore {path}` is not a valid JSONPath: {}",
+                error.message()
+            );
             Diagnostic::error(codes::ARGUMENT, message)
                 .with_help("`$` is the value that scenarios see: '$.created_at', '$.items[*].id'")
         })
     });
-    let ignore = ignore.collect::<Result<Vec<_>, _>>().map_err(Stop::invalid)?;
-    let server = cassette.server(args.server_name.as_deref()).map_err(Stop::invalid)?;
+    let ignore = ignore
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Stop::invalid)?;
+    let server = cassette
+        .server(args.server_name.as_deref())
+        .map_err(Stop::invalid)?;
     let by_name = args.command.is_empty().then_some(server.name.as_str());
     let name = args.url.as_deref().or(by_name);
     let servers = ServerArgs {
@@ -114,6 +121,15 @@ fn finish(
     };
     let redactor = &named.redactor;
     stderr(&redactor.text(&lines(verification, output)));
+    if has_drifted && !args.update {
+        let message = format!(
+            "the server is not as recorded in `{}`",
+            cassette.source.name()
+        );
+        let help = "if it is right, `--update` writes the cassette; `--ignore '$.PATH'` leaves out what differs each time";
+        let found = Diagnostic::warning(codes::CASSETTE_DRIFT, message).with_help(help);
+        output.diagnostic(&found, args.json, redactor);
+    }
     let mut is_updated = false;
     if args.update && has_drifted {
         match update(cassette, verification, redactor) {
@@ -124,7 +140,11 @@ fn finish(
             }
         }
     }
-    let mut facts = vec![format!("{} of {} calls are the same", count("same"), verification.calls.len())];
+    let mut facts = vec![format!(
+        "{} of {} calls are the same",
+        count("same"),
+        verification.calls.len()
+    )];
     let mut add = |number: usize, words: &str| {
         if number > 0 {
             facts.push(format!("{number} {words}"));
@@ -176,9 +196,14 @@ fn lines(verification: &Verification, output: &Output) -> String {
     for (line, tool, verdict) in &verification.calls {
         let (mark, more) = match verdict {
             CallVerdict::Same => (style.symbol("✓", "ok"), String::new()),
-            CallVerdict::Drifted(_) => (style.symbol("≠", "!="), "  answers otherwise than recorded".to_owned()),
+            CallVerdict::Drifted(_) => (
+                style.symbol("≠", "!="),
+                "  answers otherwise than recorded".to_owned(),
+            ),
             CallVerdict::Failed(why) => (style.symbol("✗", "x"), format!("  {why}")),
-            CallVerdict::NotVerified(why) => (style.symbol("–", "-"), format!("  not verified: {why}")),
+            CallVerdict::NotVerified(why) => {
+                (style.symbol("–", "-"), format!("  not verified: {why}"))
+            }
         };
         let shown = format!("{mark} line {line}  {tool}{more}");
         text.push_str(&format!("  {}\n", printable(&shown)));
@@ -201,7 +226,9 @@ fn document(verification: &Verification, status: &str, is_updated: bool) -> Json
         match verdict {
             CallVerdict::Same => {}
             CallVerdict::Drifted(drifts) => {
-                let drifts = drifts.iter().map(|drift| json!({ "path": drift.place, "message": drift.reason }));
+                let drifts = drifts
+                    .iter()
+                    .map(|drift| json!({ "path": drift.place, "message": drift.reason }));
                 call["differences"] = drifts.collect();
             }
             CallVerdict::Failed(why) => call["message"] = why.as_str().into(),

@@ -23,7 +23,10 @@ impl PlannedFaults {
     fn take(&self, answer: &Value) -> Option<FaultKind> {
         let is_answer = answer.get("result").is_some() || answer.get("error").is_some();
         let id = answer.get("id").filter(|_| is_answer)?.to_string();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id)
     }
 }
 

@@ -155,7 +155,9 @@ impl<H: Handler> ServerHandler for Adapter<H> {
             serde_json::from_value(tool)
                 .map_err(|error| unfit(&format!("the description of the tool {shown}"), &error))
         });
-        Ok(ListToolsResult::with_all_items(tools.collect::<Result<_, _>>()?))
+        Ok(ListToolsResult::with_all_items(
+            tools.collect::<Result<_, _>>()?,
+        ))
     }
 
     async fn call_tool(
@@ -172,7 +174,8 @@ impl<H: Handler> ServerHandler for Adapter<H> {
             ErrorData::new(code, error.message, data)
         })?;
         if result["resultType"] == "input_required" {
-            let questions = serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
+            let questions =
+                serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
             return Ok(CallToolResponse::InputRequired(questions));
         }
         if let Some(result) = result.as_object_mut() {

@@ -62,7 +62,10 @@ pub(super) fn compare_tools(old: &[Tool], new: &[Tool]) -> Vec<Change> {
             });
         };
         let Some(now) = find(new, &tool.name) else {
-            change(Direction::Removed, "the server no longer lists it".to_owned());
+            change(
+                Direction::Removed,
+                "the server no longer lists it".to_owned(),
+            );
             continue;
         };
         let (before, now) = (&tool.description, &now.description);
@@ -114,22 +117,43 @@ fn compare_schemas(
         let empty = serde_json::Map::new();
         let properties = |schema: &Json| schema["properties"].as_object().cloned();
         let (was, is) = (properties(old), properties(new));
-        let (was, is) = (was.as_ref().unwrap_or(&empty), is.as_ref().unwrap_or(&empty));
+        let (was, is) = (
+            was.as_ref().unwrap_or(&empty),
+            is.as_ref().unwrap_or(&empty),
+        );
         let (required_before, required) = (words(&old["required"]), words(&new["required"]));
         for (name, schema) in was {
             match is.get(name) {
-                None => changes.push((Direction::Narrower, format!("no parameter `{}` any more", named(name)))),
+                None => changes.push((
+                    Direction::Narrower,
+                    format!("no parameter `{}` any more", named(name)),
+                )),
                 Some(now) => compare_schemas(schema, now, &named(name), depth + 1, changes),
             }
         }
-        for name in is.keys().filter(|name| !was.contains_key(*name) && !required.contains(*name)) {
-            changes.push((Direction::Wider, format!("a new parameter `{}`", named(name))));
+        for name in is
+            .keys()
+            .filter(|name| !was.contains_key(*name) && !required.contains(*name))
+        {
+            changes.push((
+                Direction::Wider,
+                format!("a new parameter `{}`", named(name)),
+            ));
         }
         for name in required.difference(&required_before) {
-            changes.push((Direction::Narrower, format!("`{}` is now required", named(name))));
+            changes.push((
+                Direction::Narrower,
+                format!("`{}` is now required", named(name)),
+            ));
         }
-        for name in required_before.difference(&required).filter(|name| is.contains_key(*name)) {
-            changes.push((Direction::Wider, format!("`{}` is no longer required", named(name))));
+        for name in required_before
+            .difference(&required)
+            .filter(|name| is.contains_key(*name))
+        {
+            changes.push((
+                Direction::Wider,
+                format!("`{}` is no longer required", named(name)),
+            ));
         }
         for (key, what) in [("type", "type"), ("enum", "value")] {
             let (was, is) = (words(&old[key]), words(&new[key]));
@@ -138,7 +162,11 @@ fn compare_schemas(
             }
             let listed = |words: &BTreeSet<String>| match words.is_empty() {
                 true => "anything".to_owned(),
-                false => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+                false => words
+                    .iter()
+                    .map(|word| format!("`{word}`"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             };
             // Without a list everything goes.
             let takes_all_of = |wide: &BTreeSet<String>, narrow: &BTreeSet<String>| {
@@ -148,11 +176,21 @@ fn compare_schemas(
                 true => Direction::Wider,
                 false => Direction::Narrower,
             };
-            let what = format!("{subject}: the {what} was {}, and is {}", listed(&was), listed(&is));
+            let what = format!(
+                "{subject}: the {what} was {}, and is {}",
+                listed(&was),
+                listed(&is)
+            );
             changes.push((direction, what));
         }
         if old["items"].is_object() && new["items"].is_object() {
-            compare_schemas(&old["items"], &new["items"], &named("[]"), depth + 1, changes);
+            compare_schemas(
+                &old["items"],
+                &new["items"],
+                &named("[]"),
+                depth + 1,
+                changes,
+            );
         }
     }
     if changes.len() == before {
@@ -162,7 +200,10 @@ fn compare_schemas(
 
 /// The words of a list, or the only one. Other values stand as JSON.
 fn words(json: &Json) -> BTreeSet<String> {
-    let word = |json: &Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    let word = |json: &Json| {
+        json.as_str()
+            .map_or_else(|| json.to_string(), str::to_owned)
+    };
     match json {
         Json::Null => BTreeSet::new(),
         Json::Array(items) => items.iter().map(word).collect(),
@@ -182,15 +223,38 @@ mod tests {
         let object = |properties: Json, required: Json| json!({"type": "object", "properties": properties, "required": required});
         let a = json!({"type": "string"});
         for (old, new, expected) in [
-            (object(json!({"a": a}), json!([])), object(json!({"a": a}), json!(["a"])), (D::Narrower, "`a` is now required")),
-            (object(json!({"a": a}), json!(["a"])), object(json!({"a": a}), json!([])), (D::Wider, "`a` is no longer required")),
-            (object(json!({"a": a}), json!([])), object(json!({}), json!([])), (D::Narrower, "no parameter `a` any more")),
-            (object(json!({}), json!([])), object(json!({"a": a}), json!([])), (D::Wider, "a new parameter `a`")),
-            (object(json!({}), json!([])), object(json!({"a": a}), json!(["a"])), (D::Narrower, "`a` is now required")),
+            (
+                object(json!({"a": a}), json!([])),
+                object(json!({"a": a}), json!(["a"])),
+                (D::Narrower, "`a` is now required"),
+            ),
+            (
+                object(json!({"a": a}), json!(["a"])),
+                object(json!({"a": a}), json!([])),
+                (D::Wider, "`a` is no longer required"),
+            ),
+            (
+                object(json!({"a": a}), json!([])),
+                object(json!({}), json!([])),
+                (D::Narrower, "no parameter `a` any more"),
+            ),
+            (
+                object(json!({}), json!([])),
+                object(json!({"a": a}), json!([])),
+                (D::Wider, "a new parameter `a`"),
+            ),
+            (
+                object(json!({}), json!([])),
+                object(json!({"a": a}), json!(["a"])),
+                (D::Narrower, "`a` is now required"),
+            ),
             (
                 object(json!({"a": {"type": ["string", "null"]}}), json!([])),
                 object(json!({"a": a}), json!([])),
-                (D::Narrower, "`a`: the type was `null`, `string`, and is `string`"),
+                (
+                    D::Narrower,
+                    "`a`: the type was `null`, `string`, and is `string`",
+                ),
             ),
             (
                 object(json!({"a": {"enum": ["x"]}}), json!([])),
@@ -205,7 +269,10 @@ mod tests {
             (
                 object(json!({"a": {"items": a}}), json!([])),
                 object(json!({"a": {"items": {"type": "number"}}}), json!([])),
-                (D::Narrower, "`a.[]`: the type was `string`, and is `number`"),
+                (
+                    D::Narrower,
+                    "`a.[]`: the type was `string`, and is `number`",
+                ),
             ),
             (
                 object(json!({"a": {"minimum": 1}}), json!([])),
@@ -214,7 +281,11 @@ mod tests {
             ),
         ] {
             let changes = compare_inputs(&old, &new);
-            assert_eq!(changes, [(expected.0, expected.1.to_owned())], "{old} {new}");
+            assert_eq!(
+                changes,
+                [(expected.0, expected.1.to_owned())],
+                "{old} {new}"
+            );
             assert_eq!(compare_inputs(&new, &new), []);
         }
     }

@@ -7,7 +7,12 @@ mod serve;
 mod verify;
 
 pub use compare::{Change, Direction};
-pub use format::{CallLine, ErrorLine, FaultLine, Notification, ServerLine, ToolEntry, VERSION, schema};
+pub use format::{
+    CallLine, ErrorLine, FaultLine, Notification, ServerLine, ToolEntry, VERSION, schema,
+};
 pub use read::{Cassette, Record};
 pub use serve::{CassetteServer, Served};
 pub use verify::{CallVerdict, Verification, VerifyOptions, verify};
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,11 @@ impl Cassette {
         Recording {
             prompts: Vec::new(),
             servers: self.servers.clone(),
-            calls: self.records.iter().map(|record| record.call.clone()).collect(),
+            calls: self
+                .records
+                .iter()
+                .map(|record| record.call.clone())
+                .collect(),
         }
     }
 
@@ -104,7 +108,10 @@ impl Cassette {
     /// X-ARG-01 if there is no such server, or if there are several.
     pub fn server(&self, name: Option<&str>) -> Result<&Server, Diagnostic> {
         let names = || {
-            let names = self.servers.iter().map(|server| format!("`{}`", server.name));
+            let names = self
+                .servers
+                .iter()
+                .map(|server| format!("`{}`", server.name));
             names.collect::<Vec<_>>().join(", ")
         };
         let found = match (name, self.servers.as_slice()) {
@@ -134,7 +141,10 @@ impl Recording {
     /// Returns the recording as the lines of a cassette, each with its line end. Calls of built-in tools have no place in
     /// it.
     pub fn to_cassette(&self) -> Vec<String> {
-        let servers = self.servers.iter().map(|server| line(&ServerLine::from(server)));
+        let servers = self
+            .servers
+            .iter()
+            .map(|server| line(&ServerLine::from(server)));
         let calls = self.calls.iter().filter(|call| call.server.is_some());
         let calls = calls.map(|call| line(&CallLine::from(call)));
         servers.chain(calls).collect()
@@ -218,13 +228,18 @@ impl Reader<'_> {
                 continue;
             }
             if nth >= MAX_LINES {
-                return self.wrong(self.first(span), &format!("more than {MAX_LINES} lines"), "");
+                return self.wrong(
+                    self.first(span),
+                    &format!("more than {MAX_LINES} lines"),
+                    "",
+                );
             }
             let parsed = parse(piece, &Limits::default());
             match (parsed.root, parsed.errors.as_slice()) {
                 (Some(root), []) => self.line(&root, span),
                 _ if end == text.len() && !piece.ends_with('\n') && !self.servers.is_empty() => {
-                    let message = "the last line is cut off and was left out: the recording was interrupted";
+                    let message =
+                        "the last line is cut off and was left out: the recording was interrupted";
                     let found = Diagnostic::warning(codes::CASSETTE_INVALID, message);
                     self.findings.push(found.at(self.source, self.first(span)));
                 }
@@ -255,7 +270,11 @@ impl Reader<'_> {
         }
         if self.servers.is_empty() {
             let help = format!("a cassette begins with the line `{{\"cassette\": {VERSION}}}`");
-            return self.wrong(self.first(span), "the first line of a cassette has no `cassette`", &help);
+            return self.wrong(
+                self.first(span),
+                "the first line of a cassette has no `cassette`",
+                &help,
+            );
         }
         if let Some(line) = self.decode::<CallLine>(root, span, "a record") {
             self.call(line, span);
@@ -279,7 +298,11 @@ impl Reader<'_> {
     fn server(&mut self, line: ServerLine, span: Span) {
         if line.cassette != VERSION {
             let message = format!("unsupported version {} of cassettes", line.cassette);
-            return self.wrong(self.first(span), &message, &format!("this program reads version {VERSION}"));
+            return self.wrong(
+                self.first(span),
+                &message,
+                &format!("this program reads version {VERSION}"),
+            );
         }
         let introduction = line.introduction.map_or(Json::Null, Json::Object);
         let own_name = server_info(&introduction)["name"].as_str();
@@ -310,7 +333,10 @@ impl Reader<'_> {
             (Some(name), servers) => {
                 let known = servers.iter().any(|server| server.name == name.value);
                 if !known {
-                    let message = format!("no line before this one is about the server `{}`", name.value);
+                    let message = format!(
+                        "no line before this one is about the server `{}`",
+                        name.value
+                    );
                     return self.wrong(name.span, &message, "name the server as its line does");
                 }
                 name.value.clone()
@@ -346,7 +372,11 @@ impl Reader<'_> {
             }),
             (None, None) => Outcome::Missing,
         };
-        let notifications = line.notifications.0.iter().map(|notification| json!(notification));
+        let notifications = line
+            .notifications
+            .0
+            .iter()
+            .map(|notification| json!(notification));
         self.records.push(Record {
             call: Call {
                 server: Some(server),

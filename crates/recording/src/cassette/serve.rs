@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cuecard_mcp::server::{
-    Client, Handler, Introduction, PlannedFaults, RpcError, text_result,
-};
+use cuecard_mcp::server::{Client, Handler, Introduction, PlannedFaults, RpcError, text_result};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::{Predicate, is_same_json};
 use cuecard_source::value::{Json, cut};
@@ -16,7 +14,7 @@ use super::read::{Cassette, Record, server_info};
 use crate::Outcome;
 
 /// More calls that the cassette doesn't hold are counted, not reported one by one.
-const MAX_FINDINGS: usize = 1_000;
+const MAX_FINDINGS: u64 = 1_000;
 /// How many unused records a note lists.
 const MAX_LISTED: usize = 10;
 /// The code of an error of JSON-RPC for what the server does not do.
@@ -45,6 +43,8 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     is_used: Vec<bool>,
+    /// The first record that is not used.
+    next: usize,
     n_calls: u64,
     n_misses: u64,
 }
@@ -85,12 +85,21 @@ impl CassetteServer {
             version: text(&info["version"]).unwrap_or_else(|| "0".to_owned()),
             instructions: text(&server.introduction["instructions"]),
         };
-        let mut tools: Vec<_> = server.tools.iter().map(|tool| tool.description.clone()).collect();
+        let mut tools: Vec<_> = server
+            .tools
+            .iter()
+            .map(|tool| tool.description.clone())
+            .collect();
         let listed: BTreeSet<_> = server.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let called: BTreeSet<_> = records.iter().map(|record| record.call.tool.as_str()).collect();
-        tools.extend(called.difference(&listed).map(|name| {
-            json!({ "name": name, "inputSchema": { "type": "object" } })
-        }));
+        let called: BTreeSet<_> = records
+            .iter()
+            .map(|record| record.call.tool.as_str())
+            .collect();
+        tools.extend(
+            called
+                .difference(&listed)
+                .map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })),
+        );
         let state = State {
             is_used: vec![false; records.len()],
             ..State::default()
@@ -121,7 +130,10 @@ impl CassetteServer {
 
     /// Whether something goes wrong on purpose.
     pub fn has_faults(&self) -> bool {
-        self.served.records.iter().any(|record| record.fault.is_some())
+        self.served
+            .records
+            .iter()
+            .any(|record| record.fault.is_some())
     }
 
     /// Where the faults of answers are noted for those who carry them out.
@@ -147,7 +159,9 @@ impl CassetteServer {
 
 impl fmt::Debug for CassetteServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CassetteServer").field("introduction", &self.served.introduction).finish_non_exhaustive()
+        f.debug_struct("CassetteServer")
+            .field("introduction", &self.served.introduction)
+            .finish_non_exhaustive()
     }
 }
 
@@ -170,7 +184,8 @@ impl Served {
             .map(|(line, tool)| format!("line {line}: `{}`", cut(tool, 100)))
             .collect();
         if n_unused > MAX_LISTED {
-            note.notes.push(format!("and {} more", n_unused - MAX_LISTED));
+            note.notes
+                .push(format!("and {} more", n_unused - MAX_LISTED));
         }
         Some(note)
     }
@@ -192,31 +207,35 @@ impl Inner {
         let fits = |idx: &usize| {
             let call = &self.records[*idx].call;
             let same = |(name, value): (&String, &Json)| {
-                call.arguments.get(name).is_some_and(|recorded| is_same_json(recorded, value))
+                call.arguments
+                    .get(name)
+                    .is_some_and(|recorded| is_same_json(recorded, value))
             };
             call.tool == tool
                 && call.arguments.len() == arguments.len()
                 && arguments.iter().all(same)
         };
-        let unused = |idx: &usize| !state.is_used[*idx];
-        let all = 0..self.records.len();
+        let n_records = self.records.len();
+        let is_used = |idx: &usize| state.is_used.get(*idx) == Some(&true);
+        let next = Some(state.next).filter(|next| *next < n_records);
+        let first = (state.next..n_records)
+            .filter(|idx| !is_used(idx))
+            .find(fits);
         let found = match self.any_order {
-            true => {
-                let first = all.clone().filter(unused).find(fits);
-                first.or_else(|| all.clone().rev().find(fits))
-            }
-            false => all.clone().find(unused).filter(fits),
+            true => first.or_else(|| (0..n_records).rev().find(fits)),
+            false => first.filter(|first| Some(*first) == next),
         };
         if let Some(idx) = found {
             state.is_used[idx] = true;
+            while state.is_used.get(state.next) == Some(&true) {
+                state.next += 1;
+            }
             return Ok(idx);
         }
         state.n_misses += 1;
-        let is_shown = state.n_misses <= MAX_FINDINGS as u64;
-        let next = all.clone().find(unused);
-        let later = all.clone().filter(unused).find(fits);
+        let is_shown = state.n_misses <= MAX_FINDINGS;
         drop(state);
-        let miss = self.miss(tool, arguments, next, later);
+        let miss = self.miss(tool, arguments, next, first);
         if is_shown {
             (self.on_miss)(&miss);
         }
@@ -237,7 +256,10 @@ impl Inner {
         let differences = |record: &Record| {
             Predicate::EqualsStrictly(&Json::Object(record.call.arguments.clone())).misfits(&given)
         };
-        let of_tool = self.records.iter().filter(|record| record.call.tool == tool);
+        let of_tool = self
+            .records
+            .iter()
+            .filter(|record| record.call.tool == tool);
         let nearest = match (self.any_order, next) {
             (false, Some(next)) => Some(&self.records[next]),
             (false, None) => None,
@@ -246,9 +268,14 @@ impl Inner {
         let message = match (nearest, self.any_order) {
             (None, false) => format!("`{shown}` was called after the last record of `{name}`"),
             (Some(next), false) if next.call.tool != tool => {
-                format!("`{shown}` was called, and the next record of `{name}` is a call of `{}`", cut(&next.call.tool, 100))
+                format!(
+                    "`{shown}` was called, and the next record of `{name}` is a call of `{}`",
+                    cut(&next.call.tool, 100)
+                )
             }
-            (Some(_), _) => format!("`{shown}` was called with other arguments than recorded in `{name}`"),
+            (Some(_), _) => {
+                format!("`{shown}` was called with other arguments than recorded in `{name}`")
+            }
             (None, true) => format!("`{name}` has no call of `{shown}`"),
         };
         let mut miss = Diagnostic::error(codes::CASSETTE_MISS, message);
@@ -261,7 +288,10 @@ impl Inner {
                     .map(|found| format!("arguments{}: {}", found.place, found.reason))
                     .collect();
             }
-            miss.notes.push(format!("the nearest record is on line {}", self.line(record)));
+            miss.notes.push(format!(
+                "the nearest record is on line {}",
+                self.line(record)
+            ));
         }
         if let Some(later) = later {
             let line = self.line(&self.records[later]);
@@ -276,7 +306,10 @@ impl Inner {
         for frame in &record.call.notifications {
             let method = frame["method"].as_str().unwrap_or_default();
             let mut params = frame.get("params").cloned();
-            if let Some(token) = params.as_mut().and_then(|params| params.get_mut("progressToken")) {
+            if let Some(token) = params
+                .as_mut()
+                .and_then(|params| params.get_mut("progressToken"))
+            {
                 // Who did not ask for progress gets none.
                 let Some(given) = client.progress_token() else {
                     continue;

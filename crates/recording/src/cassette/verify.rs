@@ -10,7 +10,7 @@ use cuecard_source::matching::{Mismatch, Predicate};
 use cuecard_source::value::{Json, Redactor};
 use cuecard_tool_call::model::Parse;
 use serde_json::json;
-use serde_json_path::JsonPath;
+use serde_json_path::{JsonPath, NormalizedPath};
 
 use super::compare::{Change, compare_tools};
 use super::format::{CallLine, ServerLine};
@@ -108,7 +108,9 @@ pub async fn verify(
     for record in cassette.records_of(&server.name) {
         let verdict = verification.call(record, session, options).await;
         let line = cassette.source.position(record.span.start).line;
-        verification.calls.push((line, record.call.tool.clone(), verdict));
+        verification
+            .calls
+            .push((line, record.call.tool.clone(), verdict));
     }
     Ok(verification)
 }
@@ -121,7 +123,10 @@ impl Verification {
 
     /// How many records came out as `verdict` says.
     pub fn count(&self, verdict: &str) -> usize {
-        self.calls.iter().filter(|(_, _, found)| found.as_str() == verdict).count()
+        self.calls
+            .iter()
+            .filter(|(_, _, found)| found.as_str() == verdict)
+            .count()
     }
 
     async fn call(
@@ -161,10 +166,16 @@ impl Verification {
             },
         };
         let recorded = match &record.call.outcome {
-            Outcome::Result(result) | Outcome::BuiltIn(result) => match ToolReply::read(result.clone()) {
-                Some(reply) => meaning(name, &reply),
-                None => return CallVerdict::NotVerified("the recorded result is a question, or no result of the protocol"),
-            },
+            Outcome::Result(result) | Outcome::BuiltIn(result) => {
+                match ToolReply::read(result.clone()) {
+                    Some(reply) => meaning(name, &reply),
+                    None => {
+                        return CallVerdict::NotVerified(
+                            "the recorded result is a question, or no result of the protocol",
+                        );
+                    }
+                }
+            }
             outcome => error_meaning(outcome),
         };
         let now = reply.map_or_else(|| error_meaning(&outcome), |reply| meaning(name, &reply));
@@ -190,7 +201,8 @@ impl Verification {
                 let known = value["server"].as_str();
                 known.is_none_or(|name| name == self.server)
             };
-            let by_start = start.max(u32::try_from(cuecard_source::byte_order_mark(source)).unwrap_or(0));
+            let by_start =
+                start.max(u32::try_from(cuecard_source::byte_order_mark(source)).unwrap_or(0));
             if let Some(outcome) = self.outcomes.get(&by_start) {
                 let answer = answer_of(outcome, secrets);
                 if let Some(record) = value.as_object_mut() {
@@ -297,7 +309,10 @@ fn without(mut value: Json, paths: &[JsonPath]) -> Json {
         .iter()
         .flat_map(|path| {
             let found = path.query_located(&value);
-            found.locations().map(|location| location.to_json_pointer()).collect::<Vec<_>>()
+            found
+                .locations()
+                .map(NormalizedPath::to_json_pointer)
+                .collect::<Vec<_>>()
         })
         .collect();
     for pointer in pointers {

@@ -269,7 +269,10 @@ fn check_file(source: &SourceFile, path: &Path, with: &CheckContext<'_>) -> Chec
         Some(FileKind::BrowserSteps) => browser_plan(browser::steps(source)),
         Some(FileKind::Cassette) => {
             let (cassette, found) = Cassette::read(source);
-            (cassette.map(|cassette| Content::Cassette(Box::new(cassette))), found)
+            (
+                cassette.map(|cassette| Content::Cassette(Box::new(cassette))),
+                found,
+            )
         }
         Some(FileKind::Timeline) => {
             let folder = path.parent().unwrap_or(Path::new(""));

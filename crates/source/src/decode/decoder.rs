@@ -149,7 +149,11 @@ impl<'a> Decoder<'a> {
 
     fn unknown_key(self, key: &str, (span, pointer): (crate::Span, String), label: Option<String>) {
         let input = self.context.input;
-        let message = format!("unknown key `{}` in {}", cut(key, 100), self.context.subject());
+        let message = format!(
+            "unknown key `{}` in {}",
+            cut(key, 100),
+            self.context.subject()
+        );
         let mut found = Diagnostic::warning(input.format.unknown, message)
             .at(input.source, span)
             .with_pointer(pointer);
@@ -375,7 +379,9 @@ impl<'a> MapAccess<'a> for Entries<'a> {
         };
         let key = seed.deserialize(BorrowedStrDeserializer::new(&member.key));
         key.map(Some).map_err(|mut error: DecodeError| {
-            error.message.insert_str(0, &format!("the key `{}`", cut(&member.key, 100)));
+            error
+                .message
+                .insert_str(0, &format!("the key `{}`", cut(&member.key, 100)));
             let span = self.decoder.context.span(member.key_span);
             error.place = Some((span, self.decoder.pointer_to(&member.key)));
             error

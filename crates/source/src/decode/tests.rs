@@ -49,7 +49,10 @@ enum Event {
     Stop,
     Say(String),
     Move(i32, i32),
-    Run { cmd: Spanned<String>, times: Option<u8> },
+    Run {
+        cmd: Spanned<String>,
+        times: Option<u8>,
+    },
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> (Decoded<T>, SourceFile) {
@@ -71,10 +74,17 @@ fn findings<T: DeserializeOwned>(text: &str) -> Vec<String> {
     let (decoded, source) = read::<T>(text);
     let shown = decoded.diagnostics.iter().map(|found| {
         let place = found.place.as_ref().expect("each finding has a place");
-        let label = found.label.as_deref().map_or(String::new(), |label| format!(" ({label})"));
+        let label = found
+            .label
+            .as_deref()
+            .map_or(String::new(), |label| format!(" ({label})"));
         let (severity, code) = (found.severity.as_str(), found.code.name());
         let pointer = found.pointer.as_deref().expect("each has a pointer");
-        format!("{severity} {code} {pointer} '{}' {}{label}", source.slice(place.span), found.message)
+        format!(
+            "{severity} {code} {pointer} '{}' {}{label}",
+            source.slice(place.span),
+            found.message
+        )
     });
     shown.collect()
 }
@@ -91,20 +101,59 @@ struct Small {
 #[test]
 fn each_mistake_is_told_with_its_place() {
     for (text, expected) in [
-        (r#"{"cmd": 1}"#, "error C-FIELD-02 /cmd '1' `cmd` must be a string, not 1"),
-        ("[]", "error C-FIELD-02  '[' the file must be an object, not an array"),
+        (
+            r#"{"cmd": 1}"#,
+            "error C-FIELD-02 /cmd '1' `cmd` must be a string, not 1",
+        ),
+        (
+            "[]",
+            "error C-FIELD-02  '[' the file must be an object, not an array",
+        ),
         ("{}", "error C-FIELD-01  '{' the file has no `cmd`"),
-        (r#"{"cmd": null}"#, "error C-FIELD-01  'null' the file has no `cmd`"),
-        (r#"{"cdm": "ls"}"#, "error C-FIELD-01 /cdm '\"cdm\"' the file has no `cmd` (did you mean `cmd`?)"),
-        (r#"{"cmd": "", "tims": 1}"#, "warning C-FIELD-03 /tims '\"tims\"' unknown key `tims` in the file (did you mean `times`?)"),
-        (r#"{"cmd": "", "times": 300}"#, "error C-FIELD-02 /times '300' `times` must be an integer from 0 to 255, not 300"),
-        (r#"{"cmd": "", "times": 1.5}"#, "error C-FIELD-02 /times '1.5' `times` must be an integer from 0 to 255, not 1.5"),
-        (r#"{"cmd": "", "events": {}}"#, "error C-FIELD-02 /events '{' `events` must be an array, not an object"),
-        (r#"{"cmd": "", "events": ["stpo"]}"#, "error C-FIELD-04 /events/0 '\"stpo\"' `events[0]` must be `stop`, `say`, `move` or `run`, not `stpo` (did you mean `stop`?)"),
-        (r#"{"cmd": "", "events": [{"run": {"cmd": 1}}]}"#, "error C-FIELD-02 /events/0/run/cmd '1' `cmd` must be a string, not 1"),
-        (r#"{"cmd": "", "events": [{"say": "a", "stop": null}]}"#, "error C-FIELD-02 /events/0 '{' `events[0]` must be an object with one key, not an object"),
-        (r#"{"cmd": "", "events": ["say"]}"#, "error C-FIELD-04 /events/0 '\"say\"' `events[0]` must be an object with the key `say`"),
-        (r#"{"cmd": "", "events": [{"move": [1]}]}"#, "error C-FIELD-02 /events/0/move '[' `move` must be an array of 2 items, not an array"),
+        (
+            r#"{"cmd": null}"#,
+            "error C-FIELD-01  'null' the file has no `cmd`",
+        ),
+        (
+            r#"{"cdm": "ls"}"#,
+            "error C-FIELD-01 /cdm '\"cdm\"' the file has no `cmd` (did you mean `cmd`?)",
+        ),
+        (
+            r#"{"cmd": "", "tims": 1}"#,
+            "warning C-FIELD-03 /tims '\"tims\"' unknown key `tims` in the file (did you mean `times`?)",
+        ),
+        (
+            r#"{"cmd": "", "times": 300}"#,
+            "error C-FIELD-02 /times '300' `times` must be an integer from 0 to 255, not 300",
+        ),
+        (
+            r#"{"cmd": "", "times": 1.5}"#,
+            "error C-FIELD-02 /times '1.5' `times` must be an integer from 0 to 255, not 1.5",
+        ),
+        (
+            r#"{"cmd": "", "events": {}}"#,
+            "error C-FIELD-02 /events '{' `events` must be an array, not an object",
+        ),
+        (
+            r#"{"cmd": "", "events": ["stpo"]}"#,
+            "error C-FIELD-04 /events/0 '\"stpo\"' `events[0]` must be `stop`, `say`, `move` or `run`, not `stpo` (did you mean `stop`?)",
+        ),
+        (
+            r#"{"cmd": "", "events": [{"run": {"cmd": 1}}]}"#,
+            "error C-FIELD-02 /events/0/run/cmd '1' `cmd` must be a string, not 1",
+        ),
+        (
+            r#"{"cmd": "", "events": [{"say": "a", "stop": null}]}"#,
+            "error C-FIELD-02 /events/0 '{' `events[0]` must be an object with one key, not an object",
+        ),
+        (
+            r#"{"cmd": "", "events": ["say"]}"#,
+            "error C-FIELD-04 /events/0 '\"say\"' `events[0]` must be an object with the key `say`",
+        ),
+        (
+            r#"{"cmd": "", "events": [{"move": [1]}]}"#,
+            "error C-FIELD-02 /events/0/move '[' `move` must be an array of 2 items, not an array",
+        ),
     ] {
         assert_eq!(findings::<Small>(text), [expected], "{text}");
     }
@@ -112,7 +161,8 @@ fn each_mistake_is_told_with_its_place() {
 
 #[test]
 fn null_is_absence_and_keys_of_others_pass() {
-    let text = r#"{"cmd": "ls", "times": null, "events": null, "x-note": 1, "_y": 2, "$schema": ""}"#;
+    let text =
+        r#"{"cmd": "ls", "times": null, "events": null, "x-note": 1, "_y": 2, "$schema": ""}"#;
     assert_eq!(findings::<Small>(text), [""; 0]);
 }
 
@@ -125,8 +175,15 @@ fn each_wrong_item_is_found_and_the_others_are_kept() {
         cmd: "b".to_owned().into(),
         times: None,
     };
-    assert_eq!(kept.events.0, [Event::Stop, Event::Say("a".to_owned()), run]);
-    let severities: Vec<_> = decoded.diagnostics.iter().map(|found| found.severity).collect();
+    assert_eq!(
+        kept.events.0,
+        [Event::Stop, Event::Say("a".to_owned()), run]
+    );
+    let severities: Vec<_> = decoded
+        .diagnostics
+        .iter()
+        .map(|found| found.severity)
+        .collect();
     use Severity::{Error, Warning};
     assert_eq!(severities, [Error, Error, Error, Warning]);
     assert_eq!(decoded.without_errors().0, None);
@@ -135,7 +192,9 @@ fn each_wrong_item_is_found_and_the_others_are_kept() {
 #[test]
 fn places_count_from_the_offset() {
     let source = SourceFile::new("x.jsonl", "{}\n{\"cmd\": 7}\n");
-    let root = parse("{\"cmd\": 7}", &Limits::default()).root.expect("valid");
+    let root = parse("{\"cmd\": 7}", &Limits::default())
+        .root
+        .expect("valid");
     let input = Input {
         source: &source,
         offset: 3,
@@ -152,12 +211,19 @@ fn places_count_from_the_offset() {
     }
     let (named, source) = read::<Named>(text);
     let name = named.value.expect("right").name;
-    assert_eq!((source.slice(name.span), name.value.as_str()), ("\"é\"", "é"));
+    assert_eq!(
+        (source.slice(name.span), name.value.as_str()),
+        ("\"é\"", "é")
+    );
 }
 
 #[test]
 fn what_is_nested_too_deep_is_refused() {
-    let deep = format!("{}1{}", "[".repeat(MAX_DEPTH + 1), "]".repeat(MAX_DEPTH + 1));
+    let deep = format!(
+        "{}1{}",
+        "[".repeat(MAX_DEPTH + 1),
+        "]".repeat(MAX_DEPTH + 1)
+    );
     let limits = Limits {
         max_depth: usize::MAX,
         ..Limits::default()
@@ -171,7 +237,11 @@ fn what_is_nested_too_deep_is_refused() {
         format: &FORMAT,
     };
     let decoded = decode::<Json>(&root, input);
-    assert!(decoded.diagnostics[0].message.ends_with("is nested more than 256 levels deep"));
+    assert!(
+        decoded.diagnostics[0]
+            .message
+            .ends_with("is nested more than 256 levels deep")
+    );
 }
 
 #[test]
@@ -201,7 +271,10 @@ fn any_json() -> impl Strategy<Value = Json> {
         (-1e9..1e9).prop_map(|number: f64| json!(number)),
         ".{0,5}".prop_map(Json::from),
     ];
-    let keys = prop_oneof!["[a-z]{0,3}", "name|cmd|events|run|say|list|map|pair|inner|byte"];
+    let keys = prop_oneof![
+        "[a-z]{0,3}",
+        "name|cmd|events|run|say|list|map|pair|inner|byte"
+    ];
     leaf.prop_recursive(4, 32, 6, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
@@ -226,7 +299,14 @@ fn event() -> impl Strategy<Value = Event> {
 fn everything() -> impl Strategy<Value = Everything> {
     // As the struct has it: null is absence, so `anything` is none.
     let anything = any_json().prop_filter("null is absence", |json| !json.is_null());
-    let scalars = (".{0,9}", any::<bool>(), any::<u8>(), any::<i64>(), any::<u64>(), -1e300..1e300);
+    let scalars = (
+        ".{0,9}",
+        any::<bool>(),
+        any::<u8>(),
+        any::<i64>(),
+        any::<u64>(),
+        -1e300..1e300,
+    );
     let rest = (
         any::<Option<i32>>(),
         (".{0,9}", any::<u16>()),

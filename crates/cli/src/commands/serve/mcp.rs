@@ -75,12 +75,18 @@ fn prepare(args: &ServeMcpArgs, teller: &OutputWriter) -> Result<CassetteServer,
 fn ready(teller: &OutputWriter, server: &CassetteServer, url: Option<String>) {
     let (n_tools, n_records) = (server.n_tools(), server.n_records());
     if teller.is_json {
-        teller.event("ready", json!({ "url": url, "tools": n_tools, "records": n_records }));
+        teller.event(
+            "ready",
+            json!({ "url": url, "tools": n_tools, "records": n_records }),
+        );
         return;
     }
     let at = url.map_or("over stdio".to_owned(), |url| url);
     let tools = count(n_tools, "tool");
-    teller.line(&format!("ready  {at}   {tools}, {}", count(n_records, "record")));
+    teller.line(&format!(
+        "ready  {at}   {tools}, {}",
+        count(n_records, "record")
+    ));
 }
 
 fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>) -> ExitCode {
@@ -102,14 +108,20 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
         });
         teller.last_event("verdict", verdict);
     } else {
-        let calls = count(usize::try_from(served.n_calls).unwrap_or(usize::MAX), "call");
+        let calls = count(
+            usize::try_from(served.n_calls).unwrap_or(usize::MAX),
+            "call",
+        );
         let word = if passed { "passed" } else { "failed" };
         let mut facts = vec![calls];
         if served.n_misses > 0 {
             facts.push(format!("{} not in the cassette", served.n_misses));
         }
         let n_used = served.n_records - served.unused.len();
-        facts.push(format!("{n_used} of {} used", count(served.n_records, "record")));
+        facts.push(format!(
+            "{n_used} of {} used",
+            count(served.n_records, "record")
+        ));
         let mark = teller.mark(passed);
         teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
     }

@@ -18,7 +18,9 @@ const SEEN: [&str; 4] = [
 
 fn served() -> Scratch {
     let scratch = program::scratch();
-    scratch.write("notes.cassette.jsonl", NOTES).expect("writable");
+    scratch
+        .write("notes.cassette.jsonl", NOTES)
+        .expect("writable");
     scratch
 }
 
@@ -31,7 +33,12 @@ fn sees_the_cassette(python: &Path, args: &[&str]) {
     let finished = scratch.run(&[&[client], args].concat()).expect("it starts");
     let lines: Vec<&str> = finished.stdout.lines().collect();
     let miss = lines.get(3).copied().unwrap_or_default();
-    assert!(miss.starts_with(r#"[true, "`drop` was called, and the next record of"#), "{}{}", finished.stdout, finished.stderr);
+    assert!(
+        miss.starts_with(r#"[true, "`drop` was called, and the next record of"#),
+        "{}{}",
+        finished.stdout,
+        finished.stderr
+    );
     let others: Vec<&str> = [&lines[..3], &lines[4..]].concat();
     assert_eq!(others, SEEN, "{}", finished.stderr);
 }
@@ -45,7 +52,10 @@ fn clients_of_the_python_sdk_see_a_cassette_over_stdio() {
         let scratch = served();
         let cassette = scratch.work().join("notes.cassette.jsonl");
         let cassette = cassette.to_str().expect("a path of UTF-8");
-        sees_the_cassette(&python, &[env!("CARGO_BIN_EXE_cuecard"), "serve", "mcp", cassette]);
+        sees_the_cassette(
+            &python,
+            &[env!("CARGO_BIN_EXE_cuecard"), "serve", "mcp", cassette],
+        );
     }
 }
 
@@ -61,7 +71,9 @@ fn clients_of_the_python_sdk_see_a_cassette_over_http() {
             .expect("it starts");
         let mut url = None;
         running.wait_for(|stdout, _| {
-            let word = stdout.split_whitespace().find(|word| word.starts_with("http://"));
+            let word = stdout
+                .split_whitespace()
+                .find(|word| word.starts_with("http://"));
             url = word.map(str::to_owned);
             url.is_some()
         });
@@ -74,7 +86,9 @@ fn clients_of_the_python_sdk_see_a_cassette_over_http() {
 fn verifies(entry: &Value, cassette: &str, args: &[&str], exit: i32) -> Value {
     let mut scratch = with_server(entry);
     patient(&mut scratch);
-    scratch.write("x.cassette.jsonl", cassette).expect("writable");
+    scratch
+        .write("x.cassette.jsonl", cassette)
+        .expect("writable");
     let args = [&["verify", "x.cassette.jsonl", "--json"], args].concat();
     Played::of(program::run(&scratch, &args), exit).json
 }
@@ -87,7 +101,12 @@ const EVERYTHING: &str = r#"{"cassette": 1, "server": "peer"}
 #[track_caller]
 fn everything_has_drifted(entry: &Value) {
     let found = verifies(entry, EVERYTHING, &["--writes"], 4);
-    let verdicts: Vec<_> = found["calls"].as_array().expect("calls").iter().map(|call| &call["verdict"]).collect();
+    let verdicts: Vec<_> = found["calls"]
+        .as_array()
+        .expect("calls")
+        .iter()
+        .map(|call| &call["verdict"])
+        .collect();
     assert_eq!(verdicts, ["same", "drifted"], "{found:#}");
     assert_eq!(found["calls"][1]["differences"][0]["path"], "$");
 }
@@ -109,7 +128,10 @@ fn server_everything_is_compared_over_each_transport() {
 
 #[test]
 fn both_eras_of_a_python_server_are_compared() {
-    for (venv, server) in [("venv", "python_sdk.py"), ("venv-legacy", "python_sdk_legacy.py")] {
+    for (venv, server) in [
+        ("venv", "python_sdk.py"),
+        ("venv-legacy", "python_sdk_legacy.py"),
+    ] {
         let Some(python) = peers::require(&format!("{venv}/bin/python")) else {
             return;
         };
@@ -137,7 +159,9 @@ fn a_changed_file_is_drift_of_server_filesystem_and_update_takes_it_in() {
     let call = json!({"tool": "read_text_file", "arguments": {"path": shelf.join("list.txt")}, "result": "one\n"});
     let write = json!({"tool": "create_directory", "arguments": {"path": shelf.join("new")}, "result": "x"});
     let cassette = format!("{{\"cassette\": 1, \"server\": \"peer\"}}\n{call}\n{write}\n");
-    scratch.write("x.cassette.jsonl", cassette).expect("writable");
+    scratch
+        .write("x.cassette.jsonl", cassette)
+        .expect("writable");
     let verify = |scratch: &Scratch, more: &[&str], exit| {
         let args = [&["verify", "x.cassette.jsonl", "--json"], more].concat();
         Played::of(program::run(scratch, &args), exit).json
@@ -148,7 +172,10 @@ fn a_changed_file_is_drift_of_server_filesystem_and_update_takes_it_in() {
     assert!(!shelf.join("new").exists(), "what may write was not called");
     scratch.write("shelf/list.txt", "two\n").expect("writable");
     let found = verify(&scratch, &["--update"], 4);
-    assert_eq!((&found["status"], &found["updated"]), (&json!("drifted"), &json!(true)));
+    assert_eq!(
+        (&found["status"], &found["updated"]),
+        (&json!("drifted"), &json!(true))
+    );
     let found = verify(&scratch, &[], 4);
     assert_eq!(found["calls"][0]["verdict"], "same", "{found:#}");
 }
