@@ -12,8 +12,11 @@ from contextlib import ExitStack, contextmanager
 from bench import left_out, write
 
 # Rows of this part when nothing is left out.
-ROWS = 7
+ROWS = 8
 HIGHEST_RATIO = 1.15
+LOWEST_RATE = 10_000
+# How many calls of a served cassette are on their way at a time.
+WINDOW = 16
 
 
 def measured(args, folder):
@@ -99,6 +102,38 @@ def servers(binary, loop, everything, folder):
             yield "stdio, server-everything", ["stdio", node, everything, "stdio"], entry
 
 
+def served(binary, calls, folder):
+    """Calls a second that a served cassette answers over stdio."""
+    request = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    with open(folder / "echo.cassette.jsonl", "w") as out:
+        out.write('{"cassette": 1}\n')
+        for n in range(calls):
+            out.write(json.dumps({"tool": "echo", "arguments": {"message": f"line {n}"}, "result": f"line {n}"}) + "\n")
+    args = [binary, "serve", "mcp", "echo.cassette.jsonl"]
+    with subprocess.Popen(args, cwd=folder, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL) as server:
+        def send(message):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+        send({"id": "first", "method": "initialize", "params": request})
+        server.stdin.flush()
+        server.stdout.readline()
+        send({"method": "notifications/initialized"})
+        began = time.perf_counter()
+        for start in range(0, calls, WINDOW):
+            batch = range(start, min(start + WINDOW, calls))
+            for n in batch:
+                params = {"name": "echo", "arguments": {"message": f"line {n}"}}
+                send({"id": n, "method": "tools/call", "params": params})
+            server.stdin.flush()
+            for _ in batch:
+                answer = json.loads(server.stdout.readline())
+                if answer["result"].get("isError"):
+                    sys.exit(f"the cassette has no answer: {answer}")
+        took = time.perf_counter() - began
+        server.stdin.close()
+    return calls / took
+
+
 def rows(bench):
     binary, folder, calls = bench.binary, bench.folder, bench.pick(1_000, 1_000, 20)
     loop = bench.examples / "rmcp_loop"
@@ -126,6 +161,10 @@ def rows(bench):
     (folder / ".mcp.json").unlink()
     if "stdio, server-everything" not in names:
         yield left_out("echo steps over stdio, server-everything", "`./test` installs it")
+    calls = bench.pick(100_000, 20_000, 100)
+    rate = max(served(binary, calls, folder) for _ in range(bench.pick(3, 3, 1)))
+    what = f"{calls:,} calls of a served cassette over stdio, {WINDOW} at a time"
+    yield what, f"{rate:,.0f} calls/s", f">= {LOWEST_RATE:,} calls/s"
     for count in bench.pick((10_000, 100_000), (10_000, 100_000), (100, 200)):
         write(folder / "echo.json", echo_steps(count, "mcp__demo__echo"))
         _, _, reading = bench.repeated(1, ["check", "echo.json"])

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameHit, FrameShape, NOBODYS_ID};
+pub(super) use cuecard_runtime::fault_writer::WriterEnd;
+use cuecard_runtime::fault_writer::{carry_out, flood_errors, flush, garbage};
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;
@@ -22,9 +24,6 @@ const QUEUE: usize = 1_024;
 
 /// So many are written in one go.
 const BATCH: usize = 256;
-
-/// How many bytes a piece of a split frame has.
-const PIECE: usize = 7;
 
 /// What the client answered.
 pub(super) type Answer = Result<Json, RpcError>;
@@ -136,17 +135,6 @@ impl Peer {
     }
 }
 
-/// How writing ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WriterEnd {
-    /// There is nothing more to write.
-    Finished,
-    /// A fault ended the stream, or the client is gone.
-    Cut,
-    /// A fault ended the whole agent.
-    Crashed,
-}
-
 /// Writes frames until there are no more, each with its line end. Notes which faults have happened.
 pub(super) async fn write<A>(
     mut frames: mpsc::Receiver<Outgoing>,
@@ -211,72 +199,6 @@ pub(super) async fn write<A>(
             return WriterEnd::Finished;
         }
     }
-}
-
-/// Does what is due; `text` is written with the next flush.
-async fn carry_out(
-    act: Act,
-    text: &mut Vec<u8>,
-    out: &mut (impl AsyncWrite + Unpin),
-) -> io::Result<Option<WriterEnd>> {
-    let push = |text: &mut Vec<u8>, bytes: &[u8]| {
-        text.extend_from_slice(bytes);
-        text.push(b'\n');
-    };
-    match act {
-        Act::Send(bytes) => push(text, &bytes),
-        Act::SendTogether(all) => {
-            flush(text, out).await?;
-            for bytes in &all {
-                push(text, bytes);
-            }
-            flush(text, out).await?;
-        }
-        Act::SendSplit(bytes) => {
-            flush(text, out).await?;
-            let mut whole = Vec::new();
-            push(&mut whole, &bytes);
-            for piece in whole.chunks(PIECE) {
-                out.write_all(piece).await?;
-                out.flush().await?;
-                // Each piece is seen by itself.
-                tokio::task::yield_now().await;
-            }
-        }
-        Act::SendHalf(bytes) => {
-            text.extend_from_slice(&bytes[..bytes.len() / 2]);
-            flush(text, out).await?;
-            return Ok(Some(WriterEnd::Cut));
-        }
-        Act::Stall | Act::FloodErrors(_) => {}
-        Act::Crash => {
-            flush(text, out).await?;
-            return Ok(Some(WriterEnd::Crashed));
-        }
-    }
-    Ok(None)
-}
-
-async fn flush(text: &mut Vec<u8>, out: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-    if !text.is_empty() {
-        out.write_all(text).await?;
-        text.clear();
-    }
-    out.flush().await
-}
-
-async fn flood_errors(n_bytes: usize) -> io::Result<()> {
-    const LINE: &[u8] = b"warning: this is noise that a fault of the scenario asked for\n";
-    let mut errors = tokio::io::stderr();
-    for _ in 0..n_bytes.div_ceil(LINE.len()) {
-        errors.write_all(LINE).await?;
-    }
-    errors.flush().await
-}
-
-/// A line that is no JSON: two thirds of a message.
-fn garbage(message: &[u8]) -> Vec<u8> {
-    message[..message.len() * 2 / 3].to_vec()
 }
 
 /// The same message about a call, a session or a request that nobody knows; `None` if it is about none.

@@ -32,8 +32,8 @@ pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::SafetyArgs;
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeRestArgs, ServedApi, SpeedArgs,
-    WhichTimelineArgs,
+    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
+    SpeedArgs, WhichTimelineArgs,
 };
 
 /// Agents that stick to the script.
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     /// Play a tool-call scenario against real MCP servers, or browser steps in a browser
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
-    /// Check that the pages still match recorded browser steps, with as few actions as possible
+    /// Check that the pages still match recorded browser steps, or a server its cassette
     #[command(after_long_help = exit_code::HELP)]
     Verify(Box<VerifyArgs>),
     /// Turn a plain-language browser scenario into validated steps

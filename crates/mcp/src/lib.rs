@@ -14,6 +14,7 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod result;
+pub mod server;
 
 mod asking;
 mod auth;

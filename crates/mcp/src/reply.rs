@@ -71,6 +71,11 @@ pub(super) struct InputWanted {
 }
 
 impl ToolReply {
+    /// Reads a result that was recorded; `None` if it is no answer, such as a question of the server's.
+    pub fn read(result: Value) -> Option<Self> {
+        Self::from_wire(result).ok()
+    }
+
     /// Reads the `result` of a `tools/call`.
     pub(super) fn from_wire(result: Value) -> Result<Self, NoReply> {
         let malformed = |text: &str| NoReply::Malformed(text.to_owned());

@@ -165,6 +165,24 @@ impl Session {
         Ok(Some(tools))
     }
 
+    /// The tools as the server lists them, asked for now.
+    ///
+    /// # Errors
+    /// As for [`Session::tools`].
+    pub async fn tool_entries(&self) -> Result<Vec<Value>, CallError> {
+        if !self.spec.transport.lists_tools() {
+            return Ok(Vec::new());
+        }
+        let began = self.link.begin_call();
+        match Box::pin(self.list_entries()).await {
+            Err(CallErrorKind::RpcError {
+                code: METHOD_NOT_FOUND,
+                ..
+            }) => Ok(Vec::new()),
+            listed => listed.map_err(|kind| self.error(kind, None, began)),
+        }
+    }
+
     /// The tools, if they were asked for before.
     pub async fn listed_tools(&self) -> Option<Arc<[ToolInfo]>> {
         self.tools.lock().await.clone()
@@ -182,6 +200,31 @@ impl Session {
         arguments: Map<String, Value>,
         timeout: Duration,
     ) -> Result<ToolReply, CallError> {
+        self.call_as(tool, arguments, timeout, ToolReply::from_wire)
+            .await
+    }
+
+    /// As [`Session::call`], and gives the result as it came too.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub async fn call_raw(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeout: Duration,
+    ) -> Result<(ToolReply, Value), CallError> {
+        let read = |result: Value| Ok((ToolReply::from_wire(result.clone())?, result));
+        self.call_as(tool, arguments, timeout, read).await
+    }
+
+    async fn call_as<T>(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeout: Duration,
+        read: fn(Value) -> Result<T, NoReply>,
+    ) -> Result<T, CallError> {
         let began = self.link.begin_call();
         let error = |kind| {
             self.end_is_told.fetch_or(self.is_over(), Ordering::Relaxed);
@@ -204,7 +247,7 @@ impl Session {
                 }
                 error(kind)
             })?;
-            let wanted = match ToolReply::from_wire(result) {
+            let wanted = match read(result) {
                 Ok(reply) => return Ok(reply),
                 Err(NoReply::NeedsInput(wanted)) => wanted,
                 Err(NoReply::Malformed(text)) => {

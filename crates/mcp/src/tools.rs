@@ -33,6 +33,18 @@ pub struct ToolInfo {
 impl Session {
     /// Asks for all pages of tools; those that may be called are given.
     pub(super) async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
+        let entries = self.list_entries().await?;
+        let malformed = || CallErrorKind::Protocol {
+            text: "a tool has no name".to_owned(),
+        };
+        let tools = entries
+            .iter()
+            .map(|entry| read_tool(entry).ok_or_else(malformed));
+        tools.collect()
+    }
+
+    /// The entries of all pages whose tools may be called.
+    pub(super) async fn list_entries(&self) -> Result<Vec<Value>, CallErrorKind> {
         let began = Stopwatch::start();
         let malformed = |text: &str| CallErrorKind::Protocol {
             text: text.to_owned(),
@@ -48,9 +60,10 @@ impl Session {
                 return Err(malformed("the list has no `tools` array"));
             };
             for tool in listed {
-                let tool = read_tool(tool).ok_or_else(|| malformed("a tool has no name"))?;
-                if self.spec.allows(&tool.name) {
-                    tools.push(tool);
+                let name = tool.get("name").and_then(Value::as_str);
+                let name = name.ok_or_else(|| malformed("a tool has no name"))?;
+                if self.spec.allows(name) {
+                    tools.push(tool.clone());
                 }
                 if tools.len() > MOST_TOOLS {
                     return Err(malformed(&format!("more than {MOST_TOOLS} tools")));
@@ -61,7 +74,7 @@ impl Session {
                 Some(next) if !seen.insert(next.to_owned()) => {
                     // The last page may be one that came before.
                     let mut names = HashSet::new();
-                    tools.retain(|tool: &ToolInfo| names.insert(tool.name.clone()));
+                    tools.retain(|tool: &Value| names.insert(tool["name"].to_string()));
                     let text = "its tool list repeats a cursor: what came before is taken for the whole list";
                     self.link.notice(Notice::Tolerated {
                         text: text.to_owned(),

@@ -10,6 +10,7 @@ pub mod connection_limit;
 pub mod connections;
 pub mod env_file;
 pub mod fault;
+pub mod fault_writer;
 pub mod findings;
 pub mod http_server;
 pub mod lines;

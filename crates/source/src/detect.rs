@@ -2,7 +2,7 @@
 
 use crate::SourceFile;
 use crate::document::read_document;
-use crate::json::Node;
+use crate::json::{self, Node};
 
 /// The kinds of files the project knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum FileKind {
     ReplayBundle,
     /// A recorded trace.
     Trace,
+    /// A cassette of MCP servers.
+    Cassette,
     /// A config with MCP servers.
     Config,
 }
@@ -42,6 +44,7 @@ impl FileKind {
             Self::TestCase => "a test case",
             Self::ReplayBundle => "a replay bundle",
             Self::Trace => "a trace",
+            Self::Cassette => "a cassette of an MCP server",
             Self::Config => "an MCP config",
         }
     }
@@ -49,7 +52,19 @@ impl FileKind {
 
 /// The kind of a text, JSON or YAML, or `None` if it is neither, or looks like none of them.
 pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
+    if is_cassette(source) {
+        return Some(FileKind::Cassette);
+    }
     read_document(source).root.as_ref().and_then(detect)
+}
+
+/// Whether a text is a cassette of MCP servers, which is JSON Lines: its first line says so, or would if it had no errors.
+fn is_cassette(source: &SourceFile) -> bool {
+    let text = source.text().trim_start_matches('\u{feff}');
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    let first = line.and_then(|line| json::parse(line, &json::Limits::default()).root);
+    first.is_some_and(|first| detect(&first) == Some(FileKind::Cassette))
+        || source.name().ends_with(".cassette.jsonl")
 }
 
 /// The kind of a document, JSON or YAML, or `None` if it looks like none of them.
@@ -75,6 +90,9 @@ pub fn detect(root: &Node) -> Option<FileKind> {
     }
     if root.get("kind").and_then(Node::as_str) == Some("header") || has("trace_id") {
         return Some(FileKind::Trace);
+    }
+    if has("cassette") {
+        return Some(FileKind::Cassette);
     }
     if has("url") && has("actions") {
         return Some(FileKind::Browser);
@@ -182,6 +200,7 @@ mod tests {
                 "timeline:\n  - log: x\nserver: {mode: none}",
                 Some(FileKind::Timeline),
             ),
+            (r#"{"cassette": 1}"#, Some(FileKind::Cassette)),
             (r#"{"mcpServers": {}}"#, Some(FileKind::Config)),
             ("assertions: []", None),
             ("a: 1", None),

@@ -4,6 +4,7 @@
 //!
 //! Takes text, gives trees, values and findings. Knows no format of ours, and does no I/O.
 
+pub mod decode;
 pub mod detect;
 pub mod diagnostic;
 pub mod document;

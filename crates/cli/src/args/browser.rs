@@ -56,8 +56,11 @@ pub(crate) enum HealMode {
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// The steps
+    /// The steps; or the cassette of an MCP server, or the scenario that it was recorded with
     pub file: PathBuf,
+    /// For a cassette: the command that starts the server, instead of its entry in a config
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 
     #[command(flatten)]
     pub variables: VariableArgs,
@@ -65,6 +68,38 @@ pub(crate) struct VerifyArgs {
     /// Also perform actions with side effects if later steps depend on them
     #[arg(long)]
     pub act: bool,
+
+    /// Compare with this server, if the cassette has several
+    #[arg(long = "server", value_name = "NAME", help_heading = "Cassettes")]
+    pub server_name: Option<String>,
+    /// URL of the server (Streamable HTTP), instead of its entry in a config
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "command",
+        help_heading = "Cassettes"
+    )]
+    pub url: Option<String>,
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Cassettes")]
+    pub config: Option<PathBuf>,
+    /// Timeout for starting the server or for a call, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Cassettes"
+    )]
+    pub timeout: Option<f64>,
+    /// Also call tools that don't say that they only read
+    #[arg(long, help_heading = "Cassettes")]
+    pub writes: bool,
+    /// A part of results that may differ, such as '$.created_at' (repeatable)
+    #[arg(long, value_name = "JSONPATH", help_heading = "Cassettes")]
+    pub ignore: Vec<String>,
+    /// Write what the server answers now into the cassette
+    #[arg(long, help_heading = "Cassettes")]
+    pub update: bool,
 
     #[command(flatten)]
     pub heal: HealArgs,

@@ -27,6 +27,56 @@ pub(crate) enum ServedApi {
     /// Mock an agent service with timelines: a REST API, event streams and a page that shows sessions
     #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Rest(Box<ServeRestArgs>),
+    /// Mock an MCP server with a cassette: recorded by `record mcp`, or written by hand
+    #[command(after_long_help = exit_code::HELP)]
+    Mcp(ServeMcpArgs),
+}
+
+/// Arguments of `serve mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeMcpArgs {
+    /// The cassette, or the scenario that it was recorded with
+    pub file: PathBuf,
+
+    /// Serve this server, if the cassette has several
+    #[arg(long = "server", value_name = "NAME")]
+    pub server_name: Option<String>,
+    /// Answer each call by its arguments, in any order
+    #[arg(long)]
+    pub any_order: bool,
+
+    /// Serve stdio, which is the default
+    #[arg(long, conflicts_with = "http", help_heading = "Where")]
+    pub stdio: bool,
+    #[command(flatten)]
+    pub http: HttpArgs,
+
+    /// Print JSON Lines: `ready` first, `verdict` last; over stdio to stderr
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// Whether and where an MCP server of ours listens.
+#[derive(Debug, Args)]
+pub(crate) struct HttpArgs {
+    /// Serve Streamable HTTP instead of stdio
+    #[arg(long, help_heading = "Where")]
+    pub http: bool,
+    /// Port to listen on (0: any free port)
+    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Where")]
+    pub port: u16,
+    /// Address to listen on; a non-loopback address requires --token
+    #[arg(
+        long,
+        requires = "http",
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
+    pub bind: IpAddr,
+    /// Require this bearer token from clients
+    #[arg(long, requires = "http", help_heading = "Where")]
+    pub token: Option<String>,
 }
 
 /// Where a stand-in listens.

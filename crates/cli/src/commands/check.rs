@@ -273,6 +273,11 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
             count(script.timeline.events.len(), "event"),
             count(script.turns.turns.len(), "turn")
         )),
+        Content::Cassette(cassette) => facts.push(format!(
+            "{}, {}",
+            count(cassette.servers.len(), "server"),
+            count(cassette.records.len(), "call")
+        )),
         Content::ToolCalls(_) | Content::Unusable => {}
     }
     if let Some(effects) = checked.effects(config) {
@@ -310,6 +315,13 @@ fn document(checked: &Checked, config: &Config) -> Json {
                 "events": script.timeline.events.len(),
                 "turns": script.turns.turns.len(),
                 "end_ms": script.schedule.end_ms,
+            });
+        }
+        Content::Cassette(cassette) => {
+            let servers = cassette.servers.iter().map(|server| server.name.as_str());
+            document["cassette"] = json!({
+                "servers": servers.collect::<Vec<_>>(),
+                "calls": cassette.records.len(),
             });
         }
         Content::ToolCalls(_) | Content::Unusable => {}

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use cuecard_mcp::demo::{self, DemoError};
+use cuecard_mcp::demo::{self, Ended};
+use cuecard_mcp::server::{HTTP_PATH, ServerError};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
@@ -31,34 +32,32 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
             true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone(), Some(signals::STOPPING));
-                let ready = |address| stdout(&format!("http://{address}{}\n", demo::HTTP_PATH));
-                demo::serve_http(
-                    SocketAddr::new(*bind, *port),
-                    token.clone(),
-                    ready,
-                    stop.cancelled_owned(),
-                )
-                .await
+                let ready = |address| stdout(&format!("http://{address}{}\n", HTTP_PATH));
+                let address = SocketAddr::new(*bind, *port);
+                let stopped = stop.cancelled_owned();
+                let ended = demo::serve_http(address, token.clone(), ready, stopped).await;
+                ended.map(|()| Ended::Normally)
             }
         }
     });
     // A blocked read of standard input must not keep us.
     runtime.shutdown_background();
     match result {
-        Ok(()) => ExitCode::Passed,
-        Err(DemoError::Crashed) => crash(),
-        Err(error) => {
-            let invalid = matches!(error, DemoError::Listener(_));
-            let reason = std::error::Error::source(&error)
-                .map_or(String::new(), |source| format!(": {source}"));
-            let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
-            output.diagnostic(&diagnostic, false, &Redactor::default());
-            if invalid {
-                ExitCode::Invalid
-            } else {
-                ExitCode::CouldNotRun
-            }
-        }
+        Ok(Ended::Normally) => ExitCode::Passed,
+        Ok(Ended::Crashed) => crash(),
+        Err(error) => failed(&error, output),
+    }
+}
+
+/// Reports why a server of ours ended too early.
+pub(super) fn failed(error: &ServerError, output: &Output) -> ExitCode {
+    let reason =
+        std::error::Error::source(error).map_or(String::new(), |source| format!(": {source}"));
+    let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
+    output.diagnostic(&diagnostic, false, &Redactor::default());
+    match error {
+        ServerError::Listener(_) => ExitCode::Invalid,
+        _ => ExitCode::CouldNotRun,
     }
 }
 

@@ -28,6 +28,7 @@ const SCHEMAS: &[Schema] = &[
     ("steps", browser::steps_schema),
     ("heal", browser::heal_schema),
     ("cassette", cassette_schema),
+    ("mcp-cassette", cuecard_recording::cassette::schema),
     ("test-case", test_case::schema),
     ("replay-bundle", trace::import::replay_bundle_schema),
     ("trace", trace::schema),

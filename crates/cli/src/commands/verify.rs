@@ -17,9 +17,9 @@ use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::browser_stage;
 use super::play::browser_steps::{Kept, PlayRequest, Prepared, prepare};
 use super::stop::Stop;
+use super::{browser_stage, cassette, verify_cassette};
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -32,29 +32,34 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let prepared = inputs::read_source(&args.file)
-        .map_err(Stop::invalid)
-        .and_then(|source| {
-            let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-            let run_dir = Some(args.runs.run_dir.as_path());
-            let policy =
-                inputs::policy(&args.safety, run_dir, &working_directory).map_err(Stop::invalid)?;
-            let asked = PlayRequest {
-                file: &args.file,
-                variables: &args.variables,
-                heal: &args.heal,
-                browser: &args.browser,
-                root: args.safety.root_in(&working_directory),
-                policy,
-                working_directory,
-                range: 0..=u64::MAX,
-                timeout: None,
-                strict: args.strict,
-                json: args.json,
-                found: Vec::new(),
-            };
-            prepare(asked, source, environment, output)
-        });
+    let source = inputs::read_source(&args.file);
+    if source
+        .as_ref()
+        .is_ok_and(|source| cassette::is_meant(&args.file, source))
+    {
+        return verify_cassette::run(args, environment, output);
+    }
+    let prepared = source.map_err(Stop::invalid).and_then(|source| {
+        let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+        let run_dir = Some(args.runs.run_dir.as_path());
+        let policy =
+            inputs::policy(&args.safety, run_dir, &working_directory).map_err(Stop::invalid)?;
+        let asked = PlayRequest {
+            file: &args.file,
+            variables: &args.variables,
+            heal: &args.heal,
+            browser: &args.browser,
+            root: args.safety.root_in(&working_directory),
+            policy,
+            working_directory,
+            range: 0..=u64::MAX,
+            timeout: None,
+            strict: args.strict,
+            json: args.json,
+            found: Vec::new(),
+        };
+        prepare(asked, source, environment, output)
+    });
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(Stop(found, exit)) => {

@@ -9,8 +9,12 @@ use tokio::sync::oneshot;
 
 use crate::http;
 use crate::link::Link;
+use crate::server::HTTP_PATH;
 use crate::text::Mask;
-use cuecard_runtime::listener::DEFAULT_BIND;
+use cuecard_runtime::listener::{DEFAULT_BIND, ListenerError};
+
+/// The size of the pipes, in bytes per direction.
+const PIPE_BYTES: usize = 64 * 1024;
 
 type Client = RunningService<RoleClient, ()>;
 
@@ -35,7 +39,7 @@ struct Http {
     address: SocketAddr,
     token: Option<String>,
     shutdown: oneshot::Sender<()>,
-    server: tokio::task::JoinHandle<Result<(), DemoError>>,
+    server: tokio::task::JoinHandle<Result<(), ServerError>>,
 }
 
 impl Http {
@@ -527,8 +531,8 @@ async fn a_crash_ends_the_server_without_an_answer() {
     lines
         .send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "crash" } }))
         .await;
-    let error = server.await.expect("no panic").expect_err("a crash");
-    assert!(matches!(error, DemoError::Crashed), "{error}");
+    let ended = server.await.expect("no panic").expect("no other error");
+    assert_eq!(ended, Ended::Crashed);
     // Without a process that exits, the library closes the pipe after a grace of its own.
     assert_eq!(lines.next().await, None, "the pipe closes and nothing else");
 }
@@ -607,6 +611,6 @@ async fn the_http_server_stands_behind_the_guard() {
     .await;
     assert!(matches!(
         open,
-        Err(DemoError::Listener(ListenerError::TokenNeeded { .. }))
+        Err(ServerError::Listener(ListenerError::TokenNeeded { .. }))
     ));
 }

@@ -10,6 +10,7 @@ use cuecard_judge::model::TestCase;
 use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
+use cuecard_recording::cassette::Cassette;
 use cuecard_replay::{check_allowed, is_built_in, known_servers, refused_for_text, unknown_server};
 use cuecard_runtime::collect::{FoundFile, Kind};
 use cuecard_runtime::policy::{Policy, PolicyOptions};
@@ -143,6 +144,8 @@ pub enum Content {
     Timeline(Box<LlmScript>),
     /// A browser scenario, or steps.
     Browser(Box<BrowserPlan>),
+    /// A cassette of MCP servers.
+    Cassette(Box<Cassette>),
 }
 
 /// A file after checking.
@@ -206,7 +209,7 @@ impl Checked {
             Content::Timeline(script) => script.timeline.has_tag_of(asked),
             Content::TestCase(case) => case.has_tag_of(asked),
             Content::Unusable => true,
-            Content::ToolCalls(_) | Content::Browser(_) => asked.is_empty(),
+            Content::ToolCalls(_) | Content::Browser(_) | Content::Cassette(_) => asked.is_empty(),
         }
     }
 
@@ -264,6 +267,13 @@ fn check_file(source: &SourceFile, path: &Path, with: &CheckContext<'_>) -> Chec
         }
         Some(FileKind::Browser) => browser_plan(browser::scenario(source, with.environment)),
         Some(FileKind::BrowserSteps) => browser_plan(browser::steps(source)),
+        Some(FileKind::Cassette) => {
+            let (cassette, found) = Cassette::read(source);
+            (
+                cassette.map(|cassette| Content::Cassette(Box::new(cassette))),
+                found,
+            )
+        }
         Some(FileKind::Timeline) => {
             let folder = path.parent().unwrap_or(Path::new(""));
             let read = timeline(source, folder, with.symbols);
@@ -371,7 +381,7 @@ fn kind(source: &SourceFile) -> Option<FileKind> {
         return Some(FileKind::TestCase);
     }
     match kind_of(source) {
-        kind @ Some(FileKind::Browser | FileKind::BrowserSteps) => kind,
+        kind @ Some(FileKind::Browser | FileKind::BrowserSteps | FileKind::Cassette) => kind,
         _ if is_timeline(source) => Some(FileKind::Timeline),
         kind => kind,
     }

@@ -330,6 +330,11 @@ catalogue! {
     TOOL_DERIVED = "T-TOOL-07", "a tool that only its arguments tell";
     ARGUMENT = "X-ARG-01", "invalid argument";
     BROWSER_UNAVAILABLE = "X-BROWSER-01", "no usable browser";
+    CASSETTE_INVALID = "X-CAS-01", "invalid cassette of an MCP server";
+    CASSETTE_KEY = "X-CAS-02", "unknown key in a cassette";
+    CASSETTE_MISS = "X-CAS-03", "a call that the cassette doesn't hold";
+    CASSETTE_UNUSED = "X-CAS-04", "records that no call has used";
+    CASSETTE_DRIFT = "X-CAS-05", "a server no longer answers as recorded";
     CONFIG_NOT_FOUND = "X-CFG-01", "config not found";
     CONFIG_INVALID = "X-CFG-02", "invalid config file";
     CONFIG_VARIABLE = "X-CFG-03", "a config refers to a variable that is not set";

@@ -10,6 +10,7 @@ use cuecard_page::dom::{DomKind, DomProcessor, DomState};
 use cuecard_page::selector::{Finder, Selector};
 use cuecard_page::sentences::understand;
 use cuecard_page::text::TextOptions;
+use cuecard_recording::cassette::Cassette as McpCassette;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::any_error;
 use cuecard_source::value::Redactor;
@@ -170,6 +171,23 @@ pub fn sentence(text: &str) {
 /// See [`tool_call`].
 pub fn cassette(text: &str) {
     assert_can_be_shown(&Cassette::check(&SourceFile::new("cassette.jsonl", text)));
+}
+
+/// A cassette of MCP servers is read or refused, and what was read is the same when it is written and read again.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn mcp_cassette(text: &str) {
+    let read = |text: &str| McpCassette::read(&SourceFile::new("x.cassette.jsonl", text));
+    let (cassette, findings) = read(text);
+    assert_read_or_refused(cassette.as_ref(), &findings);
+    let Some(recording) = cassette.map(|cassette| cassette.recording()) else {
+        return;
+    };
+    let written = recording.to_cassette().concat();
+    let (again, findings) = read(&written);
+    let again = again.map(|cassette| cassette.recording());
+    assert_eq!(again, Some(recording), "{written} {findings:?}");
 }
 
 /// A config with MCP servers, as JSON with comments and as TOML, gives servers and findings that can be shown.

@@ -11,7 +11,7 @@ use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, any_error};
 
 pub use formats::{
-    browser, capture, cassette, config, heal, sentence, steps, test_case, tool_call,
+    browser, capture, cassette, config, heal, mcp_cassette, sentence, steps, test_case, tool_call,
 };
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
@@ -31,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     ("capture", capture),
     ("sentence", sentence),
     ("cassette", cassette),
+    ("mcp_cassette", mcp_cassette),
     ("config", config),
     ("replay_bundle", replay_bundle),
     ("trace", trace),

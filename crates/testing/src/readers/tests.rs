@@ -73,6 +73,15 @@ fn corpus() -> Vec<String> {
             "\n",
         )
         .to_owned(),
+        concat!(
+            r#"{"cassette":1,"server":"a","introduction":{"serverInfo":{"name":"a"}},"tools":[{"name":"t","inputSchema":{}}]}"#,
+            "\n",
+            r#"{"server":"a","tool":"t","arguments":{"a":1},"result":{"b":[2]},"started":0.5,"duration":1}"#,
+            "\n",
+            r#"{"tool":"t","error":{"code":-1,"message":"m","data":3},"delay":0.1,"fault":{"kind":"cut"},"notifications":[{"method":"n","params":{}}]}"#,
+            "\n",
+        )
+        .to_owned(),
         "frame=css=#pay >> within=role=row[name=\"A\"] >> role=button[name=\"B\"] >> nth=1".to_owned(),
         "verify that the 'Save' button in the 'A' row is not visible and click 'B'".to_owned(),
         "[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\"]\n".to_owned(),

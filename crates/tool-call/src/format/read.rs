@@ -281,6 +281,9 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
             FileKind::HealPatch => {
                 "pass the steps file instead: `--heal accept` applies the patch to it"
             }
+            FileKind::Cassette => {
+                "serve it with `cuecard serve mcp FILE`, or compare its server with `cuecard verify FILE`"
+            }
             FileKind::Timeline => "this release plays tool-call scenarios and browser steps",
         }
         .to_owned(),

@@ -4,6 +4,7 @@ pub(super) mod child;
 pub(super) mod exchange_log;
 pub(super) mod llm;
 mod llm_options;
+mod mcp;
 mod rest;
 mod telling;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(
     match &args.what {
         ServedApi::Llm(args) => llm::run(args, environment, output),
         ServedApi::Rest(args) => rest::run(args, environment, output),
+        ServedApi::Mcp(args) => mcp::run(args, output),
     }
 }
 

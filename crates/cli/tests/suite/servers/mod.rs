@@ -1,5 +1,6 @@
 //! Scenarios against real MCP servers: the reference servers, one on the Python SDK, and our own as a process.
 
+mod cassette;
 mod chrome;
 mod conformance;
 mod demo;

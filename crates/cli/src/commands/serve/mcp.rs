@@ -1,0 +1,136 @@
+//! `cuecard serve mcp`: a cassette as an MCP server.
+
+use std::net::SocketAddr;
+
+use cuecard_mcp::server::{self, HTTP_PATH, ServerError};
+use cuecard_recording::cassette::{CassetteServer, Served};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use serde_json::json;
+
+use crate::args::ServeMcpArgs;
+use crate::asynchronous::until_stopped;
+use crate::commands::cassette;
+use crate::commands::mcp::failed;
+use crate::commands::stop::Stop;
+use crate::commands::teller::OutputWriter;
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+
+pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
+    // Over stdio standard output is the protocol's.
+    let teller = OutputWriter::new(output, args.json, !args.http.http);
+    let server = match prepare(args, &teller) {
+        Ok(server) => server,
+        Err(Stop(found, exit)) => {
+            output.diagnostics(&found, args.json, &Redactor::default());
+            return exit;
+        }
+    };
+    let ended = until_stopped(async |stop| {
+        let stopped = stop.cancelled_owned();
+        let ready = |url: Option<String>| ready(&teller, &server, url);
+        if args.http.http {
+            let address = SocketAddr::new(args.http.bind, args.http.port);
+            let token = args.http.token.clone();
+            let on_ready = |address| ready(Some(format!("http://{address}{HTTP_PATH}")));
+            return server::serve_http(server.clone(), address, token, on_ready, stopped).await;
+        }
+        ready(None);
+        match server.has_faults() {
+            true => {
+                let faults = server.faults();
+                server::serve_stdio_with_faults(server.clone(), faults, stopped).await
+            }
+            false => server::serve_stdio(server.clone(), stopped).await,
+        }
+    });
+    let code = match ended {
+        Ok(ended) => finish(&teller, &server.served(), ended),
+        Err(code) => code,
+    };
+    teller.drain();
+    code
+}
+
+fn prepare(args: &ServeMcpArgs, teller: &OutputWriter) -> Result<CassetteServer, Stop> {
+    let (_, cassette, found) = cassette::read(&args.file)?;
+    let output = &teller.output;
+    output.diagnostics(&found, args.json, &Redactor::default());
+    let watching = teller.clone();
+    let on_miss = Box::new(move |miss: &Diagnostic| watching.finding(miss));
+    let name = args.server_name.as_deref();
+    let server =
+        CassetteServer::new(cassette, name, args.any_order, on_miss).map_err(Stop::invalid)?;
+    if args.http.http && server.has_faults() {
+        let message = "the cassette has faults, which are carried out over stdio only";
+        let help = "serve it without `--http`, or remove `fault` from its records";
+        return Err(Stop::invalid(
+            Diagnostic::error(codes::ARGUMENT, message).with_help(help),
+        ));
+    }
+    Ok(server)
+}
+
+fn ready(teller: &OutputWriter, server: &CassetteServer, url: Option<String>) {
+    let (n_tools, n_records) = (server.n_tools(), server.n_records());
+    if teller.is_json {
+        teller.event(
+            "ready",
+            json!({ "url": url, "tools": n_tools, "records": n_records }),
+        );
+        return;
+    }
+    let at = url.map_or("over stdio".to_owned(), |url| url);
+    let tools = count(n_tools, "tool");
+    teller.line(&format!(
+        "ready  {at}   {tools}, {}",
+        count(n_records, "record")
+    ));
+}
+
+fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>) -> ExitCode {
+    if let Some(note) = served.unused_note() {
+        teller.finding(&note);
+    }
+    let code = match ended {
+        Ok(()) => ExitCode::Passed,
+        Err(error) => failed(&error, &teller.output),
+    };
+    let passed = served.passed() && code == ExitCode::Passed;
+    if teller.is_json {
+        let verdict = json!({
+            "passed": passed,
+            "calls": served.n_calls,
+            "misses": served.n_misses,
+            "records": served.n_records,
+            "unused": served.unused.len(),
+        });
+        teller.last_event("verdict", verdict);
+    } else {
+        let calls = count(
+            usize::try_from(served.n_calls).unwrap_or(usize::MAX),
+            "call",
+        );
+        let word = if passed { "passed" } else { "failed" };
+        let mut facts = vec![calls];
+        if served.n_misses > 0 {
+            facts.push(format!("{} not in the cassette", served.n_misses));
+        }
+        let n_used = served.n_records - served.unused.len();
+        facts.push(format!(
+            "{n_used} of {} used",
+            count(served.n_records, "record")
+        ));
+        let mark = teller.mark(passed);
+        teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+    }
+    match code {
+        ExitCode::Passed if !passed => ExitCode::Failed,
+        code => code,
+    }
+}
+
+fn count(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}

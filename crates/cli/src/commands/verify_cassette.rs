@@ -1,0 +1,246 @@
+//! `cuecard verify` of a cassette: the live server against what it answered when it was recorded.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use cuecard_recording::cassette::{CallVerdict, Cassette, Verification, VerifyOptions, verify};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::text_file;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use serde_json::{Value as Json, json};
+use serde_json_path::JsonPath;
+
+use super::cassette;
+use super::server::{self, Named};
+use super::stop::Stop;
+use crate::args::{ServerArgs, VerifyArgs};
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::output::{Output, stderr, stdout};
+
+pub(super) fn run(
+    args: &VerifyArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let refuse = |found: &[Diagnostic], redactor: &Redactor| {
+        output.diagnostics(found, args.json, redactor);
+        if args.json {
+            let found = cuecard_report::diagnostics::list_to_json(found);
+            let document = json!({ "success": false, "status": "invalid", "diagnostics": found });
+            stdout(&format!("{document:#}\n"));
+        }
+    };
+    let (named, options, cassette) = match prepare(args, environment, output) {
+        Ok(prepared) => prepared,
+        Err(Stop(found, exit)) => {
+            refuse(&found, &Redactor::default());
+            return exit;
+        }
+    };
+    let verified = asynchronously(async |stop| {
+        let verifying = async {
+            let session = named.start(environment).await?;
+            let verified = verify(&cassette, &session, &options).await;
+            session.stop().await;
+            verified
+        };
+        stop.run_until_cancelled(verifying).await
+    });
+    match verified {
+        Ok(Some(Ok(verification))) => finish(args, &cassette, &named, &verification, output),
+        Ok(Some(Err(found))) => {
+            refuse(&[found], &named.redactor);
+            ExitCode::CouldNotRun
+        }
+        Ok(None) => ExitCode::Interrupted,
+        Err(exit) => exit,
+    }
+}
+
+fn prepare(
+    args: &VerifyArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<(Named, VerifyOptions, Cassette), Stop> {
+    let (_, cassette, found) = cassette::read(&args.file)?;
+    output.diagnostics(&found, args.json, &Redactor::default());
+    let ignore = args.ignore.iter().map(|path| {
+        JsonPath::parse(path).map_err(|error| {
+            let message = format!(
+                "`--ignore {path}` is not a valid JSONPath: {}",
+                error.message()
+            );
+            Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("`$` is the value that scenarios see: '$.created_at', '$.items[*].id'")
+        })
+    });
+    let ignore = ignore
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Stop::invalid)?;
+    let server = cassette
+        .server(args.server_name.as_deref())
+        .map_err(Stop::invalid)?;
+    let by_name = args.command.is_empty().then_some(server.name.as_str());
+    let name = args.url.as_deref().or(by_name);
+    let servers = ServerArgs {
+        config: args.config.clone(),
+        env_file: args.variables.env_file.clone(),
+        timeout: args.timeout,
+    };
+    let named = server::named(name, &args.command, &servers, environment, output)?;
+    let options = VerifyOptions {
+        server: args.server_name.clone(),
+        writes: args.writes,
+        ignore,
+        timeout: named.timeout,
+    };
+    Ok((named, options, cassette))
+}
+
+fn finish(
+    args: &VerifyArgs,
+    cassette: &Cassette,
+    named: &Named,
+    verification: &Verification,
+    output: &Output,
+) -> ExitCode {
+    let count = |verdict| verification.count(verdict);
+    let (n_failed, n_drifted) = (count("failed"), count("drifted"));
+    let has_drifted = n_drifted > 0 || !verification.changes.is_empty();
+    // What nobody has called is not proven.
+    let is_incomplete = count("not_verified") > 0 || verification.is_empty();
+    let (status, mut exit) = match (n_failed > 0, has_drifted, is_incomplete) {
+        (true, ..) => ("failed", ExitCode::Failed),
+        (false, true, _) => ("drifted", ExitCode::Drifted),
+        (false, false, true) => ("incomplete", ExitCode::Drifted),
+        (false, false, false) => ("passed", ExitCode::Passed),
+    };
+    let redactor = &named.redactor;
+    stderr(&redactor.text(&lines(verification, output)));
+    if has_drifted && !args.update {
+        let message = format!(
+            "the server is not as recorded in `{}`",
+            cassette.source.name()
+        );
+        let help = "if it is right, `--update` writes the cassette; `--ignore '$.PATH'` leaves out what differs each time";
+        let found = Diagnostic::warning(codes::CASSETTE_DRIFT, message).with_help(help);
+        output.diagnostic(&found, args.json, redactor);
+    }
+    let mut is_updated = false;
+    if args.update && has_drifted {
+        match update(cassette, verification, redactor) {
+            Ok(()) => is_updated = true,
+            Err(found) => {
+                output.diagnostic(&found, args.json, redactor);
+                exit = exit.worst(ExitCode::CouldNotRun);
+            }
+        }
+    }
+    let mut facts = vec![format!(
+        "{} of {} calls are the same",
+        count("same"),
+        verification.calls.len()
+    )];
+    let mut add = |number: usize, words: &str| {
+        if number > 0 {
+            facts.push(format!("{number} {words}"));
+        }
+    };
+    add(n_failed, "failed");
+    add(n_drifted, "drifted");
+    add(count("not_verified"), "not verified");
+    add(verification.changes.len(), "changed in tools");
+    if is_updated {
+        facts.push(format!("wrote {}", cassette.source.name()));
+    }
+    let summary = format!("{status}: {}\n", facts.join(", "));
+    if args.json {
+        stderr(&summary);
+        let mut document = document(verification, status, is_updated);
+        redactor.json(&mut document);
+        stdout(&format!("{document:#}\n"));
+    } else {
+        stdout(&summary);
+    }
+    exit
+}
+
+fn update(
+    cassette: &Cassette,
+    verification: &Verification,
+    redactor: &Redactor,
+) -> Result<(), Diagnostic> {
+    let recorded_at = Clock::start().timestamp(Duration::ZERO).to_string();
+    let text = verification.updated(cassette, &recorded_at, redactor);
+    let name = cassette.source.name();
+    text_file::write(Path::new(name), &text).map_err(|error| {
+        let message = format!("`{name}` can't be written: {}", io_reason(&error));
+        Diagnostic::error(codes::FILE_WRITE, message)
+    })
+}
+
+/// A line for each call and each change, and below it what is different.
+fn lines(verification: &Verification, output: &Output) -> String {
+    let style = output.stderr;
+    let mut text = String::new();
+    for change in &verification.changes {
+        let mark = style.symbol("!", "!");
+        let word = change.direction.as_str();
+        let line = format!("{mark} {}  {word}: {}", change.tool, change.what);
+        text.push_str(&format!("  {}\n", printable(&line)));
+    }
+    for (line, tool, verdict) in &verification.calls {
+        let (mark, more) = match verdict {
+            CallVerdict::Same => (style.symbol("✓", "ok"), String::new()),
+            CallVerdict::Drifted(_) => (
+                style.symbol("≠", "!="),
+                "  answers otherwise than recorded".to_owned(),
+            ),
+            CallVerdict::Failed(why) => (style.symbol("✗", "x"), format!("  {why}")),
+            CallVerdict::NotVerified(why) => {
+                (style.symbol("–", "-"), format!("  not verified: {why}"))
+            }
+        };
+        let shown = format!("{mark} line {line}  {tool}{more}");
+        text.push_str(&format!("  {}\n", printable(&shown)));
+        if let CallVerdict::Drifted(drifts) = verdict {
+            for drift in drifts {
+                let shown = format!("{}: {}", drift.place, drift.reason);
+                text.push_str(&format!("      {}\n", printable(&shown)));
+            }
+        }
+    }
+    text
+}
+
+fn document(verification: &Verification, status: &str, is_updated: bool) -> Json {
+    let changes = verification.changes.iter().map(|change| {
+        json!({ "tool": change.tool, "change": change.direction.as_str(), "message": change.what })
+    });
+    let calls = verification.calls.iter().map(|(line, tool, verdict)| {
+        let mut call = json!({ "line": line, "tool": tool, "verdict": verdict.as_str() });
+        match verdict {
+            CallVerdict::Same => {}
+            CallVerdict::Drifted(drifts) => {
+                let drifts = drifts
+                    .iter()
+                    .map(|drift| json!({ "path": drift.place, "message": drift.reason }));
+                call["differences"] = drifts.collect();
+            }
+            CallVerdict::Failed(why) => call["message"] = why.as_str().into(),
+            CallVerdict::NotVerified(why) => call["message"] = (*why).into(),
+        }
+        call
+    });
+    json!({
+        "success": matches!(status, "passed"),
+        "status": status,
+        "tools": changes.collect::<Vec<_>>(),
+        "calls": calls.collect::<Vec<_>>(),
+        "updated": is_updated,
+    })
+}

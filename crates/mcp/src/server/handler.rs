@@ -1,0 +1,193 @@
+//! What a server of ours implements, and how the protocol's library is given it.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ServerNotification,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+
+/// A server: what it says of itself, its tools, and what they answer.
+pub trait Handler: Send + Sync + 'static {
+    /// Returns what clients are told first.
+    fn introduction(&self) -> Introduction;
+
+    /// Returns the entries of `tools/list`, as the protocol writes them.
+    fn tools(&self) -> Vec<Value>;
+
+    /// Calls `tool` and returns the result as the protocol writes it (`content`, `structuredContent`, `isError`), or
+    /// an error of the protocol. Calls may run at the same time.
+    fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        client: &Client,
+    ) -> impl Future<Output = Result<Value, RpcError>> + Send;
+}
+
+/// What clients are told first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Introduction {
+    /// The name, for programs.
+    pub name: String,
+    /// The name, for people.
+    pub title: Option<String>,
+    /// The version.
+    pub version: String,
+    /// How a model should use the server.
+    pub instructions: Option<String>,
+}
+
+/// An error of JSON-RPC.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RpcError {
+    /// The code.
+    pub code: i64,
+    /// The message.
+    pub message: String,
+    /// The data, or null.
+    pub data: Value,
+}
+
+impl RpcError {
+    /// An error that says that the parameters are wrong, also the name of the tool.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self {
+            code: ErrorCode::INVALID_PARAMS.0.into(),
+            message: message.into(),
+            data: Value::Null,
+        }
+    }
+}
+
+/// The client that called, while its call is answered.
+#[derive(Debug)]
+pub struct Client {
+    context: RequestContext<RoleServer>,
+}
+
+impl Client {
+    /// Returns the id of the request, a number or a text.
+    pub fn request_id(&self) -> Value {
+        json!(self.context.id)
+    }
+
+    /// Returns the token under which the client wants to hear of progress.
+    pub fn progress_token(&self) -> Option<Value> {
+        let token = self.context.meta.get_progress_token();
+        token.map(|token| json!(token))
+    }
+
+    /// Sends a notification. A client that has gone is noticed by the server, not here.
+    pub async fn notify(&self, method: &str, params: Option<Value>) {
+        let notification = CustomNotification::new(method, params);
+        let notification = ServerNotification::CustomNotification(notification);
+        let _ = self.context.peer.send_notification(notification).await;
+    }
+
+    /// Completes when nobody waits for the answer any more.
+    pub async fn cancelled(&self) {
+        self.context.ct.cancelled().await;
+    }
+}
+
+/// Returns a result with one text.
+pub fn text_result(text: &str, is_error: bool) -> Value {
+    json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
+}
+
+/// A handler as the protocol's library wants it. What the protocol does not define in a result or a tool is left out.
+pub(crate) struct Adapter<H> {
+    handler: Arc<H>,
+}
+
+impl<H> Adapter<H> {
+    pub(crate) fn new(handler: H) -> Self {
+        let handler = Arc::new(handler);
+        Self { handler }
+    }
+
+    /// How many clones there are, this one included.
+    pub(crate) fn clones(&self) -> usize {
+        Arc::strong_count(&self.handler)
+    }
+}
+
+impl<H> Clone for Adapter<H> {
+    fn clone(&self) -> Self {
+        let handler = Arc::clone(&self.handler);
+        Self { handler }
+    }
+}
+
+impl<H: Handler> ServerHandler for Adapter<H> {
+    fn get_info(&self) -> ServerConfig {
+        let Introduction {
+            name,
+            title,
+            version,
+            instructions,
+        } = self.handler.introduction();
+        let mut implementation = Implementation::new(name, version);
+        implementation.title = title;
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut info = ServerConfig::new(capabilities).with_server_info(implementation);
+        info.instructions = instructions;
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.handler.tools().into_iter().map(|mut tool| {
+            if let Some(tool) = tool.as_object_mut() {
+                let anything = || json!({ "type": "object" });
+                tool.entry("inputSchema").or_insert_with(anything);
+            }
+            let shown = tool["name"].to_string();
+            serde_json::from_value(tool)
+                .map_err(|error| unfit(&format!("the description of the tool {shown}"), &error))
+        });
+        Ok(ListToolsResult::with_all_items(
+            tools.collect::<Result<_, _>>()?,
+        ))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let client = Client { context };
+        let result = self.handler.call(&request.name, arguments, &client).await;
+        let mut result = result.map_err(|error| {
+            let code = i32::try_from(error.code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
+            let data = Some(error.data).filter(|data| !data.is_null());
+            ErrorData::new(code, error.message, data)
+        })?;
+        if result["resultType"] == "input_required" {
+            let questions =
+                serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
+            return Ok(CallToolResponse::InputRequired(questions));
+        }
+        if let Some(result) = result.as_object_mut() {
+            result.entry("content").or_insert_with(|| json!([]));
+        }
+        let result: CallToolResult =
+            serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
+        Ok(result.into())
+    }
+}
+
+/// Something that the protocol does not know.
+fn unfit(what: &str, error: &serde_json::Error) -> ErrorData {
+    ErrorData::internal_error(format!("{what} is not one of the protocol: {error}"), None)
+}

@@ -1,0 +1,223 @@
+//! MCP servers of ours: the demo, cassettes and the server for agents answer through this module.
+//!
+//! A server implements [`Handler`]: it introduces itself, lists its tools and answers calls, as plain JSON. Here it gets
+//! both eras of the protocol (`initialize` and `server/discover`), stdio ([`serve_stdio`]), Streamable HTTP
+//! ([`serve_http`]) and a pipe inside this process ([`connect`]).
+
+mod faults;
+mod handler;
+
+use std::fmt;
+use std::future::{Future, IntoFuture as _};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::IntoTransport;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
+use tokio::io::DuplexStream;
+use tokio_util::sync::CancellationToken;
+
+use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
+
+pub use faults::PlannedFaults;
+pub use handler::{Client, Handler, Introduction, RpcError, text_result};
+
+/// The path under which [`serve_http`] serves.
+pub const HTTP_PATH: &str = "/mcp";
+
+/// How many sessions and requests one HTTP server has at a time.
+const MAX_SESSIONS: usize = 1_000;
+/// How long a call in flight may still take when the HTTP server is asked to stop.
+const GRACE: Duration = Duration::from_secs(2);
+/// The size of the pipe in [`connect`], in bytes per direction.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// Serves one client on standard input and output until the input ends or `shutdown` completes.
+///
+/// # Errors
+/// [`ServerError::Protocol`] when what arrives isn't the protocol.
+pub async fn serve_stdio(
+    handler: impl Handler,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    tokio::select! {
+        ended = serve(handler::Adapter::new(handler), rmcp::transport::stdio_pipes()) => ended,
+        () = shutdown => Ok(()),
+    }
+}
+
+/// As [`serve_stdio`], and carries out the `faults` of answers. One that ends the stream, or the server, ends this.
+///
+/// # Errors
+/// As [`serve_stdio`].
+pub async fn serve_stdio_with_faults(
+    handler: impl Handler,
+    faults: PlannedFaults,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    let (reading, writing) = rmcp::transport::stdio_pipes();
+    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+    let serving = serve(handler::Adapter::new(handler), (reading, ours));
+    let mut copying = pin!(faults::copy(theirs, writing, &faults));
+    tokio::select! {
+        _ = &mut copying => Ok(()),
+        ended = serving => {
+            copying.await;
+            ended
+        }
+        () = shutdown => Ok(()),
+    }
+}
+
+/// Serves any number of clients over Streamable HTTP at [`HTTP_PATH`] of `bind`, until `shutdown` completes. `on_ready`
+/// is told the address, with the port that was chosen if `bind` has port 0. The clients share the handler's state.
+///
+/// # Errors
+/// [`ServerError::Listener`] when `bind` is unsafe without a `token`, or taken; [`ServerError::Serve`] when accepting
+/// fails.
+pub async fn serve_http(
+    handler: impl Handler,
+    bind: SocketAddr,
+    token: Option<String>,
+    on_ready: impl FnOnce(SocketAddr),
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    let adapter = handler::Adapter::new(handler);
+    let sessions = handler::Adapter::clones;
+    serve_service_http(adapter, sessions, bind, token, on_ready, shutdown).await
+}
+
+/// Starts a server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
+/// server ends when that end is dropped.
+///
+/// # Panics
+/// Outside of a tokio runtime, as [`tokio::spawn`] does.
+pub fn connect(handler: impl Handler) -> DuplexStream {
+    connect_service(handler::Adapter::new(handler))
+}
+
+/// Why a server ended, other than because it was asked to.
+#[derive(Debug)]
+pub enum ServerError {
+    /// The address can't be listened on.
+    Listener(ListenerError),
+    /// Accepting connections failed.
+    Serve(io::Error),
+    /// The client doesn't speak the protocol, or the service failed. Boxed, so that the protocol library's types stay
+    /// here.
+    Protocol(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Listener(_) => "the server can't start",
+            Self::Serve(_) => "the server can't accept connections",
+            Self::Protocol(_) => "protocol error between the server and its client",
+        })
+    }
+}
+
+impl std::error::Error for ServerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Listener(error) => Some(error),
+            Self::Serve(error) => Some(error),
+            Self::Protocol(error) => Some(error.as_ref()),
+        }
+    }
+}
+
+/// Serves `service` as [`serve_http`] does; `clones` says how many clones of it there are.
+pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
+    service: S,
+    clones: fn(&S) -> usize,
+    bind: SocketAddr,
+    token: Option<String>,
+    on_ready: impl FnOnce(SocketAddr),
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    let guard = Guard::new(bind, token).map_err(ServerError::Listener)?;
+    let listener = guard.listen().await.map_err(ServerError::Listener)?;
+    let address = listener.local_addr().map_err(ServerError::Serve)?;
+
+    let stop = CancellationToken::new();
+    // Sessions end with this function, also when it is dropped.
+    let _stop_on_drop = stop.clone().drop_guard();
+    let service = http_service(service, clones, stop.clone());
+    let router = guard.wrap(Router::new().route_service(HTTP_PATH, service));
+    let server =
+        axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+    on_ready(address);
+
+    let mut serving = pin!(server.into_future());
+    tokio::select! {
+        ended = &mut serving => return ended.map_err(ServerError::Serve),
+        () = shutdown => stop.cancel(),
+    }
+    match tokio::time::timeout(GRACE, serving).await {
+        Ok(ended) => ended.map_err(ServerError::Serve),
+        // Whoever still holds a connection after that has been told often enough.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Serves `service` as [`connect`] does.
+pub(crate) fn connect_service(service: impl ServerHandler) -> DuplexStream {
+    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+    tokio::spawn(async move {
+        // The client sees a server that fails as a closed pipe, which is all there is to tell it.
+        let _ = serve(service, ours).await;
+    });
+    theirs
+}
+
+/// The service behind [`HTTP_PATH`]. The guard checks hosts and sizes for every server of ours, so the library's own
+/// checks are set to agree with it.
+fn http_service<S: ServerHandler + Clone>(
+    service: S,
+    clones: fn(&S) -> usize,
+    stop: CancellationToken,
+) -> StreamableHttpService<S, LocalSessionManager> {
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(DEFAULT_BODY_LIMIT)
+        .with_cancellation_token(stop);
+    let session = move || {
+        if clones(&service) > MAX_SESSIONS {
+            return Err(io::Error::other(format!(
+                "the limit of {MAX_SESSIONS} sessions is reached"
+            )));
+        }
+        Ok(service.clone())
+    };
+    StreamableHttpService::new(session, Arc::default(), config)
+}
+
+/// Serves `service` over `transport` until its client leaves.
+pub(crate) async fn serve<T, E, A>(
+    service: impl ServerHandler,
+    transport: T,
+) -> Result<(), ServerError>
+where
+    T: IntoTransport<RoleServer, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let running = match service.serve(transport).await {
+        Ok(running) => running,
+        // A client that leaves before it says hello has done nothing wrong.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServerError::Protocol(error.into())),
+    };
+    match running.waiting().await {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServerError::Protocol(error.into())),
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,171 @@
+//! The lines of a cassette: each struct is the reader, the writer and the schema.
+//!
+//! Format versions:
+//! - 1: the first.
+
+use cuecard_source::decode::{Items, Spanned};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::FaultKind;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, json};
+
+/// The version that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// What a server says of itself. The first line is one; a later one of the same server adds to it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerLine {
+    /// The version of the format: 1.
+    pub cassette: u32,
+    /// The name of the server in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The result of `initialize` or `server/discover`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub introduction: Option<Map<String, Json>>,
+    /// The entries of `tools/list`. Without them the tools of the records are listed, with a schema that allows anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Items<ToolEntry>>,
+    /// The time at which the recording began, as in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<String>,
+}
+
+/// An entry of `tools/list`, whole: it has a name, and whatever else the server says of the tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Map<String, Json>", into = "Map<String, Json>")]
+#[schemars(with = "Map<String, Json>")]
+pub struct ToolEntry {
+    /// The name.
+    pub name: String,
+    /// The entry.
+    pub entry: Map<String, Json>,
+}
+
+impl TryFrom<Map<String, Json>> for ToolEntry {
+    type Error = &'static str;
+
+    fn try_from(entry: Map<String, Json>) -> Result<Self, Self::Error> {
+        let name = entry.get("name").and_then(Json::as_str);
+        let name = name.ok_or("a tool needs a `name`, which is a string")?;
+        Ok(Self {
+            name: name.to_owned(),
+            entry,
+        })
+    }
+}
+
+impl From<ToolEntry> for Map<String, Json> {
+    fn from(tool: ToolEntry) -> Self {
+        tool.entry
+    }
+}
+
+/// A call and its answer. Without `result` and `error` no answer came.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallLine {
+    /// The server. It may be left out where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Spanned<String>>,
+    /// The name of the tool, as the server knows it.
+    pub tool: String,
+    /// The arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Json>,
+    /// The result of the call. By hand it may be a text, or any JSON value: the result is then one block of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Json>,
+    /// An error of the protocol, in place of a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Spanned<ErrorLine>>,
+    /// The time between the beginning of the recording and of the call, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Spanned<f64>>,
+    /// The time that the call took, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Spanned<f64>>,
+    /// The notifications that came for the call before its answer. They are sent again.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub notifications: Items<Notification>,
+    /// How long the server waits before it answers, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Spanned<f64>>,
+    /// What goes wrong with the answer on its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultLine>,
+}
+
+fn is_empty(notifications: &Items<Notification>) -> bool {
+    notifications.0.is_empty()
+}
+
+/// An error of JSON-RPC.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorLine {
+    /// The code.
+    pub code: i64,
+    /// The message.
+    pub message: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub data: Json,
+}
+
+/// A notification.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Notification {
+    /// The version of JSON-RPC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jsonrpc: Option<String>,
+    /// The method.
+    pub method: String,
+    /// The parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Json>,
+}
+
+/// A fault.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultLine {
+    /// What goes wrong.
+    #[serde(serialize_with = "write_fault", deserialize_with = "read_fault")]
+    #[schemars(schema_with = "fault_schema")]
+    pub kind: FaultKind,
+}
+
+fn write_fault<S: Serializer>(kind: &FaultKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
+fn read_fault<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FaultKind, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let known = FaultKind::NAMED.iter().find(|(name, _)| *name == word);
+    known.map(|(_, kind)| *kind).ok_or_else(|| {
+        let names: Vec<_> = FaultKind::NAMED.iter().map(|(name, _)| *name).collect();
+        de::Error::custom(format!("it is one of {}", names.join(", ")))
+    })
+}
+
+fn fault_schema(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<_> = FaultKind::NAMED.iter().map(|(name, _)| *name).collect();
+    json_schema!({ "type": "string", "enum": names })
+}
+
+/// Returns the JSON Schema of one line.
+pub fn schema() -> Json {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    generator.subschema_for::<ServerLine>();
+    generator.subschema_for::<CallLine>();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Cassette of an MCP server",
+        "description": "A line of a cassette of MCP servers, NAME.cassette.jsonl (version 1): a server, or a call of one of its tools.",
+        "type": "object",
+        "if": {"required": ["cassette"]},
+        "then": {"$ref": "#/$defs/ServerLine"},
+        "else": {"$ref": "#/$defs/CallLine"},
+        "$defs": generator.take_definitions(true),
+    })
+}

@@ -1,0 +1,440 @@
+//! From the text of a cassette to its records and back.
+
+use std::time::Duration;
+
+use cuecard_source::decode::{Decoded, Input, decode};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::document::json_diagnostic;
+use cuecard_source::json::{JsonError, Limits, Node, parse};
+use cuecard_source::reader::{Format, first_character};
+use cuecard_source::value::Json;
+use cuecard_source::{SourceFile, Span};
+use cuecard_timeline::model::FaultKind;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, json};
+
+use super::format::{CallLine, ErrorLine, Notification, ServerLine, ToolEntry, VERSION};
+use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
+
+/// More lines are not read.
+const MAX_LINES: usize = 1_000_000;
+/// After so many findings the rest of a cassette is not read.
+const MAX_FINDINGS: usize = 100;
+/// The longest time in a cassette, in seconds.
+const MAX_SECONDS: f64 = 86_400.0;
+/// What a server is called that has no name.
+const UNNAMED: &str = "server";
+
+const FORMAT: Format = Format {
+    missing: codes::CASSETTE_INVALID,
+    wrong_type: codes::CASSETTE_INVALID,
+    unknown: codes::CASSETTE_KEY,
+    value: codes::CASSETTE_INVALID,
+    path: codes::CASSETTE_INVALID,
+    check: codes::CASSETTE_INVALID,
+    null_is_absent: true,
+};
+
+/// A cassette: servers, and the calls of their tools with the answers.
+#[derive(Debug, Clone)]
+pub struct Cassette {
+    /// The file.
+    pub source: SourceFile,
+    /// The servers, as the last line about each describes it.
+    pub servers: Vec<Server>,
+    /// The calls, in the order of the file.
+    pub records: Vec<Record>,
+}
+
+/// A call of a cassette.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The call.
+    pub call: Call,
+    /// How long the server waits before it answers.
+    pub delay: Option<Duration>,
+    /// What goes wrong with the answer on its way.
+    pub fault: Option<FaultKind>,
+    /// The line.
+    pub span: Span,
+}
+
+impl Cassette {
+    /// Reads a cassette, or says what is wrong with it. A last line that was cut off, as by a crash, is left out with a
+    /// warning.
+    pub fn read(source: &SourceFile) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut reader = Reader {
+            source,
+            servers: Vec::new(),
+            records: Vec::new(),
+            findings: Vec::new(),
+        };
+        reader.lines();
+        let Reader {
+            servers,
+            records,
+            mut findings,
+            ..
+        } = reader;
+        if servers.is_empty() && !any_error(&findings) {
+            let message = "the cassette is empty";
+            let help = format!("its first line is `{{\"cassette\": {VERSION}}}`");
+            findings.push(Diagnostic::error(codes::CASSETTE_INVALID, message).with_help(help));
+        }
+        let cassette = (!any_error(&findings)).then(|| Self {
+            source: source.clone(),
+            servers,
+            records,
+        });
+        (cassette, findings)
+    }
+
+    /// Returns the recording that the cassette holds.
+    pub fn recording(&self) -> Recording {
+        Recording {
+            prompts: Vec::new(),
+            servers: self.servers.clone(),
+            calls: self
+                .records
+                .iter()
+                .map(|record| record.call.clone())
+                .collect(),
+        }
+    }
+
+    /// Returns the server called `name`, or the only one.
+    ///
+    /// # Errors
+    /// X-ARG-01 if there is no such server, or if there are several.
+    pub fn server(&self, name: Option<&str>) -> Result<&Server, Diagnostic> {
+        let names = || {
+            let names = self
+                .servers
+                .iter()
+                .map(|server| format!("`{}`", server.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let found = match (name, self.servers.as_slice()) {
+            (Some(name), servers) => servers.iter().find(|server| server.name == name),
+            (None, [server]) => Some(server),
+            (None, _) => None,
+        };
+        found.ok_or_else(|| {
+            let message = match name {
+                Some(name) => format!("`{}` has no server `{name}`", self.source.name()),
+                None => format!("`{}` has several servers", self.source.name()),
+            };
+            Diagnostic::error(codes::ARGUMENT, message)
+                .with_help(format!("choose one with `--server NAME`: {}", names()))
+        })
+    }
+
+    /// Returns the records of a server.
+    pub fn records_of(&self, server: &str) -> impl Iterator<Item = &Record> {
+        self.records
+            .iter()
+            .filter(move |record| record.call.server.as_deref() == Some(server))
+    }
+}
+
+impl Recording {
+    /// Returns the recording as the lines of a cassette, each with its line end. Calls of built-in tools have no place in
+    /// it.
+    pub fn to_cassette(&self) -> Vec<String> {
+        let servers = self
+            .servers
+            .iter()
+            .map(|server| line(&ServerLine::from(server)));
+        let calls = self.calls.iter().filter(|call| call.server.is_some());
+        let calls = calls.map(|call| line(&CallLine::from(call)));
+        servers.chain(calls).collect()
+    }
+}
+
+/// A line of a cassette, with its line end.
+pub(super) fn line(line: &impl serde::Serialize) -> String {
+    format!("{}\n", json!(line))
+}
+
+impl From<&Server> for ServerLine {
+    fn from(server: &Server) -> Self {
+        let tools = server.tools.iter().filter_map(|tool| {
+            let entry = tool.description.as_object().cloned()?;
+            ToolEntry::try_from(entry).ok()
+        });
+        let tools: Vec<_> = tools.collect();
+        Self {
+            cassette: VERSION,
+            server: Some(server.name.clone()),
+            introduction: server.introduction.as_object().cloned(),
+            tools: (!tools.is_empty()).then_some(cuecard_source::decode::Items(tools)),
+            recorded_at: None,
+        }
+    }
+}
+
+impl From<&Call> for CallLine {
+    fn from(call: &Call) -> Self {
+        let (mut result, mut error) = (None, None);
+        match &call.outcome {
+            Outcome::Result(value) | Outcome::BuiltIn(value) => result = Some(value.clone()),
+            Outcome::Error(given) => {
+                let given = ErrorLine {
+                    code: given.code,
+                    message: given.message.clone(),
+                    data: given.data.clone(),
+                };
+                error = Some(given.into());
+            }
+            Outcome::Missing => {}
+        }
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64().into());
+        let notification = |frame: &Json| Notification {
+            jsonrpc: frame["jsonrpc"].as_str().map(str::to_owned),
+            method: frame["method"].as_str().unwrap_or_default().to_owned(),
+            params: frame.get("params").cloned(),
+        };
+        let notifications = call.notifications.iter().map(notification).collect();
+        Self {
+            server: call.server.clone().map(Into::into),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            result,
+            error,
+            started: seconds(call.started),
+            duration: seconds(call.duration),
+            notifications: cuecard_source::decode::Items(notifications),
+            delay: None,
+            fault: None,
+        }
+    }
+}
+
+struct Reader<'a> {
+    source: &'a SourceFile,
+    servers: Vec<Server>,
+    records: Vec<Record>,
+    findings: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn lines(&mut self) {
+        let text = self.source.text();
+        let mut end = cuecard_source::byte_order_mark(text);
+        for (nth, piece) in text[end..].split_inclusive('\n').enumerate() {
+            let span = Span::new(end, end + piece.trim_end().len());
+            end += piece.len();
+            if piece.trim().is_empty() {
+                continue;
+            }
+            if nth >= MAX_LINES {
+                return self.wrong(
+                    self.first(span),
+                    &format!("more than {MAX_LINES} lines"),
+                    "",
+                );
+            }
+            let parsed = parse(piece, &Limits::default());
+            match (parsed.root, parsed.errors.as_slice()) {
+                (Some(root), []) => self.line(&root, span),
+                _ if end == text.len() && !piece.ends_with('\n') && !self.servers.is_empty() => {
+                    let message =
+                        "the last line is cut off and was left out: the recording was interrupted";
+                    let found = Diagnostic::warning(codes::CASSETTE_INVALID, message);
+                    self.findings.push(found.at(self.source, self.first(span)));
+                }
+                (_, errors) => self.findings.extend(errors.iter().map(|error| {
+                    let error = JsonError {
+                        span: shifted(error.span, span.start),
+                        ..error.clone()
+                    };
+                    let mut found = json_diagnostic(self.source, &error);
+                    found.code = codes::CASSETTE_INVALID;
+                    found
+                })),
+            }
+            // What follows a wrong first line may be anything.
+            let is_lost = self.servers.is_empty() && any_error(&self.findings);
+            if is_lost || self.findings.len() >= MAX_FINDINGS {
+                return;
+            }
+        }
+    }
+
+    fn line(&mut self, root: &Node, span: Span) {
+        if root.get("cassette").is_some() {
+            if let Some(line) = self.decode::<ServerLine>(root, span, "the line of a server") {
+                self.server(line, span);
+            }
+            return;
+        }
+        if self.servers.is_empty() {
+            let help = format!("a cassette begins with the line `{{\"cassette\": {VERSION}}}`");
+            return self.wrong(
+                self.first(span),
+                "the first line of a cassette has no `cassette`",
+                &help,
+            );
+        }
+        if let Some(line) = self.decode::<CallLine>(root, span, "a record") {
+            self.call(line, span);
+        }
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self, root: &Node, span: Span, what: &str) -> Option<T> {
+        let Decoded { value, diagnostics } = decode(
+            root,
+            Input {
+                source: self.source,
+                offset: span.start,
+                what,
+                format: &FORMAT,
+            },
+        );
+        self.findings.extend(diagnostics);
+        value
+    }
+
+    fn server(&mut self, line: ServerLine, span: Span) {
+        if line.cassette != VERSION {
+            let message = format!("unsupported version {} of cassettes", line.cassette);
+            return self.wrong(
+                self.first(span),
+                &message,
+                &format!("this program reads version {VERSION}"),
+            );
+        }
+        let introduction = line.introduction.map_or(Json::Null, Json::Object);
+        let own_name = server_info(&introduction)["name"].as_str();
+        let name = line.server.as_deref().or(own_name).unwrap_or(UNNAMED);
+        let known = self.servers.iter().position(|server| server.name == name);
+        let idx = known.unwrap_or(self.servers.len());
+        if known.is_none() {
+            self.servers.push(Server {
+                name: name.to_owned(),
+                ..Server::default()
+            });
+        }
+        let server = &mut self.servers[idx];
+        for tool in line.tools.unwrap_or_default().0 {
+            server.tools.retain(|known| known.name != tool.name);
+            server.tools.push(Tool {
+                name: tool.name,
+                description: Json::Object(tool.entry),
+            });
+        }
+        if !introduction.is_null() {
+            server.introduction = introduction;
+        }
+    }
+
+    fn call(&mut self, line: CallLine, span: Span) {
+        let server = match (&line.server, self.servers.as_slice()) {
+            (Some(name), servers) => {
+                let known = servers.iter().any(|server| server.name == name.value);
+                if !known {
+                    let message = format!(
+                        "no line before this one is about the server `{}`",
+                        name.value
+                    );
+                    return self.wrong(name.span, &message, "name the server as its line does");
+                }
+                name.value.clone()
+            }
+            (None, [server]) => server.name.clone(),
+            (None, _) => {
+                let help = "add `\"server\"`: there are several servers";
+                return self.wrong(self.first(span), "a record has no `server`", help);
+            }
+        };
+        let mut time = |seconds: &Option<cuecard_source::decode::Spanned<f64>>, key: &str| {
+            let seconds = seconds.as_ref()?;
+            if !(0.0..=MAX_SECONDS).contains(&seconds.value) {
+                let message = format!("`{key}` must be a number from 0 to {MAX_SECONDS}");
+                self.wrong(seconds.span, &message, "times are in seconds");
+                return None;
+            }
+            Duration::try_from_secs_f64(seconds.value).ok()
+        };
+        let started = time(&line.started, "started");
+        let duration = time(&line.duration, "duration");
+        let delay = time(&line.delay, "delay");
+        let outcome = match (line.result, line.error) {
+            (Some(_), Some(error)) => {
+                let help = "an answer is a result or an error of the protocol: remove one of them";
+                return self.wrong(error.span, "a record has both `result` and `error`", help);
+            }
+            (Some(result), None) => Outcome::Result(whole_result(result)),
+            (None, Some(error)) => Outcome::Error(RpcError {
+                code: error.value.code,
+                message: error.value.message,
+                data: error.value.data,
+            }),
+            (None, None) => Outcome::Missing,
+        };
+        let notifications = line
+            .notifications
+            .0
+            .iter()
+            .map(|notification| json!(notification));
+        self.records.push(Record {
+            call: Call {
+                server: Some(server),
+                tool: line.tool,
+                arguments: line.arguments,
+                outcome,
+                started,
+                duration,
+                notifications: notifications.collect(),
+            },
+            delay,
+            fault: line.fault.map(|fault| fault.kind),
+            span,
+        });
+    }
+
+    fn first(&self, span: Span) -> Span {
+        first_character(self.source, span)
+    }
+
+    fn wrong(&mut self, span: Span, message: &str, help: &str) {
+        let mut found = Diagnostic::error(codes::CASSETTE_INVALID, message).at(self.source, span);
+        found.help = (!help.is_empty()).then(|| help.to_owned());
+        self.findings.push(found);
+    }
+}
+
+/// Returns what a server calls itself: in the result of `initialize`, or in the metadata of that of `server/discover`.
+pub(super) fn server_info(introduction: &Json) -> &Json {
+    match &introduction["serverInfo"] {
+        Json::Null => &introduction["_meta"]["io.modelcontextprotocol/serverInfo"],
+        info => info,
+    }
+}
+
+/// Returns the result of the protocol that was written by hand as a text or as any JSON value; a whole one as it is.
+fn whole_result(result: Json) -> Json {
+    let is_whole = |result: &Map<String, Json>| {
+        result.get("content").is_some_and(Json::is_array)
+            || ["structuredContent", "isError", "resultType"]
+                .iter()
+                .any(|key| result.contains_key(*key))
+    };
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    match result {
+        Json::String(written) => json!({ "content": text(&written) }),
+        Json::Object(whole) if is_whole(&whole) => Json::Object(whole),
+        Json::Object(value) => {
+            let value = Json::Object(value);
+            json!({ "content": text(&value.to_string()), "structuredContent": value })
+        }
+        value => json!({ "content": text(&value.to_string()) }),
+    }
+}
+
+fn shifted(span: Span, by: u32) -> Span {
+    Span {
+        start: span.start + by,
+        end: span.end + by,
+    }
+}

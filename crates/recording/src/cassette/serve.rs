@@ -1,0 +1,376 @@
+//! A mock MCP server that answers from a cassette.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_mcp::server::{Client, Handler, Introduction, PlannedFaults, RpcError, text_result};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::matching::{Predicate, is_same_json};
+use cuecard_source::value::{Json, cut};
+use serde_json::{Map, json};
+
+use super::read::{Cassette, Record, server_info};
+use crate::Outcome;
+
+/// More calls that the cassette doesn't hold are counted, not reported one by one.
+const MAX_FINDINGS: u64 = 1_000;
+/// How many unused records a note lists.
+const MAX_LISTED: usize = 10;
+/// The code of an error of JSON-RPC for what the server does not do.
+const NO_ANSWER: i64 = -32603;
+
+/// Is told each call that the cassette doesn't hold.
+type OnMiss = Box<dyn Fn(&Diagnostic) + Send + Sync>;
+
+/// Serves one server of a cassette. Clones serve the same one.
+#[derive(Clone)]
+pub struct CassetteServer {
+    served: Arc<Inner>,
+}
+
+struct Inner {
+    cassette: Cassette,
+    introduction: Introduction,
+    tools: Vec<Json>,
+    records: Vec<Record>,
+    any_order: bool,
+    faults: PlannedFaults,
+    state: Mutex<State>,
+    on_miss: OnMiss,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_used: Vec<bool>,
+    /// The first record that is not used.
+    next: usize,
+    n_calls: u64,
+    n_misses: u64,
+}
+
+/// What came of serving a cassette.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// How many calls came.
+    pub n_calls: u64,
+    /// How many of them the cassette does not hold.
+    pub n_misses: u64,
+    /// How many records there are.
+    pub n_records: usize,
+    /// The records that no call has used: the line, and the tool.
+    pub unused: Vec<(usize, String)>,
+}
+
+impl CassetteServer {
+    /// Serves the server called `name`, or the only one. With `any_order` a call is answered by the first unused record
+    /// of it, and by the last one if all are used; else only the next record answers. `on_miss` is told each call that the
+    /// cassette doesn't hold.
+    ///
+    /// # Errors
+    /// As [`Cassette::server`].
+    pub fn new(
+        cassette: Cassette,
+        name: Option<&str>,
+        any_order: bool,
+        on_miss: OnMiss,
+    ) -> Result<Self, Diagnostic> {
+        let server = cassette.server(name)?;
+        let records: Vec<_> = cassette.records_of(&server.name).cloned().collect();
+        let info = server_info(&server.introduction);
+        let text = |json: &Json| json.as_str().map(str::to_owned);
+        let introduction = Introduction {
+            name: text(&info["name"]).unwrap_or_else(|| server.name.clone()),
+            title: text(&info["title"]),
+            version: text(&info["version"]).unwrap_or_else(|| "0".to_owned()),
+            instructions: text(&server.introduction["instructions"]),
+        };
+        let mut tools: Vec<_> = server
+            .tools
+            .iter()
+            .map(|tool| tool.description.clone())
+            .collect();
+        let listed: BTreeSet<_> = server.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let called: BTreeSet<_> = records
+            .iter()
+            .map(|record| record.call.tool.as_str())
+            .collect();
+        tools.extend(
+            called
+                .difference(&listed)
+                .map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })),
+        );
+        let state = State {
+            is_used: vec![false; records.len()],
+            ..State::default()
+        };
+        Ok(Self {
+            served: Arc::new(Inner {
+                introduction,
+                tools,
+                records,
+                any_order,
+                faults: PlannedFaults::default(),
+                state: Mutex::new(state),
+                on_miss,
+                cassette,
+            }),
+        })
+    }
+
+    /// How many records there are.
+    pub fn n_records(&self) -> usize {
+        self.served.records.len()
+    }
+
+    /// How many tools are listed.
+    pub fn n_tools(&self) -> usize {
+        self.served.tools.len()
+    }
+
+    /// Whether something goes wrong on purpose.
+    pub fn has_faults(&self) -> bool {
+        self.served
+            .records
+            .iter()
+            .any(|record| record.fault.is_some())
+    }
+
+    /// Where the faults of answers are noted for those who carry them out.
+    pub fn faults(&self) -> PlannedFaults {
+        self.served.faults.clone()
+    }
+
+    /// What came of it so far.
+    pub fn served(&self) -> Served {
+        let state = self.served.state();
+        let unused = self.served.records.iter().zip(&state.is_used);
+        let unused = unused.filter(|(_, is_used)| !**is_used);
+        Served {
+            n_calls: state.n_calls,
+            n_misses: state.n_misses,
+            n_records: self.served.records.len(),
+            unused: unused
+                .map(|(record, _)| (self.served.line(record), record.call.tool.clone()))
+                .collect(),
+        }
+    }
+}
+
+impl fmt::Debug for CassetteServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CassetteServer")
+            .field("introduction", &self.served.introduction)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Served {
+    /// Whether the cassette held every call.
+    pub fn passed(&self) -> bool {
+        self.n_misses == 0
+    }
+
+    /// A note on the records that no call has used.
+    pub fn unused_note(&self) -> Option<Diagnostic> {
+        let n_unused = self.unused.len();
+        if n_unused == 0 {
+            return None;
+        }
+        let message = format!("{n_unused} of {} records were not used", self.n_records);
+        let mut note = Diagnostic::note(codes::CASSETTE_UNUSED, message);
+        let listed = self.unused.iter().take(MAX_LISTED);
+        note.notes = listed
+            .map(|(line, tool)| format!("line {line}: `{}`", cut(tool, 100)))
+            .collect();
+        if n_unused > MAX_LISTED {
+            note.notes
+                .push(format!("and {} more", n_unused - MAX_LISTED));
+        }
+        Some(note)
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line(&self, record: &Record) -> usize {
+        self.cassette.source.position(record.span.start).line
+    }
+
+    /// Chooses the record that answers a call.
+    fn choose(&self, tool: &str, arguments: &Map<String, Json>) -> Result<usize, Diagnostic> {
+        let mut state = self.state();
+        state.n_calls += 1;
+        let fits = |idx: &usize| {
+            let call = &self.records[*idx].call;
+            let same = |(name, value): (&String, &Json)| {
+                call.arguments
+                    .get(name)
+                    .is_some_and(|recorded| is_same_json(recorded, value))
+            };
+            call.tool == tool
+                && call.arguments.len() == arguments.len()
+                && arguments.iter().all(same)
+        };
+        let n_records = self.records.len();
+        let is_used = |idx: &usize| state.is_used.get(*idx) == Some(&true);
+        let next = Some(state.next).filter(|next| *next < n_records);
+        let first = (state.next..n_records)
+            .filter(|idx| !is_used(idx))
+            .find(fits);
+        let found = match self.any_order {
+            true => first.or_else(|| (0..n_records).rev().find(fits)),
+            false => first.filter(|first| Some(*first) == next),
+        };
+        if let Some(idx) = found {
+            state.is_used[idx] = true;
+            while state.is_used.get(state.next) == Some(&true) {
+                state.next += 1;
+            }
+            return Ok(idx);
+        }
+        state.n_misses += 1;
+        let is_shown = state.n_misses <= MAX_FINDINGS;
+        drop(state);
+        let miss = self.miss(tool, arguments, next, first);
+        if is_shown {
+            (self.on_miss)(&miss);
+        }
+        Err(miss)
+    }
+
+    /// Says why no record answers a call, and names the nearest one.
+    fn miss(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Json>,
+        next: Option<usize>,
+        later: Option<usize>,
+    ) -> Diagnostic {
+        let name = self.cassette.source.name();
+        let shown = cut(tool, 100);
+        let given = Json::Object(arguments.clone());
+        let differences = |record: &Record| {
+            Predicate::EqualsStrictly(&Json::Object(record.call.arguments.clone())).misfits(&given)
+        };
+        let of_tool = self
+            .records
+            .iter()
+            .filter(|record| record.call.tool == tool);
+        let nearest = match (self.any_order, next) {
+            (false, Some(next)) => Some(&self.records[next]),
+            (false, None) => None,
+            (true, _) => of_tool.min_by_key(|record| differences(record).len()),
+        };
+        let message = match (nearest, self.any_order) {
+            (None, false) => format!("`{shown}` was called after the last record of `{name}`"),
+            (Some(next), false) if next.call.tool != tool => {
+                format!(
+                    "`{shown}` was called, and the next record of `{name}` is a call of `{}`",
+                    cut(&next.call.tool, 100)
+                )
+            }
+            (Some(_), _) => {
+                format!("`{shown}` was called with other arguments than recorded in `{name}`")
+            }
+            (None, true) => format!("`{name}` has no call of `{shown}`"),
+        };
+        let mut miss = Diagnostic::error(codes::CASSETTE_MISS, message);
+        if let Some(record) = nearest {
+            miss = miss.at(&self.cassette.source, record.span);
+            if record.call.tool == tool {
+                let differing = differences(record);
+                miss.notes = differing
+                    .iter()
+                    .map(|found| format!("arguments{}: {}", found.place, found.reason))
+                    .collect();
+            }
+            miss.notes.push(format!(
+                "the nearest record is on line {}",
+                self.line(record)
+            ));
+        }
+        if let Some(later) = later {
+            let line = self.line(&self.records[later]);
+            miss.help = Some(format!(
+                "the call is recorded on line {line}: `--any-order` answers calls in any order"
+            ));
+        }
+        miss
+    }
+
+    async fn answer(&self, record: &Record, client: &Client) -> Result<Json, RpcError> {
+        for frame in &record.call.notifications {
+            let method = frame["method"].as_str().unwrap_or_default();
+            let mut params = frame.get("params").cloned();
+            if let Some(token) = params
+                .as_mut()
+                .and_then(|params| params.get_mut("progressToken"))
+            {
+                // Who did not ask for progress gets none.
+                let Some(given) = client.progress_token() else {
+                    continue;
+                };
+                *token = given;
+            }
+            client.notify(method, params).await;
+        }
+        if let Some(delay) = record.delay {
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                () = client.cancelled() => {}
+            }
+        }
+        if let Some(kind) = record.fault {
+            self.faults.plan(&client.request_id(), kind);
+        }
+        match &record.call.outcome {
+            Outcome::Result(result) | Outcome::BuiltIn(result) => Ok(result.clone()),
+            Outcome::Error(error) => Err(RpcError {
+                code: error.code,
+                message: error.message.clone(),
+                data: error.data.clone(),
+            }),
+            Outcome::Missing => {
+                client.cancelled().await;
+                Err(RpcError {
+                    code: NO_ANSWER,
+                    message: "no answer was recorded".to_owned(),
+                    data: Json::Null,
+                })
+            }
+        }
+    }
+}
+
+impl Handler for CassetteServer {
+    fn introduction(&self) -> Introduction {
+        self.served.introduction.clone()
+    }
+
+    fn tools(&self) -> Vec<Json> {
+        self.served.tools.clone()
+    }
+
+    async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Json>,
+        client: &Client,
+    ) -> Result<Json, RpcError> {
+        match self.served.choose(tool, &arguments) {
+            Ok(idx) => self.served.answer(&self.served.records[idx], client).await,
+            Err(miss) => {
+                let mut text = miss.message;
+                for line in miss.notes.iter().chain(&miss.help) {
+                    text.push('\n');
+                    text.push_str(line);
+                }
+                Ok(text_result(&text, true))
+            }
+        }
+    }
+}

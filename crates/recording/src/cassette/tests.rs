@@ -1,0 +1,102 @@
+use std::time::Duration;
+
+use cuecard_source::SourceFile;
+use proptest::prelude::*;
+use serde_json::{Map, Value as Json, json};
+
+use super::Cassette;
+use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
+
+fn object() -> impl Strategy<Value = Map<String, Json>> {
+    let value = prop_oneof![
+        Just(Json::Null),
+        any::<i64>().prop_map(Json::from),
+        ".{0,9}".prop_map(Json::from),
+        prop::collection::vec(any::<bool>(), 0..3).prop_map(|list| json!(list)),
+    ];
+    prop::collection::btree_map(".{0,5}", value, 0..4).prop_map(|map| map.into_iter().collect())
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        (".{0,9}", object(), any::<bool>()).prop_map(|(text, structured, is_error)| {
+            let content = json!([{ "type": "text", "text": text }]);
+            Outcome::Result(
+                json!({ "content": content, "structuredContent": structured, "isError": is_error }),
+            )
+        }),
+        (any::<i64>(), ".{0,9}", object()).prop_map(|(code, message, data)| {
+            let data = Json::Object(data);
+            Outcome::Error(RpcError {
+                code,
+                message,
+                data,
+            })
+        }),
+        Just(Outcome::Missing),
+    ]
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let time = || prop::option::of((0..86_400_000_000_u64).prop_map(Duration::from_micros));
+    let notification = (".{0,9}", object()).prop_map(
+        |(method, params)| json!({ "jsonrpc": "2.0", "method": method, "params": params }),
+    );
+    let notifications = prop::collection::vec(notification, 0..3);
+    let parts = (
+        any::<bool>(),
+        ".{1,9}",
+        object(),
+        outcome(),
+        time(),
+        time(),
+        notifications,
+    );
+    parts.prop_map(
+        |(is_first, tool, arguments, outcome, started, duration, notifications)| Call {
+            server: Some(if is_first { "a" } else { "b" }.to_owned()),
+            tool,
+            arguments,
+            outcome,
+            started,
+            duration,
+            notifications,
+        },
+    )
+}
+
+fn server(name: &'static str) -> impl Strategy<Value = Server> {
+    let tool = (".{1,9}", object()).prop_map(|(name, mut entry)| {
+        entry.insert("name".to_owned(), name.as_str().into());
+        let description = Json::Object(entry);
+        (name.clone(), Tool { name, description })
+    });
+    let tools = prop::collection::btree_map("[a-z]{1,3}", tool, 0..4);
+    (object(), tools).prop_map(|(introduction, tools)| {
+        // The names of a server's tools are different.
+        let tools: std::collections::BTreeMap<_, _> = tools.into_values().collect();
+        Server {
+            name: name.to_owned(),
+            introduction: Json::Object(introduction),
+            tools: tools.into_values().collect(),
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(
+        servers in (server("a"), server("b")),
+        calls in prop::collection::vec(call(), 0..6),
+    ) {
+        let recording = Recording {
+            prompts: Vec::new(),
+            servers: vec![servers.0, servers.1],
+            calls,
+        };
+        let text = recording.to_cassette().concat();
+        let (cassette, found) = Cassette::read(&SourceFile::new("x.cassette.jsonl", text));
+        prop_assert!(found.is_empty(), "{found:?}");
+        prop_assert_eq!(cassette.expect("no finding").recording(), recording);
+    }
+}

@@ -1,0 +1,324 @@
+//! Compares a cassette with the live server.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cuecard_mcp::result::value_of;
+use cuecard_mcp::{CallErrorKind, ContentBlock, Session, ToolReply};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::matching::{Mismatch, Predicate};
+use cuecard_source::value::{Json, Redactor};
+use cuecard_tool_call::model::Parse;
+use serde_json::json;
+use serde_json_path::{JsonPath, NormalizedPath};
+
+use super::compare::{Change, compare_tools};
+use super::format::{CallLine, ServerLine};
+use super::read::{Cassette, Record, line};
+use crate::{Outcome, RpcError, Server, Tool};
+
+/// How a cassette is verified.
+#[derive(Debug, Clone, Default)]
+pub struct VerifyOptions {
+    /// The server, if there are several.
+    pub server: Option<String>,
+    /// Whether tools are called that don't say that they only read.
+    pub writes: bool,
+    /// Parts of results that do not count; `$` is the value that scenarios see.
+    pub ignore: Vec<JsonPath>,
+    /// How long a call may take.
+    pub timeout: Duration,
+}
+
+/// What came of a verification.
+#[derive(Debug)]
+pub struct Verification {
+    /// How the tools have changed.
+    pub changes: Vec<Change>,
+    /// Each record of the server: its line, its tool, and what came of it.
+    pub calls: Vec<(usize, String, CallVerdict)>,
+    /// Whether the cassette has a list of tools.
+    has_tools: bool,
+    /// What the server lists now.
+    tools: Vec<Tool>,
+    /// What it answered now, by the places of records.
+    outcomes: HashMap<u32, Outcome>,
+    server: String,
+}
+
+/// What came of calling a record again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallVerdict {
+    /// The result means the same.
+    Same,
+    /// It means something else.
+    Drifted(Vec<Mismatch>),
+    /// The tool is gone, or there is no answer; this is why.
+    Failed(String),
+    /// The tool was not called, or can't be compared; this is why.
+    NotVerified(&'static str),
+}
+
+impl CallVerdict {
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Drifted(_) => "drifted",
+            Self::Failed(_) => "failed",
+            Self::NotVerified(_) => "not_verified",
+        }
+    }
+}
+
+/// Lists the tools of a live server, and calls again what the cassette holds, in its order.
+///
+/// # Errors
+/// If the cassette has no such server, or the server doesn't list its tools.
+pub async fn verify(
+    cassette: &Cassette,
+    session: &Session,
+    options: &VerifyOptions,
+) -> Result<Verification, Diagnostic> {
+    let server = cassette.server(options.server.as_deref())?;
+    let entries = session.tool_entries().await.map_err(|error| {
+        let code = cuecard_source::diagnostic::codes::RUN_CALL_FAILED;
+        Diagnostic::error(code, error.to_string())
+    })?;
+    let tools: Vec<_> = entries
+        .into_iter()
+        .map(|entry| Tool {
+            name: entry["name"].as_str().unwrap_or_default().to_owned(),
+            description: entry,
+        })
+        .collect();
+    let changes = match server.tools.is_empty() {
+        // Nobody recorded the list.
+        true => Vec::new(),
+        false => compare_tools(&server.tools, &tools),
+    };
+    let mut verification = Verification {
+        changes,
+        calls: Vec::new(),
+        has_tools: !server.tools.is_empty(),
+        tools,
+        outcomes: HashMap::new(),
+        server: server.name.clone(),
+    };
+    for record in cassette.records_of(&server.name) {
+        let verdict = verification.call(record, session, options).await;
+        let line = cassette.source.position(record.span.start).line;
+        verification
+            .calls
+            .push((line, record.call.tool.clone(), verdict));
+    }
+    Ok(verification)
+}
+
+impl Verification {
+    /// Whether there was nothing to compare: no record, and no list of tools.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && !self.has_tools
+    }
+
+    /// How many records came out as `verdict` says.
+    pub fn count(&self, verdict: &str) -> usize {
+        self.calls
+            .iter()
+            .filter(|(_, _, found)| found.as_str() == verdict)
+            .count()
+    }
+
+    async fn call(
+        &mut self,
+        record: &Record,
+        session: &Session,
+        options: &VerifyOptions,
+    ) -> CallVerdict {
+        let name = record.call.tool.as_str();
+        let tool = self.tools.iter().find(|tool| tool.name == name);
+        let only_reads = tool.is_some_and(|tool| {
+            tool.description["annotations"]["readOnlyHint"] == Json::Bool(true)
+        });
+        if tool.is_none() && !self.tools.is_empty() {
+            return CallVerdict::Failed("the server no longer has the tool".to_owned());
+        }
+        if record.call.outcome == Outcome::Missing {
+            return CallVerdict::NotVerified("no answer is recorded");
+        }
+        if !only_reads && !options.writes {
+            return CallVerdict::NotVerified("the tool may write: `--writes` calls it");
+        }
+        let arguments = record.call.arguments.clone();
+        let answer = session.call_raw(name, arguments, options.timeout).await;
+        let (outcome, reply) = match answer {
+            Ok((reply, result)) => (Outcome::Result(result), Some(reply)),
+            Err(error) => match &error.kind {
+                CallErrorKind::RpcError { code, message, .. } => {
+                    let error = RpcError {
+                        code: *code,
+                        message: message.clone(),
+                        data: Json::Null,
+                    };
+                    (Outcome::Error(error), None)
+                }
+                _ => return CallVerdict::Failed(error.to_string()),
+            },
+        };
+        let recorded = match &record.call.outcome {
+            Outcome::Result(result) | Outcome::BuiltIn(result) => {
+                match ToolReply::read(result.clone()) {
+                    Some(reply) => meaning(name, &reply),
+                    None => {
+                        return CallVerdict::NotVerified(
+                            "the recorded result is a question, or no result of the protocol",
+                        );
+                    }
+                }
+            }
+            outcome => error_meaning(outcome),
+        };
+        let now = reply.map_or_else(|| error_meaning(&outcome), |reply| meaning(name, &reply));
+        let drifts = differences(recorded, now, &options.ignore);
+        if drifts.is_empty() {
+            return CallVerdict::Same;
+        }
+        self.outcomes.insert(record.span.start, outcome);
+        CallVerdict::Drifted(drifts)
+    }
+
+    /// Returns the cassette with what the server lists and answers now; lines that did not drift stay as they are.
+    pub fn updated(&self, cassette: &Cassette, recorded_at: &str, secrets: &Redactor) -> String {
+        let mut text = String::new();
+        let mut is_described = false;
+        let mut end = 0;
+        let source = cassette.source.text();
+        for piece in source.split_inclusive('\n') {
+            let start = u32::try_from(end).unwrap_or(u32::MAX);
+            end += piece.len();
+            let mut value: Json = serde_json::from_str(piece).unwrap_or_default();
+            let is_of_server = value["cassette"].is_number() && {
+                let known = value["server"].as_str();
+                known.is_none_or(|name| name == self.server)
+            };
+            let by_start =
+                start.max(u32::try_from(cuecard_source::byte_order_mark(source)).unwrap_or(0));
+            if let Some(outcome) = self.outcomes.get(&by_start) {
+                let answer = answer_of(outcome, secrets);
+                if let Some(record) = value.as_object_mut() {
+                    record.remove("result");
+                    record.remove("error");
+                    record.extend(answer);
+                }
+                text.push_str(&line(&value));
+            } else if is_of_server && !self.changes.is_empty() {
+                // What later lines say of the server is in the list of now.
+                if !std::mem::replace(&mut is_described, true) {
+                    let server = Server {
+                        name: self.server.clone(),
+                        introduction: Json::Null,
+                        tools: self.tools.clone(),
+                    };
+                    let mut tools = json!(ServerLine::from(&server).tools);
+                    secrets.json(&mut tools);
+                    value["tools"] = tools;
+                    value["recorded_at"] = recorded_at.into();
+                    text.push_str(&line(&value));
+                }
+            } else {
+                text.push_str(piece);
+            }
+        }
+        text
+    }
+}
+
+/// The members `result` or `error` of a record.
+fn answer_of(outcome: &Outcome, secrets: &Redactor) -> serde_json::Map<String, Json> {
+    let call = crate::Call {
+        server: None,
+        tool: String::new(),
+        arguments: serde_json::Map::new(),
+        outcome: outcome.clone(),
+        started: None,
+        duration: None,
+        notifications: Vec::new(),
+    };
+    let mut answer = json!(CallLine::from(&call));
+    secrets.json(&mut answer);
+    let members = match answer {
+        Json::Object(members) => members,
+        _ => serde_json::Map::new(),
+    };
+    members
+        .into_iter()
+        .filter(|(key, _)| matches!(key.as_str(), "result" | "error"))
+        .collect()
+}
+
+/// What a result means to a scenario: its value, whether it is a failure, and what else is in it.
+fn meaning(tool: &str, reply: &ToolReply) -> Json {
+    let value = value_of(tool, reply, Parse::Auto).map(|found| found.value);
+    let others = reply.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(_) => None,
+        ContentBlock::Image { media_type, .. } | ContentBlock::Audio { media_type, .. } => {
+            Some(json!(media_type))
+        }
+        ContentBlock::Resource { uri, .. } => Some(json!(uri)),
+        ContentBlock::ResourceLink(block) | ContentBlock::Other(block) => Some(block.clone()),
+    });
+    json!({
+        "value": value.unwrap_or_default(),
+        "is_error": reply.is_error,
+        "other": others.collect::<Vec<_>>(),
+    })
+}
+
+fn error_meaning(outcome: &Outcome) -> Json {
+    match outcome {
+        Outcome::Error(error) => json!({
+            "error": { "code": error.code, "message": error.message },
+        }),
+        _ => Json::Null,
+    }
+}
+
+/// Where what came means something else than what was recorded; parts at `ignore` of either value don't count.
+fn differences(mut recorded: Json, mut now: Json, ignore: &[JsonPath]) -> Vec<Mismatch> {
+    for side in [&mut recorded, &mut now] {
+        let value = side["value"].take();
+        let value = without(value, ignore);
+        if let Some(side) = side.as_object_mut() {
+            side.insert("value".to_owned(), value);
+        }
+    }
+    let mut found = Predicate::EqualsStrictly(&recorded).misfits(&now);
+    for mismatch in &mut found {
+        // Scenarios have the value as `$`.
+        mismatch.place = match mismatch.place.strip_prefix(".value") {
+            Some(place) => format!("${place}"),
+            None => mismatch.place.trim_start_matches('.').to_owned(),
+        };
+    }
+    found
+}
+
+/// The value with a mark where `paths` point to.
+fn without(mut value: Json, paths: &[JsonPath]) -> Json {
+    let pointers: Vec<String> = paths
+        .iter()
+        .flat_map(|path| {
+            let found = path.query_located(&value);
+            found
+                .locations()
+                .map(NormalizedPath::to_json_pointer)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for pointer in pointers {
+        if let Some(part) = value.pointer_mut(&pointer) {
+            *part = "(ignored)".into();
+        }
+    }
+    value
+}

@@ -1,0 +1,135 @@
+//! Types that formats are made of, and that the decoder knows.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::Span;
+
+/// A value with its place. Two are equal if their values are, wherever they stand.
+#[derive(Debug, Clone, Default)]
+pub struct Spanned<T> {
+    /// The place.
+    pub span: Span,
+    /// The value.
+    pub value: T,
+}
+
+impl<T> Spanned<T> {
+    pub(super) const NAME: &'static str = "$Spanned";
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T> From<T> for Spanned<T> {
+    fn from(value: T) -> Self {
+        let span = Span::default();
+        Self { span, value }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parts<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
+            type Value = Spanned<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value with its place")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+                let missing = || de::Error::custom("a value with its place has three parts");
+                let start = parts.next_element()?.ok_or_else(missing)?;
+                let end = parts.next_element()?.ok_or_else(missing)?;
+                let value = parts.next_element()?.ok_or_else(missing)?;
+                let span = Span { start, end };
+                Ok(Spanned { span, value })
+            }
+        }
+        deserializer.deserialize_struct(Self::NAME, &[], Parts(PhantomData))
+    }
+}
+
+impl<T: Serialize> Serialize for Spanned<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Spanned<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+}
+
+/// A list whose wrong items are reported one by one, and left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Items<T>(pub Vec<T>);
+
+impl<T> Items<T> {
+    pub(super) const NAME: &'static str = "$Items";
+}
+
+impl<T> Default for Items<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Items<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Each<T> {
+            type Value = Items<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                loop {
+                    match list.next_element() {
+                        Ok(Some(item)) => items.push(item),
+                        Ok(None) => return Ok(Items(items)),
+                        // The decoder has filed it, and stands at the next one.
+                        Err(_) => {}
+                    }
+                }
+            }
+        }
+        deserializer.deserialize_newtype_struct(Self::NAME, Each(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Items<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Items_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <Vec<T>>::json_schema(generator)
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
