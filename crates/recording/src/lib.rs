@@ -4,5 +4,7 @@
 //! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
 
 mod recording;
+mod scenario;
 
 pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
+pub use scenario::{Scenario, Step, scenario};
