@@ -3,8 +3,10 @@
 //! A [`Recording`] is what the proxy has seen, what a cassette holds, or what a transcript tells; from it come the
 //! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
 
+pub mod infer;
 mod recording;
 mod scenario;
+pub mod transcript;
 
 pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
 pub use scenario::{Scenario, Step, scenario};
