@@ -4,9 +4,11 @@
 //! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
 
 pub mod infer;
+mod lines;
 mod recording;
 mod scenario;
 pub mod transcript;
 
+pub use lines::{is_cassette, read_cassette};
 pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
 pub use scenario::{Scenario, Step, scenario};

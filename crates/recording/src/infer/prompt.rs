@@ -126,6 +126,7 @@ pub(super) fn occurrences<'t>(text: &'t str, part: &'t str) -> impl Iterator<Ite
             let (first, last) = (part.chars().next(), part.chars().last());
             let before = text[..at].chars().last();
             let after = text[at + part.len()..].chars().next();
-            !(is_letter(first) && is_letter(before)) && !(is_letter(last) && is_letter(after))
+            let goes_on = |one, other| is_letter(one) && is_letter(other);
+            !goes_on(first, before) && !goes_on(last, after)
         })
 }

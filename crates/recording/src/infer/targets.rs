@@ -34,8 +34,8 @@ pub(super) fn find(kept: &mut [Kept<'_>]) -> Vec<usize> {
     let mut looks = Vec::new();
     // The snapshots so far, with the calls that gave them: those of a session are few megabytes at most.
     let mut snapshots: Vec<(usize, Option<String>, Snapshot)> = Vec::new();
-    for idx in 0..kept.len() {
-        let call = kept[idx].call;
+    for (idx, kept) in kept.iter_mut().enumerate() {
+        let call = kept.call;
         let mut found = Vec::new();
         let mut ids = Vec::new();
         collect(
@@ -55,8 +55,8 @@ pub(super) fn find(kept: &mut [Kept<'_>]) -> Vec<usize> {
             looks.extend(snapshot.map(|(look, _, _)| *look));
             found.extend(target(&way, &id, snapshot.map(|(_, _, snapshot)| snapshot)));
         }
-        kept[idx].targets = found;
-        let text = &kept[idx].text;
+        kept.targets = found;
+        let text = &kept.text;
         let may_be = call.server.is_some() && (text.contains("uid=") || text.contains("[ref="));
         if let Some(snapshot) = may_be.then(|| Snapshot::read(text).ok()).flatten()
             && !snapshot.elements.is_empty()

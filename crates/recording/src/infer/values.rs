@@ -230,7 +230,7 @@ impl Index {
                 found.extend(at(&text, Some(r"^(-?\d+)$")));
             }
             Value::Number(_) if converts => {
-                found.extend(at(&Value::from(&*text).to_string(), None))
+                found.extend(at(&Value::from(&*text).to_string(), None));
             }
             Value::String(_) => {}
             _ => return sorted(found),
