@@ -311,9 +311,13 @@ impl<'r> Builder<'_, 'r> {
 
     fn is_secret(&self, value: &Value) -> bool {
         let text = as_text(value);
-        text == REDACTED
-            || is_credential(&self.key, value)
-            || self.redactor.secrets().iter().any(|secret| *secret == text)
+        let secrets = self.redactor.secrets();
+        // Of `Bearer abc`, only the token is one.
+        let holds_one = secrets
+            .iter()
+            .any(|secret| secret.len() < text.len() && text.contains(secret.as_str()));
+        let is_known = secrets.iter().any(|secret| *secret == text);
+        text == REDACTED || (!holds_one && (is_known || is_credential(&self.key, value)))
     }
 
     /// A variable without a default; each secret has its own.
@@ -550,17 +554,13 @@ impl<'r> Builder<'_, 'r> {
                 .iter()
                 .all(|(start, until, _)| end <= *start || at >= *until)
         };
-        for secret in self
-            .redactor
-            .secrets()
-            .to_vec()
-            .iter()
-            .map(String::as_str)
-            .chain([REDACTED])
-        {
-            for at in text.match_indices(secret).map(|(at, _)| at) {
+        let mut secrets = self.redactor.secrets().to_vec();
+        secrets.push(REDACTED.to_owned());
+        secrets.sort_by_key(String::len);
+        for secret in &secrets {
+            for at in text.match_indices(secret.as_str()).map(|(at, _)| at) {
                 if is_free(&found, at, at + secret.len()) {
-                    let name = self.secret(&secret.into());
+                    let name = self.secret(&secret.as_str().into());
                     found.push((at, at + secret.len(), Part::Variable(name)));
                 }
             }
