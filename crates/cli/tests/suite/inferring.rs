@@ -1,12 +1,15 @@
 //! Sessions with real servers, recorded by a client of the test, become scenarios that play with other values.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use cuecard_testing::scratch::Scratch;
 use cuecard_testing::site::Site;
 use serde_json::{Value, json};
 
+use crate::agents;
 use crate::program::{self, read, told};
 use crate::targets::Peer;
 
@@ -247,5 +250,70 @@ fn a_recorded_browser_session_plays_in_a_fresh_browser() {
         let played = program::play(&scratch, &["login.json"], 0);
         assert_eq!(played.statuses(), ["passed"; 4], "{peer:?}");
         assert_eq!(site.count("login"), 2, "{peer:?}");
+    }
+}
+
+/// The files below a folder with this ending.
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let below = paths.flat_map(|path| match path.is_dir() {
+        true => files_below(&path, ending),
+        false => vec![path],
+    });
+    below
+        .filter(|path| path.to_string_lossy().ends_with(ending))
+        .collect()
+}
+
+#[test]
+fn a_session_of_codex_plays_without_it() {
+    let example = cuecard_testing::repository_root().join("examples/llm/agent.yaml");
+    let example = fs::read_to_string(example).expect("an example");
+    // With commands, and with patches.
+    for (model, calls, writes) in [
+        ("scripted", "exec_command", "claude__bash"),
+        ("gpt-5.5", "apply_patch", "claude__write"),
+    ] {
+        let Some(agent) = agents::codex(model, calls) else {
+            return;
+        };
+        let recorded = agents::prepared(&agent, &example);
+        let finished = agents::run(&recorded, &agent);
+        assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+        let sessions = files_below(&recorded.home().join(".codex/sessions"), ".jsonl");
+        let [session] = sessions.as_slice() else {
+            panic!("one session, not {sessions:?}");
+        };
+        let scratch = program::scratch();
+        scratch
+            .write("session.jsonl", fs::read(session).expect("readable"))
+            .expect("writable");
+        let made = program::run(
+            &scratch,
+            &[
+                "record",
+                "transcript",
+                "session.jsonl",
+                "-o",
+                "greeting.json",
+                "--json",
+            ],
+        );
+        assert_eq!(made.code(), Some(0), "{}", told(&made));
+        let document: Value = serde_json::from_str(&made.stdout).expect("a document");
+        assert_eq!(document["questions"], json!([]), "{document:#}");
+        assert_eq!(
+            document["scenario"]["steps"][0]["tool"], writes,
+            "{document:#}"
+        );
+        let checked = program::run(&scratch, &["check", "greeting.json", "--strict"]);
+        assert_eq!(checked.code(), Some(0), "{}", told(&checked));
+        program::play(&scratch, &["greeting.json"], 0);
+        assert_eq!(
+            read(&scratch, "notes/greeting.txt"),
+            "Hello from the timeline.\n"
+        );
+        assert_eq!(read(&scratch, "words.txt").trim(), "4");
     }
 }
