@@ -16,13 +16,16 @@ use super::tidy::{Kept, tidy, tool_of};
 use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight, words};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::scenario::{Names, tool_name, verbatim};
-use crate::{Recording, Scenario, Step};
+use crate::{Outcome, Recording, Scenario, Step};
 
 /// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
 const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
+
+/// How many bytes a secret has at least that is taken out wherever it stands.
+const SHORTEST_MASKED: usize = 8;
 
 /// Two texts with more differences have nothing to do with each other.
 const MOST_DIFFERENCES: usize = 4;
@@ -55,15 +58,22 @@ pub(super) fn build(
     }
     left_out.sort_by_key(|note| note.call);
     let mut ids = Names::default();
+    let step_ids = calls
+        .iter()
+        .map(|call| ids.unique(&call.call.tool))
+        .collect();
     let mut builder = Builder {
         recording,
-        ids: calls
-            .iter()
-            .map(|call| ids.unique(&call.call.tool))
-            .collect(),
+        ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
         outputs: vec![Vec::new(); calls.len()],
-        redactor: redactor(recording, second),
+        redactor: Redactor::new(secrets(recording, second, false)),
+        // Shorter ones would take letters out of every word.
+        masker: Redactor::new(
+            secrets(recording, second, true)
+                .into_iter()
+                .filter(|secret| secret.len() >= SHORTEST_MASKED),
+        ),
         prompt: Prompt::new(&recording.prompts),
         second_prompt: second.map(|second| Prompt::new(&second.prompts)),
         calls: &calls,
@@ -71,7 +81,7 @@ pub(super) fn build(
         partners,
         index: Index::default(),
         scenario: Scenario::new(name),
-        names: Names::default(),
+        names: ids,
         variables: HashMap::new(),
         questions: Vec::new(),
         step: 0,
@@ -105,12 +115,16 @@ fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
     notes
 }
 
-fn redactor(recording: &Recording, second: Option<&Recording>) -> Redactor {
+/// The credentials in arguments and prompts, with those in results too where nothing of them may be shown.
+fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<String> {
     let mut secrets = Vec::new();
     for recording in second.into_iter().chain([recording]) {
         for call in &recording.calls {
             for (key, value) in &call.arguments {
                 find_credentials(&json!({ key: value }), &mut secrets);
+            }
+            if let (Outcome::Result(value) | Outcome::BuiltIn(value), true) = (&call.outcome, all) {
+                find_credentials(value, &mut secrets);
             }
         }
         for prompt in &recording.prompts {
@@ -118,7 +132,7 @@ fn redactor(recording: &Recording, second: Option<&Recording>) -> Redactor {
         }
     }
     secrets.retain(|secret| secret != REDACTED);
-    Redactor::new(secrets)
+    secrets
 }
 
 struct Builder<'c, 'r> {
@@ -130,7 +144,10 @@ struct Builder<'c, 'r> {
     results: Vec<Value>,
     ids: Vec<String>,
     outputs: Vec<Vec<(Source, String)>>,
+    /// The secrets of arguments, which become variables.
     redactor: Redactor,
+    /// Takes out whatever secret is left.
+    masker: Redactor,
     prompt: Prompt,
     second_prompt: Option<Prompt>,
     index: Index,
@@ -287,7 +304,7 @@ impl<'r> Builder<'_, 'r> {
 
     /// What a whole value is: an output, a variable, or nothing that can be told.
     fn whole(&mut self, value: &Value, other: Option<&Value>) -> Option<String> {
-        if let Some((source, _)) = self.copy(value, other) {
+        if let Some(source) = self.copy(value, other) {
             return Some(self.output(source));
         }
         if self.is_secret(value) {
@@ -345,6 +362,9 @@ impl<'r> Builder<'_, 'r> {
     }
 
     fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
+        if self.redactor.finds(&as_text(value)) {
+            return self.secret(value);
+        }
         let other = other.unwrap_or(value).to_string();
         self.variable_as((value.to_string(), other), value.clone())
     }
@@ -381,7 +401,10 @@ impl<'r> Builder<'_, 'r> {
     }
 
     /// Where a value was copied from, if that is proved.
-    fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<(Source, Weight)> {
+    fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
+        if value == REDACTED {
+            return None;
+        }
         let weight = weight(value);
         let differs = other.is_some_and(|other| other != value);
         if weight == Weight::Nothing || (self.enumerated && !differs) {
@@ -451,7 +474,7 @@ impl<'r> Builder<'_, 'r> {
                 "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"
             ));
         }
-        Some((source, weight))
+        Some(source)
     }
 
     /// Whether the second recording has its value at the same place.
@@ -470,7 +493,8 @@ impl<'r> Builder<'_, 'r> {
         if text.len() > LONGEST_TEXT || (is_script && !differs) {
             return vec![Part::Text(text.to_owned())];
         }
-        match other.filter(|_| differs) {
+        let holds_secret = self.redactor.finds(text);
+        match other.filter(|_| differs && !holds_secret) {
             Some(_) if is_script => {
                 let key = &self.key;
                 self.ask(format!(
@@ -479,7 +503,7 @@ impl<'r> Builder<'_, 'r> {
                 vec![Part::Text(text.to_owned())]
             }
             Some(other) => self.difference(text, other),
-            None => self.fragments(text, other),
+            None => self.fragments(text, other.filter(|_| !differs)),
         }
     }
 
@@ -539,7 +563,7 @@ impl<'r> Builder<'_, 'r> {
             pairs.insert(0, (old.into(), new.into()));
         }
         for (old_value, new_value) in &pairs {
-            if let Some((source, _)) = self.copy(old_value, Some(new_value)) {
+            if let Some(source) = self.copy(old_value, Some(new_value)) {
                 return Part::Output(self.output(source), old.to_owned());
             }
         }
@@ -558,10 +582,14 @@ impl<'r> Builder<'_, 'r> {
         secrets.push(REDACTED.to_owned());
         secrets.sort_by_key(String::len);
         for secret in &secrets {
-            for at in text.match_indices(secret.as_str()).map(|(at, _)| at) {
+            for at in occurrences(text, secret) {
                 if is_free(&found, at, at + secret.len()) {
-                    let name = self.secret(&secret.as_str().into());
-                    found.push((at, at + secret.len(), Part::Variable(name)));
+                    let value = Value::from(secret.as_str());
+                    let part = match self.copy(&value, None) {
+                        Some(source) => Part::Output(self.output(source), secret.clone()),
+                        None => Part::Variable(self.secret(&value)),
+                    };
+                    found.push((at, at + secret.len(), part));
                 }
             }
         }
@@ -591,7 +619,7 @@ impl<'r> Builder<'_, 'r> {
                     continue;
                 }
                 let again = other.map(|_| &value);
-                if let Some((source, _)) = self.copy(&value, again) {
+                if let Some(source) = self.copy(&value, again) {
                     let part = Part::Output(self.output(source), word.to_owned());
                     found.push((at, at + word.len(), part));
                 }
@@ -649,7 +677,7 @@ impl<'r> Builder<'_, 'r> {
         }
     }
 
-    fn finish(mut self, left_out: Vec<Note>) -> Result<Inferred, InferError> {
+    fn finish(mut self, mut left_out: Vec<Note>) -> Result<Inferred, InferError> {
         if self.scenario.steps.is_empty() {
             return Err(InferError::NoCalls);
         }
@@ -682,6 +710,14 @@ impl<'r> Builder<'_, 'r> {
                 step.output.insert(name.clone(), rule);
                 step.expect.extend(shape::check(source, &self.results[idx]));
             }
+            for value in [&mut step.params, &mut step.targets, &mut step.output]
+                .into_iter()
+                .flat_map(|members| members.values_mut())
+                .chain(&mut step.target)
+                .chain(&mut step.expect)
+            {
+                self.masker.json(value);
+            }
             let own = self
                 .questions
                 .iter()
@@ -699,6 +735,16 @@ impl<'r> Builder<'_, 'r> {
                 text: self.redactor.text(&check.to_string()).into_owned(),
                 ..Note::default()
             }));
+        }
+        for default in self.scenario.variables.values_mut() {
+            self.masker.json(default);
+        }
+        for note in left_out
+            .iter_mut()
+            .chain(&mut self.questions)
+            .chain(&mut proposals)
+        {
+            note.text = self.masker.text(&note.text).into_owned();
         }
         Ok(Inferred {
             scenario: self.scenario,

@@ -222,6 +222,60 @@ fn secrets_are_variables_without_a_value_wherever_they_stand() {
 }
 
 #[test]
+fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
+    let one = |key: &str, number: &str| {
+        recording(
+            "Go",
+            vec![
+                call(
+                    "read",
+                    json!({"path": "a.env"}),
+                    json!(format!("API_KEY={key} ticket {number}")),
+                ),
+                call(
+                    "send",
+                    json!({"header": format!("Authorization: Bearer {key}"), "ticket": number}),
+                    json!("ok"),
+                ),
+                call(
+                    "log",
+                    json!({"header": format!("Authorization: Bearer {}", key.to_uppercase())}),
+                    json!("ok"),
+                ),
+            ],
+        )
+    };
+    let keys = [
+        "sk-proj-abcdefghijklmnopqrstuv1234",
+        "sk-proj-zyxwvutsrqponmlkjihgfe9876",
+    ];
+    let inferred = infer(
+        &one(keys[0], "ENG-142"),
+        Some(&one(keys[1], "ENG-977")),
+        "test",
+    )
+    .expect("a scenario");
+    let shown = format!("{}{inferred:?}", inferred.scenario.to_text()).to_lowercase();
+    for key in keys {
+        assert!(!shown.contains(&key[8..]), "{shown}");
+    }
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        param(&steps[1], "header"),
+        "Authorization: Bearer {{read.header}}"
+    );
+    assert_eq!(param(&steps[1], "ticket"), "{{read.ticket}}");
+    assert_eq!(
+        param(&steps[2], "header"),
+        "Authorization: Bearer {{HEADER}}"
+    );
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"HEADER": ""})
+    );
+}
+
+#[test]
 fn values_in_prose_are_found_by_the_words_before_them() {
     let recording = recording(
         "Go",
