@@ -138,7 +138,7 @@ fn two_recordings_of_the_demo_server_become_a_scenario_for_any_note() {
         let lines: Vec<&str> = cassette.lines().collect();
         let own = [&lines[..1], &lines[lines.len() - 3..]].concat().join("\n");
         scratch
-            .write(&format!("{name}.cassette.jsonl"), own)
+            .write(format!("{name}.cassette.jsonl"), own)
             .expect("writable");
     }
     let document = infer(
