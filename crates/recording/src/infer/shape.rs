@@ -48,7 +48,7 @@ pub(super) fn proposals(result: &Value, second: Option<&Value>) -> Vec<Value> {
                 let schema = json!({ "minItems": items.len(), "maxItems": items.len() });
                 Some(json!({ "json_path": path, "json_schema": schema }))
             }
-            Value::Bool(_) | Value::String(_) | Value::Number(_)
+            Value::Bool(_) | Value::String(_)
                 if weight(value) <= Weight::Weak
                     && value != ""
                     && other.is_none_or(|other| other == value) =>
