@@ -3,6 +3,7 @@
 mod acp;
 mod agent;
 mod browser;
+mod infer;
 mod mistakes;
 mod model;
 mod parse;
@@ -24,6 +25,7 @@ use crate::exit_code;
 pub(crate) use acp::AcpArgs;
 pub(crate) use agent::AgentArgs;
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
+pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
@@ -145,6 +147,9 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Record what agents do as replayable scenarios
     Record(RecordArgs),
+    /// Make a scenario of one recording, or of two of the same task: variables, outputs, targets
+    #[command(after_long_help = with_examples(INFER_EXAMPLES))]
+    Infer(InferArgs),
     /// Show how agents name their tools, and create such a profile from what an agent advertised
     #[command(after_long_help = exit_code::HELP)]
     Profile(ProfileArgs),
@@ -176,6 +181,11 @@ Examples:
   cuecard call notes add --arg text=Tea --arg count=2
   cuecard call notes add --args @notes.json --json
   cuecard call browser_tabs --arg action=list -- npx -y @playwright/mcp";
+
+const INFER_EXAMPLES: &str = "\
+Examples:
+  cuecard infer monday.json friday.json -o report.json   two recordings of `cuecard record mcp`
+  cuecard infer session.jsonl                            one session of an agent";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:

@@ -75,6 +75,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Run(args) => commands::run::run(&args, &environment, &output),
         Command::Agent(args) => commands::agent::run(&args, &environment, &output),
         Command::Serve(args) => commands::serve::run(&args, &environment, &output),
+        Command::Infer(args) => commands::infer::run(&args, &output),
         Command::Record(args) => commands::record::run(&args, &environment, &output),
     }
 }

@@ -62,6 +62,13 @@ pub fn value_of(tool: &str, reply: &ToolReply, parse: Parse) -> Result<Extracted
     extract(reply, parse, parse == Parse::Json || runs_script(tool))
 }
 
+/// The meaning of what `tool` answered, from a recorded `result` of `tools/call`; nothing if that keeps to no protocol.
+pub fn of_recorded(tool: &str, result: &Value) -> Option<(ToolReply, Value)> {
+    let reply = ToolReply::from_wire(result.clone()).ok()?;
+    let value = value_of(tool, &reply, Parse::Auto).ok()?.value;
+    Some((reply, value))
+}
+
 /// What a script returned, from the answer of a tool that ran it in a browser; null if the answer holds nothing.
 pub fn script_result(reply: &ToolReply) -> Value {
     extract(reply, Parse::Auto, true)

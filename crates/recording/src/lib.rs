@@ -4,6 +4,10 @@
 //! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
 
 pub mod cassette;
+pub mod infer;
 mod recording;
+mod scenario;
+pub mod transcript;
 
 pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
+pub use scenario::{Scenario, Step, scenario};

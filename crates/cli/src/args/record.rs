@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::RunsArgs;
+use super::{RecordTranscriptArgs, RunsArgs};
 use crate::exit_code;
 
 /// Arguments of `record`.
@@ -23,7 +23,15 @@ pub(crate) enum RecordedSource {
     /// Record conversations with a language model as timelines, proxying to an OpenAI, Anthropic, Google or compatible API
     #[command(after_long_help = format!("{RECORD_LLM_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<RecordLlmArgs>),
+    /// Make a scenario of the transcript of an agent's session
+    #[command(after_long_help = format!("{RECORD_TRANSCRIPT_EXAMPLES}\n\n{}", exit_code::HELP))]
+    Transcript(RecordTranscriptArgs),
 }
+
+const RECORD_TRANSCRIPT_EXAMPLES: &str = "\
+Examples:
+  cuecard record transcript ~/.claude/projects/-home-me-shop/5f0c….jsonl -o release.json
+  codex exec --json 'Tidy the notes' > session.jsonl; cuecard record transcript session.jsonl";
 
 const RECORD_LLM_EXAMPLES: &str = "\
 Examples:

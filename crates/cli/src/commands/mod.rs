@@ -18,6 +18,7 @@ mod doctor_output;
 mod effects;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod infer;
 pub(crate) mod list;
 mod live;
 pub(crate) mod mcp;

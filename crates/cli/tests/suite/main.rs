@@ -17,6 +17,7 @@ mod documents;
 mod examples;
 mod faults;
 mod golden;
+mod inferring;
 mod judging;
 mod judging_adversary;
 mod llm;

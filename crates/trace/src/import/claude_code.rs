@@ -1,4 +1,5 @@
-//! Sessions of Claude Code: JSON Lines, a message or a part of one on each line.
+//! Sessions of Claude Code: JSON Lines, a message or a part of one on each line. What it prints as `stream-json` is
+//! nearly the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +16,8 @@ const ABOUT_THE_PROGRAM: &[&str] = &[
     "agent-setting",
     "ai-title",
     "attachment",
+    "control_request",
+    "control_response",
     "custom-title",
     "file-history-snapshot",
     "last-prompt",
@@ -23,6 +26,8 @@ const ABOUT_THE_PROGRAM: &[&str] = &[
     "pr-link",
     "progress",
     "queue-operation",
+    "rate_limit_event",
+    "stream_event",
     "summary",
     "tag",
     "worktree-state",
@@ -80,14 +85,19 @@ impl<'a> Session<'a> {
         if uuid.is_some_and(|uuid| !self.seen.insert(uuid)) {
             return;
         }
-        self.run.session(text(line, "sessionId"));
-        if let Some(version) = text(line, "version") {
+        let either = |key: &str, other: &str| text(line, key).or_else(|| text(line, other));
+        self.run.session(either("sessionId", "session_id"));
+        self.run.works_in(text(line, "cwd"));
+        if let Some(version) = either("version", "claude_code_version") {
             self.version = Some(version.to_owned());
         }
-        let is_sidechain = is_true(line, "isSidechain");
+        let sidechain = is_true(line, "isSidechain").then_some("sidechain");
+        let agent = sidechain.map(|other| text(line, "agentId").unwrap_or(other));
         let by = By {
             ts: text(line, "timestamp").and_then(read_time),
-            agent_id: is_sidechain.then(|| text(line, "agentId").unwrap_or("sidechain").to_owned()),
+            agent_id: agent
+                .or(text(line, "parent_tool_use_id"))
+                .map(str::to_owned),
             event_id: uuid.map(str::to_owned),
         };
         match kind {
@@ -96,6 +106,7 @@ impl<'a> Session<'a> {
             "user" => self.user(line, by),
             "assistant" => self.assistant(line, by),
             "system" => self.system(line, by),
+            "result" => self.run.is_failed |= is_true(line, "is_error"),
             _ if ABOUT_THE_PROGRAM.contains(&kind) => {
                 // What an agent of the program does is told nowhere else.
                 let data = line.get("data").unwrap_or(&Json::Null);
@@ -128,7 +139,13 @@ impl<'a> Session<'a> {
                         text(block, "text").unwrap_or_default().to_owned(),
                     );
                 }
-                "tool_result" => self.tool_result(block, parts.next()),
+                "tool_result" => {
+                    let kept = ["toolUseResult", "tool_use_result"];
+                    // It is the whole line's, which has one result in every session.
+                    let kept = kept.iter().find_map(|key| line.get(key));
+                    let kept = kept.filter(|kept| kept.is_object() && blocks.len() == 1);
+                    self.tool_result(block, kept, parts.next());
+                }
                 "image" | "document" => {}
                 other => self.left_out.add(&format!("user: {other}")),
             }
@@ -145,10 +162,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn tool_result(&mut self, block: &Json, by: By) {
+    fn tool_result(&mut self, block: &Json, kept: Option<&Json>, by: By) {
         let call_id = text(block, "tool_use_id").unwrap_or_default();
         let content = block.get("content").unwrap_or(&Json::Null);
-        let answer = Answer::of_text(content_text(content), !is_true(block, "is_error"));
+        let success = !is_true(block, "is_error");
+        let is_mcp = |tool: &str| tool.starts_with("mcp__");
+        let mut answer = match self.run.tool_of(call_id).is_some_and(is_mcp) {
+            true => Answer::of_blocks(content, success),
+            false => Answer::of_text(content_text(content), success),
+        };
+        answer.structured = kept.cloned();
         if !self.run.answered(by, call_id, answer) {
             self.left_out.add("tool_result without its tool_use");
         }
@@ -191,7 +214,9 @@ impl<'a> Session<'a> {
                     };
                     self.run.called(parts.next(), &name, own("id"), args);
                 }
-                kind if kind.ends_with("_tool_result") => self.tool_result(block, parts.next()),
+                kind if kind.ends_with("_tool_result") => {
+                    self.tool_result(block, None, parts.next());
+                }
                 other => self.left_out.add(&format!("assistant: {other}")),
             }
         }

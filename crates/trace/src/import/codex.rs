@@ -1,4 +1,5 @@
-//! Sessions of Codex: JSON Lines, each with a time, a type and a payload. Older ones have the payload alone.
+//! Sessions of Codex: JSON Lines, each with a time, a type and a payload. Older ones have the payload alone. What
+//! `codex exec --json` prints has items of its own.
 
 use std::collections::HashMap;
 
@@ -74,6 +75,9 @@ struct Session<'a> {
 struct Ending {
     error: Option<(&'static str, String)>,
     duration_ms: Option<f64>,
+    /// The tool, by its server, and what it answered.
+    invocation: Option<String>,
+    result: Option<Json>,
 }
 
 impl<'a> Session<'a> {
@@ -101,14 +105,91 @@ impl<'a> Session<'a> {
             return;
         }
         match text(line, "type") {
+            Some("thread.started") => self.run.session(text(line, "thread_id")),
+            Some("item.completed") => {
+                if let Some(item) = line.get("item") {
+                    self.printed_item(item, by);
+                }
+            }
+            Some("turn.completed") => {
+                let count = |key: &str| {
+                    line.pointer(&format!("/usage/{key}"))
+                        .and_then(Json::as_u64)
+                };
+                self.run.token_usage = count("input_tokens")
+                    .zip(count("output_tokens"))
+                    .map(|(input, output)| input.saturating_add(output));
+            }
+            Some("turn.failed" | "error") => {
+                let error = line.get("error").unwrap_or(line);
+                let message = text(error, "message").unwrap_or_default();
+                self.run.failed(by, "model", "error", message);
+            }
+            Some("turn.started" | "item.started" | "item.updated") => {}
             Some(_) => self.item(line, by),
             None if line.get("id").is_some() => self.meta(line),
             None => self.left_out.add("a line without a type"),
         }
     }
 
+    /// An item that `codex exec --json` printed when it was complete: a call with its answer, or a text.
+    fn printed_item(&mut self, item: &Json, by: By) {
+        let own = |key: &str| text(item, key).unwrap_or_default();
+        let id = own("id");
+        let is_failed = own("status") == "failed";
+        let (tool, args, answer) = match own("type") {
+            "agent_message" => return self.run.said(by, own("text").to_owned(), None),
+            "reasoning" => return self.run.thought(by, own("text").to_owned()),
+            "todo_list" => return,
+            "error" => return self.run.failed(by, "runtime", "error", own("message")),
+            "command_execution" => {
+                let code = item.get("exit_code").and_then(Json::as_i64);
+                let output = own("aggregated_output").to_owned();
+                let answer = ended(Answer::of_text(output.clone(), !is_failed), &output, code);
+                (
+                    "local_shell".to_owned(),
+                    json!({ "command": own("command") }),
+                    answer,
+                )
+            }
+            "mcp_tool_call" => {
+                let result = item.get("result").unwrap_or(&Json::Null);
+                let answer = match item.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => Answer::of_text(own_message(error), false),
+                    None => of_mcp(result, !is_failed),
+                };
+                let args = item.get("arguments").cloned().unwrap_or_default();
+                (
+                    format!("mcp__{}__{}", own("server"), own("tool")),
+                    args,
+                    answer,
+                )
+            }
+            "file_change" => {
+                let answer = Answer::of_text(own("status").to_owned(), !is_failed);
+                (
+                    "apply_patch".to_owned(),
+                    json!({ "changes": item["changes"] }),
+                    answer,
+                )
+            }
+            "web_search" => {
+                let answer = Answer::of_text(String::new(), true);
+                (
+                    "web_search".to_owned(),
+                    json!({ "query": own("query") }),
+                    answer,
+                )
+            }
+            other => return self.left_out.add(other),
+        };
+        self.run.called(by.clone(), &tool, id, args);
+        self.run.answered(by, id, answer);
+    }
+
     fn meta(&mut self, meta: &Json) {
         self.run.session(text(meta, "id"));
+        self.run.works_in(text(meta, "cwd"));
         if let Some(version) = text(meta, "cli_version") {
             self.version = Some(version.to_owned());
         }
@@ -142,7 +223,12 @@ impl<'a> Session<'a> {
                     "" => "tool_search",
                     name => name,
                 };
-                self.run.called(by, &full_name(item, name), call_id(), args);
+                let ending = self.endings.get(call_id());
+                let name = match ending.and_then(|ending| ending.invocation.clone()) {
+                    Some(name) => name,
+                    None => full_name(item, name),
+                };
+                self.run.called(by, &name, call_id(), args);
             }
             "custom_tool_call" => {
                 let input = item.get("input").or_else(|| item.get("arguments"));
@@ -204,6 +290,11 @@ impl<'a> Session<'a> {
             None => of_output(String::new()),
         };
         if let Some(ending) = self.endings.get_mut(call_id) {
+            if let Some(result) = &ending.result {
+                let duration_ms = answer.duration_ms;
+                answer = of_mcp(result, true);
+                answer.duration_ms = duration_ms;
+            }
             answer.duration_ms = answer.duration_ms.or(ending.duration_ms);
             if let (Some((error_type, message)), true) = (ending.error.take(), answer.success) {
                 answer.success = false;
@@ -238,6 +329,7 @@ impl<'a> Session<'a> {
         let Some(call_id) = text(notice, "call_id") else {
             return;
         };
+        let (mut invocation, mut result) = (None, None);
         let error = match text(notice, "type").unwrap_or_default() {
             "exec_command_end" => notice
                 .get("exit_code")
@@ -250,11 +342,19 @@ impl<'a> Session<'a> {
                     )
                 }),
             "mcp_tool_call_end" => {
-                let result = notice.get("result").unwrap_or(&Json::Null);
-                let is_error = ["isError", "is_error"].iter().any(|key| {
-                    result.get("Ok").and_then(|ok| ok.get(key)) == Some(&Json::Bool(true))
+                let ended = notice.get("result").unwrap_or(&Json::Null);
+                result = ended.get("Ok").cloned();
+                invocation = notice.get("invocation").and_then(|call| {
+                    Some(format!(
+                        "mcp__{}__{}",
+                        text(call, "server")?,
+                        text(call, "tool")?
+                    ))
                 });
-                match result.get("Err") {
+                let is_error = ["isError", "is_error"].iter().any(|key| {
+                    result.as_ref().and_then(|ok| ok.get(key)) == Some(&Json::Bool(true))
+                });
+                match ended.get("Err") {
                     Some(error) => Some(("tool_error", content_text(error))),
                     None => is_error.then(|| ("tool_error", String::new())),
                 }
@@ -267,7 +367,13 @@ impl<'a> Session<'a> {
             _ => return,
         };
         let duration_ms = notice.get("duration").and_then(duration_ms);
-        self.endings.insert(call_id, Ending { error, duration_ms });
+        let ending = Ending {
+            error,
+            duration_ms,
+            invocation,
+            result,
+        };
+        self.endings.insert(call_id, ending);
     }
 }
 
@@ -295,15 +401,35 @@ fn of_output(output: String) -> Answer {
     {
         let code = metadata.get("exit_code").and_then(Json::as_i64);
         let seconds = metadata.get("duration_seconds").and_then(Json::as_f64);
-        let mut answer = Answer::of_text(content_text(inner), true);
+        let inner = content_text(inner);
+        let mut answer = Answer::of_text(inner.clone(), true);
         answer.duration_ms = seconds.map(|seconds| seconds * 1000.0);
-        return ended(answer, code);
+        return ended(answer, &inner, code);
     }
     let code = exit_code(&output);
-    ended(Answer::of_text(output, true), code)
+    let printed = output.split_once("Output:\n").map_or("", |(_, rest)| rest);
+    let printed = printed.to_owned();
+    ended(Answer::of_text(output, true), &printed, code)
 }
 
-fn ended(mut answer: Answer, code: Option<i64>) -> Answer {
+/// The answer of an MCP server, as Codex keeps it.
+fn of_mcp(result: &Json, success: bool) -> Answer {
+    let mut answer = Answer::of_blocks(result.get("content").unwrap_or(&Json::Null), success);
+    let structured = ["structuredContent", "structured_content"];
+    let structured = structured.iter().find_map(|key| result.get(key));
+    answer.structured = structured.filter(|value| !value.is_null()).cloned();
+    answer
+}
+
+/// The message of an error, which may be the text alone.
+fn own_message(error: &Json) -> String {
+    text(error, "message").map_or_else(|| content_text(error), str::to_owned)
+}
+
+fn ended(mut answer: Answer, printed: &str, code: Option<i64>) -> Answer {
+    if let Some(code) = code {
+        answer.structured = Some(json!({ "stdout": printed, "exit_code": code }));
+    }
     if code.is_some_and(|code| code != 0) {
         answer.success = false;
         answer.error_type = Some("exit_code".to_owned());

@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use super::Trace;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
 /// What an import gave.
@@ -35,6 +36,29 @@ pub struct Imported {
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
+
+/// The format of a session of a coding agent, by the first of its lines that has one.
+pub fn detect_session(source: &SourceFile) -> Option<TranscriptFormat> {
+    let lines = source.text().lines().take(MOST_LINES_TO_DETECT);
+    lines
+        .filter_map(|line| serde_json::from_str::<Json>(line).ok())
+        .find_map(|line| {
+            let has = |keys: &[&str]| keys.iter().any(|key| line.get(key).is_some());
+            let kind = lines::text(&line, "type").unwrap_or_default();
+            let is_codex = has(&["payload", "record_type"])
+                || ["thread.", "turn.", "item."]
+                    .iter()
+                    .any(|start| kind.starts_with(start));
+            match is_codex {
+                true => Some(TranscriptFormat::Codex),
+                false => has(&["sessionId", "session_id", "parentUuid"])
+                    .then_some(TranscriptFormat::ClaudeCode),
+            }
+        })
+}
+
+/// How many lines are looked at to tell one format from another.
+const MOST_LINES_TO_DETECT: usize = 100;
 
 /// Reads a run that another program recorded. Lines and entries that nothing is known about are left out, and a
 /// warning says how many; broken JSON is an error.

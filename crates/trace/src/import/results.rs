@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::builder::{self, Draft, Frame, capabilities};
-use super::lines::json_in_text;
+use super::lines::{content_text, json_in_text};
 use crate::{
     Adapter, ErrorHappened, EventData, FinalOutput, Message, MessageReceived, RunStatus, Thought,
     ToolCall, ToolResult, Trace,
@@ -25,6 +25,8 @@ pub(super) struct Run {
     /// The tool of each call.
     calls: HashMap<Arc<str>, Cow<'static, str>>,
     session_id: Option<String>,
+    /// The folder that the agent worked in.
+    cwd: Option<String>,
     /// To which message of the model the last text belongs, where the source says so.
     last_text: Option<String>,
     pub token_usage: Option<u64>,
@@ -54,6 +56,8 @@ pub(super) struct Answer {
     pub result: Json,
     /// The whole text, if the result was read from it.
     pub text: Option<String>,
+    /// What the program around the agent kept of it as JSON.
+    pub structured: Option<Json>,
     pub duration_ms: Option<f64>,
     /// A word for the failure; `tool_error` without one.
     pub error_type: Option<String>,
@@ -77,6 +81,20 @@ impl Answer {
                 ..Self::default()
             },
         }
+    }
+
+    /// An answer of an MCP server: with several blocks, the result is the list of what each of them is.
+    pub(super) fn of_blocks(content: &Json, success: bool) -> Self {
+        let mut answer = Self::of_text(content_text(content), success);
+        if let Some(blocks) = content.as_array().filter(|blocks| blocks.len() > 1) {
+            let value = |block: &Json| match block.get("text") {
+                Some(Json::String(text)) => json_in_text(text).unwrap_or_else(|| json!(text)),
+                _ => json!({ "type": block["type"] }),
+            };
+            answer.text = answer.text.or_else(|| Some(content_text(content)));
+            answer.result = blocks.iter().map(value).collect();
+        }
+        answer
     }
 }
 
@@ -136,6 +154,18 @@ impl Run {
         self.push(by, EventData::ToolCall(data));
     }
 
+    /// The folder that the agent works in; the first that is told.
+    pub(super) fn works_in(&mut self, folder: Option<&str>) {
+        if self.cwd.is_none() {
+            self.cwd = folder.map(str::to_owned);
+        }
+    }
+
+    /// The tool of a call.
+    pub(super) fn tool_of(&self, call_id: &str) -> Option<&str> {
+        self.calls.get(call_id).map(AsRef::as_ref)
+    }
+
     /// Whether there was such a call.
     pub(super) fn has_call(&self, call_id: &str) -> bool {
         self.calls.contains_key(call_id)
@@ -173,7 +203,7 @@ impl Run {
             success: answer.success,
             result: answer.result.into(),
             text: answer.text,
-            structured: None,
+            structured: answer.structured,
             fixture_id: None,
             duration_ms: answer.duration_ms,
         };
@@ -227,13 +257,17 @@ impl Run {
             draft.session_id.clone_from(&self.session_id);
         }
         let has_calls = !self.calls.is_empty();
+        let mut scenario = json!({ "session_id": self.session_id, "trigger": "user_message" });
+        if let Some(cwd) = self.cwd.take() {
+            scenario["cwd"] = cwd.into();
+        }
         let frame = Frame {
             adapter: Adapter {
                 name: name.to_owned(),
                 version: version.unwrap_or("unknown").to_owned(),
             },
             capabilities: capabilities(&self.flags),
-            scenario: json!({ "session_id": self.session_id, "trigger": "user_message" }),
+            scenario,
             input_messages: self.first_messages(),
             final_output,
             status,

@@ -16,5 +16,6 @@ pub(crate) fn run(
 ) -> ExitCode {
     match &args.what {
         RecordedSource::Llm(args) => llm::run(args, environment, output),
+        RecordedSource::Transcript(args) => super::infer::record(args, output),
     }
 }

@@ -15,7 +15,7 @@ use crate::program::{self, Played};
 
 /// A browser's server, with what it calls its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Peer {
+pub(crate) enum Peer {
     /// chrome-devtools-mcp as it is now.
     Newer,
     /// chrome-devtools-mcp as it was when many scenarios were recorded.
@@ -29,12 +29,12 @@ const PLAYWRIGHT: &str = "npm/node_modules/@playwright/mcp/cli.js";
 impl Peer {
     const ALL: [Self; 3] = [Self::Newer, Self::Older, Self::Playwright];
 
-    fn is_playwright(self) -> bool {
+    pub(crate) fn is_playwright(self) -> bool {
         self == Self::Playwright
     }
 
     /// What the config calls it.
-    fn server(self) -> &'static str {
+    pub(crate) fn server(self) -> &'static str {
         match self {
             Self::Playwright => "playwright",
             Self::Newer | Self::Older => "chrome-devtools",
@@ -42,7 +42,7 @@ impl Peer {
     }
 
     /// A place with the server in its config; nothing when this run leaves real peers out.
-    fn start(self) -> Option<Scratch> {
+    pub(crate) fn start(self) -> Option<Scratch> {
         match self {
             Self::Newer => return with_server(NEWER),
             Self::Older => return with_server(OLDER),

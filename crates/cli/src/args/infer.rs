@@ -1,0 +1,72 @@
+//! Raw arguments of `infer` and `record transcript`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use cuecard_trace::import::TranscriptFormat;
+
+/// Arguments of `infer`.
+#[derive(Debug, Args)]
+pub(crate) struct InferArgs {
+    /// A recording: a cassette, a scenario with its cassette beside it, or the transcript of an agent's session
+    #[arg(value_name = "FILE")]
+    pub first: PathBuf,
+    /// A second recording of the same task, with other values: what differs is a variable or an output
+    #[arg(value_name = "SECOND")]
+    pub second: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub scenario: InferredScenarioArgs,
+}
+
+/// Arguments of `record transcript`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordTranscriptArgs {
+    /// The session: a file of Claude Code or Codex, or what `claude --output-format stream-json` or `codex exec --json` printed
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub scenario: InferredScenarioArgs,
+}
+
+/// Where the scenario goes, and how the recordings are read.
+#[derive(Debug, Args)]
+pub(crate) struct InferredScenarioArgs {
+    /// The scenario file to write (default: standard output)
+    #[arg(short, long = "output", alias = "out", value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub force: bool,
+    /// Format of the transcript, if it can't be told from its lines
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<SessionFormat>,
+    /// Print the scenario, the open questions and the proposals as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A format of transcripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionFormat {
+    /// A session of Claude Code, or its `stream-json` output
+    ClaudeCode,
+    /// A session of Codex, or the output of `codex exec --json`
+    Codex,
+    /// The Agent Trajectory Interchange Format
+    Atif,
+    /// OpenTelemetry spans as JSON
+    Otlp,
+}
+
+impl From<SessionFormat> for TranscriptFormat {
+    fn from(format: SessionFormat) -> Self {
+        match format {
+            SessionFormat::ClaudeCode => Self::ClaudeCode,
+            SessionFormat::Codex => Self::Codex,
+            SessionFormat::Atif => Self::Atif,
+            SessionFormat::Otlp => Self::Otlp,
+        }
+    }
+}

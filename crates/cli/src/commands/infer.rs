@@ -1,0 +1,230 @@
+//! `cuecard infer` and `cuecard record transcript`: a scenario out of one recording, or of two.
+
+use std::path::{Path, PathBuf};
+
+use cuecard_recording::infer::{Inferred, Note, infer};
+use cuecard_recording::transcript::recording_of;
+use cuecard_recording::Recording;
+use cuecard_recording::cassette::Cassette;
+use cuecard_report::Style;
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, kind_of};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use cuecard_trace::import::{detect_session, transcript};
+use cuecard_workspace::files;
+use serde_json::json;
+
+use super::stop::Stop;
+use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
+use crate::exit_code::ExitCode;
+use crate::inputs::read_source;
+use crate::output::{Output, stderr, stdout};
+
+/// So many remarks of a kind are shown; the JSON document has all.
+const MOST_SHOWN: usize = 20;
+
+pub(crate) fn run(args: &InferArgs, output: &Output) -> ExitCode {
+    let files: Vec<&Path> = std::iter::once(&args.first)
+        .chain(&args.second)
+        .map(PathBuf::as_path)
+        .collect();
+    done(&files, &args.scenario, output)
+}
+
+pub(crate) fn record(args: &RecordTranscriptArgs, output: &Output) -> ExitCode {
+    done(&[&args.file], &args.scenario, output)
+}
+
+fn done(files: &[&Path], args: &InferredScenarioArgs, output: &Output) -> ExitCode {
+    match write(files, args, output) {
+        Ok(()) => ExitCode::Passed,
+        Err(Stop(diagnostics, exit)) => {
+            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            exit
+        }
+    }
+}
+
+fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Result<(), Stop> {
+    let mut recordings = Vec::new();
+    for input in inputs {
+        recordings.push(read(input, args, output)?);
+    }
+    let first = inputs.first().copied().unwrap_or(Path::new("-"));
+    let name = name_of(args.out.as_deref().unwrap_or(first));
+    let Some(((recording, unplayable), rest)) = recordings.split_first() else {
+        return Ok(());
+    };
+    let second = rest.first().map(|(recording, _)| recording);
+    let mut inferred = infer(recording, second, &name).map_err(|error| {
+        let mut diagnostic = Diagnostic::error(codes::FILE_KIND, error.to_string());
+        diagnostic.notes = unplayable.iter().take(MOST_SHOWN).map(line_of).collect();
+        Stop::invalid(
+            diagnostic
+                .with_help("record a session that calls tools of MCP servers, files or commands"),
+        )
+    })?;
+    inferred.left_out.extend(unplayable.iter().cloned());
+    let text = inferred.scenario.to_text();
+    if let Some(out) = &args.out {
+        if !args.force && out.exists() {
+            let message = format!("`{}` already exists", out.display());
+            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
+            let help = "choose another name, or pass --force to overwrite it";
+            return Err(Stop::invalid(diagnostic.with_help(help)));
+        }
+        files::write(out, &text).map_err(|error| {
+            let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
+            diagnostic.help = error.help();
+            Stop::could_not_run(diagnostic)
+        })?;
+    }
+    let written = args.out.as_ref().map(|out| out.display().to_string());
+    if args.json {
+        let document = json!({
+            "written": written,
+            "scenario": inferred.scenario,
+            "questions": inferred.questions,
+            "proposals": inferred.proposals,
+            "left_out": inferred.left_out,
+        });
+        stdout(&format!("{document:#}\n"));
+    } else if written.is_none() {
+        stdout(&text);
+    }
+    if !args.json {
+        stderr(&summary(&inferred, written.as_deref(), output.stderr));
+    }
+    Ok(())
+}
+
+/// The name of a scenario: that of its file.
+fn name_of(path: &Path) -> String {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    let name = name
+        .filter(|name| name != "-")
+        .unwrap_or_else(|| "recorded".to_owned());
+    let endings = [".cassette.jsonl", ".jsonl", ".json"];
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    stem.filter(|stem| !stem.is_empty())
+        .unwrap_or(&name)
+        .to_owned()
+}
+
+/// Reads a recording of any kind, and which of its calls no scenario can make.
+fn read(
+    path: &Path,
+    args: &InferredScenarioArgs,
+    output: &Output,
+) -> Result<(Recording, Vec<Note>), Stop> {
+    let source = read_source(path).map_err(Stop::invalid)?;
+    if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
+        let cassette = path.with_extension("cassette.jsonl");
+        let source = read_source(&cassette).map_err(|error| {
+            Stop::invalid(error.with_help(format!(
+                "a scenario alone has no results: its cassette must be beside it, as `{}`",
+                cassette.display()
+            )))
+        })?;
+        return cassette_of(&source, args, output);
+    }
+    if args.format.is_none() && kind_of(&source) == Some(FileKind::Cassette) {
+        return cassette_of(&source, args, output);
+    }
+    let format = args
+        .format
+        .map(Into::into)
+        .or_else(|| detect_session(&source));
+    let Some(format) = format else {
+        let message = format!("`{}` is not a recording", path.display());
+        let help = "give a cassette, a scenario with its cassette, or a session of Claude Code or Codex; --format tells what else it is";
+        return Err(Stop::invalid(
+            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
+        ));
+    };
+    let imported = transcript(&source, format);
+    match imported.trace {
+        Some(trace) => {
+            output.diagnostics(&imported.diagnostics, args.json, &Redactor::default());
+            Ok(recording_of(&trace))
+        }
+        None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
+    }
+}
+
+fn cassette_of(
+    source: &SourceFile,
+    args: &InferredScenarioArgs,
+    output: &Output,
+) -> Result<(Recording, Vec<Note>), Stop> {
+    let (cassette, diagnostics) = Cassette::read(source);
+    let Some(cassette) = cassette else {
+        return Err(Stop(diagnostics, ExitCode::Invalid));
+    };
+    output.diagnostics(&diagnostics, args.json, &Redactor::default());
+    Ok((cassette.recording(), Vec::new()))
+}
+
+/// What came of it, for people.
+fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
+    let scenario = &inferred.scenario;
+    let counted =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let n_outputs = scenario.steps.iter().map(|step| step.output.len()).sum();
+    let mut text = format!(
+        "{}: {}, {}, {}\n",
+        written.unwrap_or("scenario"),
+        counted(scenario.steps.len(), "step"),
+        counted(scenario.variables.len(), "variable"),
+        counted(n_outputs, "output"),
+    );
+    for (name, default) in &scenario.variables {
+        let shown = match default.as_str() {
+            Some("") => "must be given".to_owned(),
+            _ => format!("default {}", style.shortened(&default.to_string(), 60)),
+        };
+        text.push_str(&format!("  {name}  {}\n", printable(&shown)));
+    }
+    let parts = [
+        ("left out", &inferred.left_out),
+        (
+            "open questions, which are also in the descriptions of the steps",
+            &inferred.questions,
+        ),
+        (
+            "proposals: checks that hold for what was recorded, for `expect`",
+            &inferred.proposals,
+        ),
+    ];
+    for (heading, notes) in parts {
+        if notes.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("\n{}\n", style.strong(heading)));
+        for note in notes.iter().take(MOST_SHOWN) {
+            text.push_str(&format!("  {}\n", printable(&line_of(note))));
+        }
+        if notes.len() > MOST_SHOWN {
+            text.push_str(&format!(
+                "  … and {} more (--json lists all)\n",
+                notes.len() - MOST_SHOWN
+            ));
+        }
+    }
+    text
+}
+
+fn line_of(note: &Note) -> String {
+    let place = match (note.step, note.call) {
+        (Some(step), _) => format!("step {step} "),
+        (None, Some(call)) => format!("call {call} "),
+        (None, None) => String::new(),
+    };
+    match note.tool.is_empty() {
+        true => format!("{place}{}", note.text),
+        false => format!("{place}{}: {}", note.tool, note.text),
+    }
+}

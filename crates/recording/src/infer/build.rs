@@ -1,0 +1,820 @@
+//! Makes the steps: each argument is looked at once, in the order of the calls, with what was known before it.
+
+use std::collections::HashMap;
+
+use cuecard_source::matching::equal_ranges;
+use cuecard_source::value::{
+    Json, REDACTED, Redactor, as_text, cut, find_credentials, find_credentials_in_text,
+    is_credential,
+};
+use serde_json::{Map, Value, json};
+
+use super::pairs::pairs;
+use super::parts::{Part, command, reference, template};
+use super::prompt::{Mention, Prompt, occurrences};
+use super::tidy::{Kept, tidy, tool_of};
+use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight, words};
+use super::{InferError, Inferred, Note, shape, targets};
+use crate::scenario::{Names, tool_name, verbatim};
+use crate::{Outcome, Recording, Scenario, Step};
+
+/// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
+const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
+
+/// The longest text in which values are sought, in bytes.
+const LONGEST_TEXT: usize = 20_000;
+
+/// How many bytes a secret has at least that is taken out wherever it stands.
+const SHORTEST_MASKED: usize = 8;
+
+/// Two texts with more differences have nothing to do with each other.
+const MOST_DIFFERENCES: usize = 4;
+
+pub(super) fn build(
+    recording: &Recording,
+    second: Option<&Recording>,
+    name: &str,
+) -> Result<Inferred, InferError> {
+    let mut first = tidy(recording);
+    let looks = targets::find(&mut first.kept);
+    let mut other = second.map(tidy);
+    if let Some(other) = &mut other {
+        let looks = targets::find(&mut other.kept);
+        drop_looks(&mut other.kept, &looks);
+    }
+    let mut left_out = first.left_out;
+    left_out.extend(drop_looks(&mut first.kept, &looks));
+    let calls = first.kept;
+    let others = other.map(|other| other.kept);
+    let partners = match &others {
+        Some(others) => pairs(&calls, others),
+        None => vec![None; calls.len()],
+    };
+    for (idx, call) in others.iter().flatten().enumerate() {
+        if !partners.contains(&Some(idx)) {
+            let text = "only the second recording has this call".to_owned();
+            left_out.push(call.note(text));
+        }
+    }
+    left_out.sort_by_key(|note| note.call);
+    let mut ids = Names::default();
+    let step_ids = calls
+        .iter()
+        .map(|call| ids.unique(&call.call.tool))
+        .collect();
+    let mut builder = Builder {
+        recording,
+        ids: step_ids,
+        results: calls.iter().map(|call| call.value.clone()).collect(),
+        outputs: vec![Vec::new(); calls.len()],
+        redactor: Redactor::new(secrets(recording, second, false)),
+        // Shorter ones would take letters out of every word.
+        masker: Redactor::new(
+            secrets(recording, second, true)
+                .into_iter()
+                .filter(|secret| secret.len() >= SHORTEST_MASKED),
+        ),
+        prompt: Prompt::new(&recording.prompts),
+        second_prompt: second.map(|second| Prompt::new(&second.prompts)),
+        calls: &calls,
+        others,
+        partners,
+        index: Index::default(),
+        scenario: Scenario::new(name),
+        names: ids,
+        variables: HashMap::new(),
+        questions: Vec::new(),
+        step: 0,
+        key: String::new(),
+        enumerated: false,
+        converts: false,
+    };
+    for (call, question) in &first.questions {
+        if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
+            builder.step = step;
+            builder.ask(question.clone());
+        }
+    }
+    builder.literals();
+    for step in 0..calls.len() {
+        builder.step = step;
+        builder.step();
+    }
+    builder.finish(left_out)
+}
+
+/// Leaves out the calls that only looked at the page.
+fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for look in looks.iter().rev() {
+        let look = kept.remove(*look);
+        notes.push(
+            look.note("it gave the ids of elements, which the player looks up itself".to_owned()),
+        );
+    }
+    notes
+}
+
+/// The credentials in arguments and prompts, with those in results too where nothing of them may be shown.
+fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<String> {
+    let mut secrets = Vec::new();
+    for recording in second.into_iter().chain([recording]) {
+        for call in &recording.calls {
+            for (key, value) in &call.arguments {
+                find_credentials(&json!({ key: value }), &mut secrets);
+            }
+            if let (Outcome::Result(value) | Outcome::BuiltIn(value), true) = (&call.outcome, all) {
+                find_credentials(value, &mut secrets);
+            }
+        }
+        for prompt in &recording.prompts {
+            find_credentials_in_text(prompt, &mut secrets);
+        }
+    }
+    secrets.retain(|secret| secret != REDACTED);
+    secrets
+}
+
+struct Builder<'c, 'r> {
+    recording: &'r Recording,
+    calls: &'c [Kept<'r>],
+    /// The calls of the second recording, and for each of the first that of it.
+    others: Option<Vec<Kept<'r>>>,
+    partners: Vec<Option<usize>>,
+    results: Vec<Value>,
+    ids: Vec<String>,
+    outputs: Vec<Vec<(Source, String)>>,
+    /// The secrets of arguments, which become variables.
+    redactor: Redactor,
+    /// Takes out whatever secret is left.
+    masker: Redactor,
+    prompt: Prompt,
+    second_prompt: Option<Prompt>,
+    index: Index,
+    scenario: Scenario,
+    names: Names,
+    /// The names of variables by the values they stand for in both recordings.
+    variables: HashMap<(String, String), String>,
+    questions: Vec<Note>,
+    /// The step that is made, and the parameter that is looked at.
+    step: usize,
+    key: String,
+    /// Whether the tool lists the values of the parameter, and whether a text becomes a number there.
+    enumerated: bool,
+    converts: bool,
+}
+
+impl<'r> Builder<'_, 'r> {
+    /// Whole arguments that the user gave are sought inside other ones too.
+    fn literals(&mut self) {
+        for call in self.calls {
+            super::values::each_leaf(&json!(call.call.arguments), &mut |leaf| {
+                let is_literal = self.prompt.mentions(leaf) == Mention::Literal;
+                if let (Value::String(text), true) =
+                    (leaf, is_literal && weight(leaf) >= Weight::Middling)
+                    && !self.prompt.literals.contains(text)
+                {
+                    self.prompt.literals.push(text.clone());
+                }
+            });
+        }
+        // The longest is sought first.
+        self.prompt
+            .literals
+            .sort_by_key(|literal| std::cmp::Reverse(literal.len()));
+    }
+
+    fn partner(&self, step: usize) -> Option<&Kept<'r>> {
+        self.others.as_ref()?.get(self.partners[step]?)
+    }
+
+    fn step(&mut self) {
+        let kept = &self.calls[self.step];
+        let call = kept.call;
+        let mut arguments = call.arguments.clone();
+        targets::remove(&mut arguments, &kept.targets);
+        let second = self.partner(self.step).map(|other| {
+            let mut arguments = other.call.arguments.clone();
+            targets::remove(&mut arguments, &other.targets);
+            (arguments, other.targets.clone())
+        });
+        if self.others.is_some() && second.is_none() {
+            self.ask("only the first recording has this call".to_owned());
+        }
+        let mut step = Step {
+            step: self.step + 1,
+            id: self.ids[self.step].clone(),
+            tool: tool_name(call),
+            ..Step::default()
+        };
+        let schema =
+            tool_of(self.recording, call).and_then(|tool| tool.pointer("/inputSchema/properties"));
+        for (key, value) in &arguments {
+            let property = schema.and_then(|schema| schema.get(key));
+            self.enumerated = property.is_some_and(|property| property.get("enum").is_some());
+            self.converts = property
+                .and_then(|property| property["type"].as_str())
+                .is_some_and(|kind| matches!(kind, "number" | "integer"));
+            let other = second.as_ref().map(|(arguments, _)| arguments.get(key));
+            if other == Some(None) {
+                self.ask(format!("only the first recording passes `{key}`"));
+            }
+            let written = self.value(key, value, other.flatten());
+            step.params
+                .insert(crate::scenario::verbatim_text(key), written);
+        }
+        (self.enumerated, self.converts) = (false, false);
+        if step.tool == "claude__bash" {
+            self.command(&arguments, &mut step);
+        }
+        for (idx, target) in kept.targets.iter().enumerate() {
+            if let Some(question) = &target.question {
+                self.ask(question.clone());
+            }
+            let Some(wanted) = &target.wanted else {
+                continue;
+            };
+            let others = second.as_ref().and_then(|(_, targets)| targets.get(idx));
+            let other = others.filter(|other| other.parameter == target.parameter);
+            let written = self.value(
+                "target",
+                wanted,
+                other.and_then(|other| other.wanted.as_ref()),
+            );
+            match target.parameter.is_empty() {
+                true => step.target = Some(written),
+                false => {
+                    step.targets.insert(target.parameter.clone(), written);
+                }
+            }
+        }
+        if let Some((retry, expect)) = &kept.retry {
+            step.on_error = Some("retry");
+            step.retry = Some(retry.clone());
+            step.expect.extend(expect.clone());
+        }
+        if let Some(failure) = &kept.failure {
+            step.on_error = Some("skip");
+            self.ask(format!(
+                "it failed in the recording ({failure}): is it needed?"
+            ));
+        }
+        self.index.add_arguments(self.step, &json!(call.arguments));
+        self.index.add_result(self.step, &kept.value);
+        self.scenario.steps.push(step);
+    }
+
+    /// The template of a value. `other` is that of the second recording, if there is one and has it.
+    fn value(&mut self, key: &str, value: &Value, other: Option<&Value>) -> Value {
+        key.clone_into(&mut self.key);
+        if let Some(name) = self.whole(value, other) {
+            return reference(&name).into();
+        }
+        let differs = other.is_some_and(|other| other != value);
+        match (value, other) {
+            (Value::Object(members), None | Some(Value::Object(_))) => {
+                let members = members.iter().map(|(key, value)| {
+                    let other = other.and_then(|other| other.get(key));
+                    let written = self.value(key, value, other);
+                    (crate::scenario::verbatim_text(key), written)
+                });
+                members.collect::<Map<String, Value>>().into()
+            }
+            (Value::Array(items), _)
+                if other.is_none_or(|other| {
+                    other
+                        .as_array()
+                        .is_some_and(|others| others.len() == items.len())
+                }) =>
+            {
+                let items = items.iter().enumerate();
+                let items = items.map(|(idx, item)| {
+                    let other = other.and_then(|other| other.get(idx));
+                    self.value(key, item, other)
+                });
+                items.collect()
+            }
+            (Value::String(text), None | Some(Value::String(_))) => {
+                template(&self.text(text, other.and_then(Value::as_str))).into()
+            }
+            _ if differs => reference(&self.variable(value, other)).into(),
+            _ => verbatim(value),
+        }
+    }
+
+    /// What a whole value is: an output, a variable, or nothing that can be told.
+    fn whole(&mut self, value: &Value, other: Option<&Value>) -> Option<String> {
+        if let Some(source) = self.copy(value, other) {
+            return Some(self.output(source));
+        }
+        if self.is_secret(value) {
+            return Some(self.secret(value));
+        }
+        if self.enumerated && other.is_none_or(|other| other == value) {
+            return None;
+        }
+        match self.prompt.mentions(value) {
+            Mention::Literal => Some(self.variable(value, other)),
+            Mention::Word if self.others.is_none() => {
+                let (key, shown) = (&self.key, cut(&as_text(value), 60).into_owned());
+                self.ask(format!(
+                    "`{key}` is `{shown}`, which the prompt mentions: is it a variable?"
+                ));
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn is_secret(&self, value: &Value) -> bool {
+        let text = as_text(value);
+        let secrets = self.redactor.secrets();
+        // Of `Bearer abc`, only the token is one.
+        let holds_one = secrets
+            .iter()
+            .any(|secret| secret.len() < text.len() && text.contains(secret.as_str()));
+        let is_known = secrets.iter().any(|secret| *secret == text);
+        text == REDACTED || (!holds_one && (is_known || is_credential(&self.key, value)))
+    }
+
+    /// A variable without a default; each secret has its own.
+    fn secret(&mut self, value: &Value) -> String {
+        if value.as_str() == Some(REDACTED) {
+            let key = self.key.clone();
+            let step = self.step;
+            let given = (0..step).find_map(|earlier| {
+                let name = member_called(&self.results[earlier], &key)?;
+                Some(format!("{}.{name}", self.ids[earlier]))
+            });
+            if let Some(given) = given {
+                self.ask(format!(
+                    "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
+                ));
+            }
+        }
+        let known = (value.to_string(), String::new());
+        // Secrets that were taken out all look the same; their names tell them apart.
+        let known = match value.as_str() == Some(REDACTED) {
+            true => (self.key.clone(), REDACTED.to_owned()),
+            false => known,
+        };
+        self.variable_as(known, json!(""))
+    }
+
+    fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
+        if self.redactor.finds(&as_text(value)) {
+            return self.secret(value);
+        }
+        let other = other.unwrap_or(value).to_string();
+        self.variable_as((value.to_string(), other), value.clone())
+    }
+
+    fn variable_as(&mut self, values: (String, String), default: Value) -> String {
+        if let Some(name) = self.variables.get(&values) {
+            return name.clone();
+        }
+        let name = self.names.unique(&snake(&self.key).to_uppercase());
+        self.scenario.variables.insert(name.clone(), default);
+        self.variables.insert(values, name.clone());
+        name
+    }
+
+    /// The reference to an output, which its step gets.
+    fn output(&mut self, source: Source) -> String {
+        let id = &self.ids[source.step];
+        let outputs = &mut self.outputs[source.step];
+        if let Some((_, name)) = outputs.iter().find(|(known, _)| *known == source) {
+            return format!("{id}.{name}");
+        }
+        let wish = match (source.path.name(), &source.regex) {
+            ("" | "stdout" | "content" | "text", Some(_)) | ("", None) => self.key.as_str(),
+            (name, _) => name,
+        };
+        let mut names = Names::default();
+        for (_, name) in outputs.iter() {
+            names.unique(name);
+        }
+        let name = names.unique(wish);
+        let written = format!("{id}.{name}");
+        outputs.push((source, name));
+        written
+    }
+
+    /// Where a value was copied from, if that is proved.
+    fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
+        if value == REDACTED {
+            return None;
+        }
+        let weight = weight(value);
+        let differs = other.is_some_and(|other| other != value);
+        if weight == Weight::Nothing || (self.enumerated && !differs) {
+            return None;
+        }
+        let mentioned = self.prompt.mentions(value) == Mention::Literal;
+        let mentioned_again = || {
+            let prompt = self.second_prompt.as_ref().zip(other);
+            prompt.is_none_or(|(prompt, other)| prompt.mentions(other) == Mention::Literal)
+        };
+        if mentioned && mentioned_again() {
+            return None;
+        }
+        let mut sources = self
+            .index
+            .sources(value, (self.step, self.converts), &self.results);
+        let n_sources = sources.len();
+        if let Some(other) = other {
+            sources.retain(|source| self.is_copied_again(source, other));
+            if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
+                let (key, id) = (&self.key, "the first recording");
+                self.ask(format!(
+                    "`{key}` is a value of an earlier result in {id} only"
+                ));
+                return None;
+            }
+        }
+        let first = sources.first()?.step;
+        sources.retain(|source| source.step == first);
+        let named =
+            |source: &Source| source.regex.is_none() && is_namesake(&self.key, source.path.name());
+        let is_named = sources.iter().any(named);
+        if is_named {
+            sources.retain(named);
+        }
+        let is_proved = match differs {
+            true => weight == Weight::Strong || is_named || sources.len() == 1,
+            false => weight == Weight::Strong || (weight == Weight::Middling && is_named),
+        };
+        let source = sources.first()?.clone();
+        let (path, id, key) = (
+            source.path.to_string(),
+            self.ids[first].clone(),
+            self.key.clone(),
+        );
+        let shown = cut(&as_text(value), 60).into_owned();
+        if !is_proved {
+            if is_named && !key.is_empty() && other.is_none() {
+                self.ask(format!(
+                    "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
+                ));
+            }
+            return None;
+        }
+        if let Some(twin) = sources
+            .get(1)
+            .filter(|twin| twin.path.to_string().len() == path.len() && other.is_none())
+        {
+            self.ask(format!(
+                "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
+                twin.path
+            ));
+        } else if let Some((place, count)) = source.path.place_among(&self.results[first])
+            && other.is_none()
+        {
+            self.ask(format!(
+                "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"
+            ));
+        }
+        Some(source)
+    }
+
+    /// Whether the second recording has its value at the same place.
+    fn is_copied_again(&self, source: &Source, other: &Value) -> bool {
+        let result = self.partner(source.step).map(|kept| &kept.value);
+        let value = result.and_then(|result| source.value(result));
+        value.is_some_and(|value| {
+            value == *other || (self.converts && as_text(&value) == as_text(other))
+        })
+    }
+
+    /// The parts of a text.
+    fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
+        let is_script = SCRIPTS.contains(&self.key.as_str());
+        let differs = other.is_some_and(|other| other != text);
+        if text.len() > LONGEST_TEXT || (is_script && !differs) {
+            return vec![Part::Text(text.to_owned())];
+        }
+        let holds_secret = self.redactor.finds(text);
+        match other.filter(|_| differs && !holds_secret) {
+            Some(_) if is_script => {
+                let key = &self.key;
+                self.ask(format!(
+                    "`{key}` differs between the recordings: what in it is a variable?"
+                ));
+                vec![Part::Text(text.to_owned())]
+            }
+            Some(other) => self.difference(text, other),
+            None => self.fragments(text, other.filter(|_| !differs)),
+        }
+    }
+
+    /// The parts of a text that is another one in the second recording.
+    fn difference(&mut self, text: &str, other: &str) -> Vec<Part> {
+        let (ones, others) = (tokens(text), tokens(other));
+        let hash = |tokens: &[&str]| -> Vec<u64> {
+            use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+            let hash = |token: &&str| {
+                let mut hasher = DefaultHasher::new();
+                token.hash(&mut hasher);
+                hasher.finish()
+            };
+            tokens.iter().map(hash).collect()
+        };
+        let equal = equal_ranges(&hash(&ones), &hash(&others));
+        let (mut parts, mut at, mut n_differences) = (Vec::new(), (0, 0), 0);
+        let mut has_word = false;
+        let mut is_odd = false;
+        let ends = (ones.len()..ones.len(), others.len()..others.len());
+        for (some, those) in equal.into_iter().chain([ends]) {
+            let (old, new) = (
+                ones[at.0..some.start].concat(),
+                others[at.1..those.start].concat(),
+            );
+            if old != new {
+                n_differences += 1;
+                is_odd |= old.trim().is_empty() || new.trim().is_empty();
+                if is_odd || n_differences > MOST_DIFFERENCES {
+                    break;
+                }
+                parts.push(self.middle(&old, &new));
+            }
+            let same = ones[some.clone()].concat();
+            has_word |= same.contains(char::is_alphanumeric);
+            if !same.is_empty() {
+                parts.extend(self.fragments(&same, Some(&same)));
+            }
+            at = (some.end, those.end);
+        }
+        if is_odd || !has_word || n_differences > MOST_DIFFERENCES {
+            let name = self.variable(&text.into(), Some(&other.into()));
+            return vec![Part::Variable(name)];
+        }
+        parts
+    }
+
+    /// A part of a text that differs between the recordings.
+    fn middle(&mut self, old: &str, new: &str) -> Part {
+        let number = |text: &str| {
+            text.parse::<i64>()
+                .ok()
+                .filter(|number| number.to_string() == text)
+        };
+        let mut pairs = vec![(Value::from(old), Value::from(new))];
+        if let (Some(old), Some(new)) = (number(old), number(new)) {
+            pairs.insert(0, (old.into(), new.into()));
+        }
+        for (old_value, new_value) in &pairs {
+            if let Some(source) = self.copy(old_value, Some(new_value)) {
+                return Part::Output(self.output(source), old.to_owned());
+            }
+        }
+        Part::Variable(self.variable(&old.into(), Some(&new.into())))
+    }
+
+    /// The parts of a text that is the same in both recordings, or known from one: what is surely copied stands in it.
+    fn fragments(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
+        let mut found: Vec<(usize, usize, Part)> = Vec::new();
+        let is_free = |found: &[(usize, usize, Part)], at: usize, end: usize| {
+            found
+                .iter()
+                .all(|(start, until, _)| end <= *start || at >= *until)
+        };
+        let mut secrets = self.redactor.secrets().to_vec();
+        secrets.push(REDACTED.to_owned());
+        secrets.sort_by_key(String::len);
+        for secret in &secrets {
+            for at in occurrences(text, secret) {
+                if is_free(&found, at, at + secret.len()) {
+                    let value = Value::from(secret.as_str());
+                    let part = match self.copy(&value, None) {
+                        Some(source) => Part::Output(self.output(source), secret.clone()),
+                        None => Part::Variable(self.secret(&value)),
+                    };
+                    found.push((at, at + secret.len(), part));
+                }
+            }
+        }
+        for literal in self.prompt.literals.clone() {
+            for at in occurrences(text, &literal).collect::<Vec<_>>() {
+                if is_free(&found, at, at + literal.len()) {
+                    let value = Value::from(literal.as_str());
+                    let name = self.variable(&value, other.map(|_| &value));
+                    found.push((at, at + literal.len(), Part::Variable(name)));
+                }
+            }
+        }
+        for (at, word) in fragments_of(text) {
+            if !is_free(&found, at, at + word.len()) {
+                continue;
+            }
+            let number = word
+                .parse::<i64>()
+                .ok()
+                .filter(|number| number.to_string() == word);
+            for value in number
+                .map(Value::from)
+                .into_iter()
+                .chain([Value::from(word)])
+            {
+                if weight(&value) < Weight::Strong || !is_free(&found, at, at + word.len()) {
+                    continue;
+                }
+                let again = other.map(|_| &value);
+                if let Some(source) = self.copy(&value, again) {
+                    let part = Part::Output(self.output(source), word.to_owned());
+                    found.push((at, at + word.len(), part));
+                }
+            }
+        }
+        found.sort_by_key(|(at, _, _)| *at);
+        let (mut parts, mut done) = (Vec::new(), 0);
+        for (at, end, part) in found {
+            if at > done {
+                parts.push(Part::Text(text[done..at].to_owned()));
+            }
+            parts.push(part);
+            done = end;
+        }
+        if done < text.len() {
+            parts.push(Part::Text(text[done..].to_owned()));
+        }
+        parts
+    }
+
+    /// Writes the command of a step with its outputs as environment variables.
+    fn command(&mut self, arguments: &Map<String, Json>, step: &mut Step) {
+        let Some(text) = arguments.get("command").and_then(Value::as_str) else {
+            return;
+        };
+        let other = self
+            .partner(self.step)
+            .and_then(|other| other.call.arguments.get("command"));
+        let other = other.and_then(Value::as_str).map(str::to_owned);
+        "command".clone_into(&mut self.key);
+        let (text, env, kept) = command(&self.text(text, other.as_deref()));
+        for name in kept {
+            self.ask(format!(
+                "the command holds the value of `{name}` in quotes or after a mark: pass it by `env`"
+            ));
+        }
+        step.params.insert("command".to_owned(), text.into());
+        if !env.is_empty() {
+            let known = step.params.entry("env").or_insert_with(|| json!({}));
+            if let Some(known) = known.as_object_mut() {
+                known.extend(env);
+            }
+        }
+    }
+
+    fn ask(&mut self, text: String) {
+        let note = Note {
+            step: Some(self.step + 1),
+            tool: tool_name(self.calls[self.step].call),
+            text: self.redactor.text(&text).into_owned(),
+            ..Note::default()
+        };
+        if !self.questions.contains(&note) {
+            self.questions.push(note);
+        }
+    }
+
+    fn finish(mut self, mut left_out: Vec<Note>) -> Result<Inferred, InferError> {
+        if self.scenario.steps.is_empty() {
+            return Err(InferError::NoCalls);
+        }
+        if let Some(prompt) = self.recording.prompts.first() {
+            let said = cut(prompt.trim(), 2_000);
+            let instruction = cuecard_source::value::without_credentials(&said);
+            let instruction = self.redactor.text(&instruction).into_owned();
+            self.scenario
+                .metadata
+                .insert("instruction".to_owned(), instruction.into());
+        }
+        if self.index.is_full() {
+            self.questions.push(Note {
+                text: format!(
+                    "the results hold more than {MOST_VALUES} values: later ones were not looked at"
+                ),
+                ..Note::default()
+            });
+        }
+        self.questions.sort_by_key(|note| note.step);
+        let mut proposals = Vec::new();
+        for (idx, step) in self.scenario.steps.iter_mut().enumerate() {
+            for (source, name) in &self.outputs[idx] {
+                let path = source.path.to_string();
+                let rule = match &source.regex {
+                    None => json!(path),
+                    Some(regex) if path == "$" => json!({ "regex": regex }),
+                    Some(regex) => json!({ "regex": regex, "from": path }),
+                };
+                step.output.insert(name.clone(), rule);
+                step.expect.extend(shape::check(source, &self.results[idx]));
+            }
+            for value in [&mut step.params, &mut step.targets, &mut step.output]
+                .into_iter()
+                .flat_map(|members| members.values_mut())
+                .chain(&mut step.target)
+                .chain(&mut step.expect)
+            {
+                self.masker.json(value);
+            }
+            let own = self
+                .questions
+                .iter()
+                .filter(|note| note.step == Some(idx + 1));
+            let texts: Vec<&str> = own.map(|note| note.text.as_str()).collect();
+            if !texts.is_empty() {
+                let text = format!("Open question: {}", texts.join("; "));
+                step.description = crate::scenario::verbatim_text(&text);
+            }
+            let partner = self.partners[idx].and_then(|other| self.others.as_ref()?.get(other));
+            let checks = shape::proposals(&self.results[idx], partner.map(|other| &other.value));
+            proposals.extend(checks.into_iter().map(|check| Note {
+                step: Some(idx + 1),
+                tool: step.tool.clone(),
+                text: self.redactor.text(&check.to_string()).into_owned(),
+                ..Note::default()
+            }));
+        }
+        for default in self.scenario.variables.values_mut() {
+            self.masker.json(default);
+        }
+        for note in left_out
+            .iter_mut()
+            .chain(&mut self.questions)
+            .chain(&mut proposals)
+        {
+            note.text = self.masker.text(&note.text).into_owned();
+        }
+        Ok(Inferred {
+            scenario: self.scenario,
+            questions: self.questions,
+            proposals,
+            left_out,
+        })
+    }
+}
+
+/// A member of a result with this name, at any depth, that was taken out as a secret.
+fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    match value {
+        Value::Object(members) => members.iter().find_map(|(name, value)| {
+            let is_it = value.as_str() == Some(REDACTED) && is_namesake(key, name);
+            if is_it {
+                Some(name.as_str())
+            } else {
+                member_called(value, key)
+            }
+        }),
+        Value::Array(items) => items.iter().find_map(|item| member_called(item, key)),
+        _ => None,
+    }
+}
+
+/// Words and what stands between them.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut tokens = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, letter) in text.char_indices() {
+        if at > 0 && !(is_word(letter) && last == Some(true)) {
+            tokens.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(is_word(letter));
+    }
+    tokens.push(&text[start..]);
+    tokens
+}
+
+/// The words of a text, and the parts of those that are paths and addresses.
+fn fragments_of(text: &str) -> Vec<(usize, &str)> {
+    let mut fragments = Vec::new();
+    for (at, word) in words(text) {
+        fragments.push((at, word));
+        let mut start = at;
+        for part in word.split_inclusive(['/', '?', '&', ':', '@']) {
+            let inner = part.trim_end_matches(['/', '?', '&', ':', '@']);
+            if inner != word && !inner.is_empty() {
+                fragments.push((start, inner));
+            }
+            start += part.len();
+        }
+    }
+    fragments
+}
+
+/// `issueNumber` as `issue_number`.
+fn snake(name: &str) -> String {
+    let mut written = String::with_capacity(name.len() + 4);
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && was_lower {
+            written.push('_');
+        }
+        was_lower = letter.is_lowercase() || letter.is_ascii_digit();
+        written.push(letter);
+    }
+    written
+}

@@ -1,0 +1,96 @@
+//! Texts with references, on their way into a scenario.
+
+use serde_json::{Map, Value};
+
+use crate::scenario::verbatim_text;
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// Recorded text.
+    Text(String),
+    /// A variable.
+    Variable(String),
+    /// `step.output`, with the text that it stands for.
+    Output(String, String),
+}
+
+/// The template of a text.
+pub(super) fn template(parts: &[Part]) -> String {
+    let written = parts.iter().map(|part| match part {
+        Part::Text(text) => verbatim_text(text),
+        Part::Variable(name) | Part::Output(name, _) => reference(name),
+    });
+    written.collect()
+}
+
+pub(super) fn reference(name: &str) -> String {
+    format!("{{{{{name}}}}}")
+}
+
+/// The template of a command, with the outputs in it as environment variables: data never becomes part of a command.
+/// Those that stand in other quotes than double ones stay as they were recorded, and are given back.
+pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String>) {
+    let (mut written, mut env, mut kept) = (String::new(), Map::new(), Vec::new());
+    let mut recorded = String::new();
+    for (idx, part) in parts.iter().enumerate() {
+        let (name, text) = match part {
+            Part::Text(text) => {
+                recorded.push_str(text);
+                written.push_str(&verbatim_text(text));
+                continue;
+            }
+            Part::Variable(name) => {
+                written.push_str(&reference(name));
+                // Whatever it holds, the quotes around it are those of the author.
+                continue;
+            }
+            Part::Output(name, text) => (name, text),
+        };
+        let is_end =
+            |letter: Option<char>| letter.is_none_or(|letter| " \t\n;|&()<>".contains(letter));
+        let next = match parts.get(idx + 1) {
+            Some(Part::Text(text)) => text.chars().next(),
+            Some(_) => Some('x'),
+            None => None,
+        };
+        let is_word = is_end(next) && is_end(recorded.chars().last());
+        let variable = name.replace(['.', '-'], "_").to_uppercase();
+        let use_of_it = match quotes(&recorded) {
+            Some('"') => Some(format!("${{{variable}}}")),
+            None if is_word => Some(format!("\"${variable}\"")),
+            _ => None,
+        };
+        match use_of_it {
+            Some(use_of_it) => {
+                written.push_str(&use_of_it);
+                env.insert(variable, reference(name).into());
+            }
+            None => {
+                written.push_str(&verbatim_text(text));
+                kept.push(name.clone());
+            }
+        }
+        recorded.push_str(text);
+    }
+    (written, env, kept)
+}
+
+/// The quotes that are open at the end of the beginning of a command; `\` for what can't be told.
+fn quotes(command: &str) -> Option<char> {
+    let mut open = None;
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, open) {
+            ('\\', None | Some('"')) => {
+                letters.next();
+            }
+            ('\'' | '"', None) => open = Some(letter),
+            (letter, Some(quote)) if letter == quote => open = None,
+            ('`' | '#', None) | ('`', Some('"')) => return Some('\\'),
+            ('<', None) if letters.as_str().starts_with('<') => return Some('\\'),
+            _ => {}
+        }
+    }
+    open
+}

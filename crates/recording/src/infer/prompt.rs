@@ -1,0 +1,132 @@
+//! What the user said in the prompt, as far as it can be told from the words around it.
+
+use cuecard_source::value::as_text;
+use serde_json::Value;
+
+use super::values::{Weight, weight, words};
+
+/// So much of the prompts is looked at, in bytes.
+const MOST_TEXT: usize = 1 << 20;
+
+/// The user's words.
+#[derive(Debug, Default)]
+pub(super) struct Prompt {
+    text: String,
+    /// What stands there in quotes, and words that are no plain words: `acme/web`, `https://…`, `4711`.
+    pub(super) literals: Vec<String>,
+}
+
+/// What it means that a value stands in the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mention {
+    /// It is not there.
+    None,
+    /// It may be another word that is spelled so.
+    Word,
+    /// The user gave it.
+    Literal,
+}
+
+impl Prompt {
+    pub(super) fn new(prompts: &[String]) -> Self {
+        let mut text = String::new();
+        for prompt in prompts {
+            if text.len() + prompt.len() <= MOST_TEXT {
+                text.push_str(prompt);
+                text.push('\n');
+            }
+        }
+        let mut literals: Vec<String> = Vec::new();
+        for quote in ["\"\"", "''", "``", "“”", "‘’", "«»"] {
+            let mut ends = quote.chars();
+            let (Some(start), Some(end)) = (ends.next(), ends.next()) else {
+                continue;
+            };
+            literals.extend(quoted(&text, start, end).map(str::to_owned));
+        }
+        let telling =
+            words(&text).filter(|(_, word)| weight(&Value::from(*word)) >= Weight::Strong);
+        literals.extend(telling.map(|(_, word)| word.trim_end_matches(['.', ':']).to_owned()));
+        literals.sort_unstable();
+        literals.dedup();
+        Self { text, literals }
+    }
+
+    /// How a value stands in the prompt.
+    pub(super) fn mentions(&self, value: &Value) -> Mention {
+        let text = as_text(value);
+        let is_there = match value {
+            Value::String(text) => text.trim().chars().count() > 1 && self.holds(text),
+            Value::Number(_) => self.holds(&text),
+            _ => false,
+        };
+        let tells = || match value {
+            Value::String(text) => {
+                self.literals.iter().any(|literal| literal == text)
+                    || weight(value) >= Weight::Middling
+                    || text.trim().contains(char::is_whitespace)
+                    || self.is_name(text)
+            }
+            _ => text.len() > 1,
+        };
+        match is_there {
+            false => Mention::None,
+            true if tells() => Mention::Literal,
+            true => Mention::Word,
+        }
+    }
+
+    /// Whether it begins with a capital letter in the middle of a sentence.
+    fn is_name(&self, text: &str) -> bool {
+        text.starts_with(char::is_uppercase)
+            && occurrences(&self.text, text).any(|at| {
+                let before = self.text[..at].trim_end_matches(' ');
+                before.ends_with(|last: char| last.is_alphanumeric() || last == ',')
+            })
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        occurrences(&self.text, text).next().is_some()
+    }
+}
+
+/// What stands in quotes on a line; a quote inside a word is an apostrophe.
+fn quoted(text: &str, start: char, end: char) -> impl Iterator<Item = &str> {
+    const LONGEST: usize = 200;
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let open = at + text[at..].find(start)?;
+            let from = open + start.len_utf8();
+            at = from;
+            let rest = text[from..].lines().next().unwrap_or_default();
+            let mut ends = rest.match_indices(end).map(|(at, _)| at);
+            let closes = |at: &usize| !is_letter(rest[at + end.len_utf8()..].chars().next());
+            if let Some(length) = ends.find(closes)
+                && !is_letter(text[..open].chars().last())
+                && (2..=LONGEST).contains(&length)
+            {
+                at = from + length + end.len_utf8();
+                return Some(&text[from..from + length]);
+            }
+        }
+    })
+}
+
+/// Where a text stands in another one and is no part of a longer word.
+pub(super) fn occurrences<'t>(text: &'t str, part: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let places = (!part.is_empty()).then(|| text.match_indices(part));
+    places
+        .into_iter()
+        .flatten()
+        .map(|(at, _)| at)
+        .filter(move |&at| {
+            let (first, last) = (part.chars().next(), part.chars().last());
+            let before = text[..at].chars().last();
+            let after = text[at + part.len()..].chars().next();
+            let goes_on = |one, other| is_letter(one) && is_letter(other);
+            !goes_on(first, before) && !goes_on(last, after)
+        })
+}

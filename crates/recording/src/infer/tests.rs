@@ -1,0 +1,698 @@
+//! Recordings by construction: what was copied, given or secret is known, so that both a missed copy and one that is
+//! none are found.
+
+use std::collections::HashMap;
+
+use cuecard_source::SourceFile;
+use cuecard_tool_call::format::{Scope, check_references, read};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use serde_json_path::JsonPath;
+
+use super::{Inferred, infer};
+use crate::{Call, Outcome, Recording, Server, Step, Tool};
+
+fn call(tool: &str, arguments: Value, result: Value) -> Call {
+    let text = match &result {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Call {
+        server: Some("demo".to_owned()),
+        tool: tool.to_owned(),
+        arguments: arguments.as_object().cloned().unwrap_or_default(),
+        outcome: Outcome::Result(json!({ "content": [{ "type": "text", "text": text }] })),
+        started: None,
+        duration: None,
+        notifications: Vec::new(),
+    }
+}
+
+fn failed(tool: &str, arguments: Value, text: &str) -> Call {
+    Call {
+        outcome: Outcome::Result(
+            json!({ "content": [{ "type": "text", "text": text }], "isError": true }),
+        ),
+        ..call(tool, arguments, json!(null))
+    }
+}
+
+fn recording(prompt: &str, calls: Vec<Call>) -> Recording {
+    Recording {
+        prompts: vec![prompt.to_owned()],
+        calls,
+        ..Recording::default()
+    }
+}
+
+fn of_one(recording: &Recording) -> Inferred {
+    infer(recording, None, "test").expect("a scenario")
+}
+
+/// What `check` says of the scenario.
+fn findings(inferred: &Inferred) -> Vec<String> {
+    let source = SourceFile::new("test.json", inferred.scenario.to_text());
+    let reading = read(&source);
+    let mut all = reading.diagnostics;
+    if let Some(scenario) = &reading.scenario {
+        all.extend(check_references(scenario, &Scope::default()));
+    }
+    all.into_iter().map(|found| found.message).collect()
+}
+
+fn questions(inferred: &Inferred) -> Vec<&str> {
+    inferred
+        .questions
+        .iter()
+        .map(|note| note.text.as_str())
+        .collect()
+}
+
+fn param<'s>(step: &'s Step, key: &str) -> &'s Value {
+    step.params.get(key).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_copied_id_is_an_output_and_a_title_of_the_prompt_a_variable() {
+    let recording = recording(
+        "Create an issue \"Buy milk\" and label it",
+        vec![
+            call(
+                "create_issue",
+                json!({"title": "Buy milk"}),
+                json!({"number": 42, "state": "open", "node": "I_kwDO17x"}),
+            ),
+            call(
+                "add_label",
+                json!({"issue_number": 42, "node": "I_kwDO17x", "label": "bug", "count": 1, "text": "About \"Buy milk\" (I_kwDO17x)"}),
+                json!({"ok": true}),
+            ),
+        ],
+    );
+    let inferred = of_one(&recording);
+    assert_eq!(findings(&inferred), Vec::<String>::new());
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"TITLE": "Buy milk"})
+    );
+    assert_eq!(param(&steps[0], "title"), "{{TITLE}}");
+    assert_eq!(
+        json!(steps[0].output),
+        json!({"number": "$.number", "node": "$.node"})
+    );
+    assert_eq!(
+        json!(steps[1].params),
+        json!({
+            "issue_number": "{{create_issue.number}}", "node": "{{create_issue.node}}", "label": "bug", "count": 1,
+            "text": "About \"{{TITLE}}\" ({{create_issue.node}})",
+        })
+    );
+    assert_eq!(
+        json!(steps[0].expect),
+        json!([
+            {"json_path": "$.number", "json_schema": {"type": "integer"}},
+            {"json_path": "$.node", "json_schema": {"type": "string", "minLength": 1}},
+        ])
+    );
+    assert_eq!(questions(&inferred), Vec::<&str>::new());
+    let proposals: Vec<&str> = inferred
+        .proposals
+        .iter()
+        .map(|note| note.text.as_str())
+        .collect();
+    assert_eq!(
+        proposals,
+        [
+            r#"{"json_path":"$.state","equals":"open"}"#,
+            r#"{"json_path":"$.ok","equals":true}"#
+        ]
+    );
+}
+
+#[test]
+fn what_one_recording_leaves_open_two_of_them_prove() {
+    let one = |title: &str, id: i64, state: &str, url: &str| {
+        recording(
+            "Do it again",
+            vec![
+                call(
+                    "add",
+                    json!({"text": title}),
+                    json!({"id": id, "state": state, "n": 3}),
+                ),
+                call(
+                    "get",
+                    json!({"id": id, "state": state, "limit": 3, "note": format!("{title} is #{id}")}),
+                    json!({"url": url}),
+                ),
+                call("open", json!({"url": url, "mode": "fast"}), json!("done")),
+            ],
+        )
+    };
+    let first = one("Milk", 7, "open", "https://x.example/7");
+    let alone = of_one(&first);
+    assert_eq!(param(&alone.scenario.steps[1], "id"), 7);
+    assert_eq!(
+        questions(&alone),
+        [
+            "`id` is `7`, as `$.id` of `add` was: is it copied from there?",
+            "`state` is `open`, as `$.state` of `add` was: is it copied from there?"
+        ]
+    );
+    assert!(
+        alone.scenario.steps[1]
+            .description
+            .starts_with("Open question: `id` is `7`")
+    );
+    let second = one("Bread", 8, "closed", "https://x.example/8");
+    let both = infer(&first, Some(&second), "test").expect("a scenario");
+    assert_eq!(findings(&both), Vec::<String>::new());
+    assert_eq!(questions(&both), Vec::<&str>::new());
+    assert_eq!(
+        Value::Object(both.scenario.variables.clone()),
+        json!({"TEXT": "Milk"})
+    );
+    assert_eq!(
+        json!(both.scenario.steps[1].params),
+        json!({"id": "{{add.id}}", "state": "{{add.state}}", "limit": 3, "note": "{{TEXT}} is #{{add.id}}"})
+    );
+    assert_eq!(
+        json!(both.scenario.steps[2].params),
+        json!({"url": "{{get.url}}", "mode": "fast"})
+    );
+}
+
+#[test]
+fn secrets_are_variables_without_a_value_wherever_they_stand() {
+    let key = "sk-proj-abcdefghijklmnopqrstuv1234";
+    let recording = recording(
+        &format!("Use the key {key} to log in"),
+        vec![
+            call(
+                "login",
+                json!({"api_key": key, "headers": {"Authorization": format!("Bearer {key}")}}),
+                json!({"session": "s-9918273"}),
+            ),
+            call(
+                "list",
+                json!({"session": "s-9918273", "password": "[redacted]"}),
+                json!([]),
+            ),
+        ],
+    );
+    let inferred = of_one(&recording);
+    let text = inferred.scenario.to_text();
+    assert!(
+        !text.contains(key) && !format!("{:?}", inferred.questions).contains(key),
+        "{text}"
+    );
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"API_KEY": "", "PASSWORD": ""})
+    );
+    assert_eq!(
+        json!(inferred.scenario.steps[0].params),
+        json!({"api_key": "{{API_KEY}}", "headers": {"Authorization": "Bearer {{API_KEY}}"}})
+    );
+    assert_eq!(
+        json!(inferred.scenario.steps[1].params),
+        json!({"session": "{{login.session}}", "password": "{{PASSWORD}}"})
+    );
+}
+
+#[test]
+fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
+    let one = |key: &str, number: &str| {
+        recording(
+            "Go",
+            vec![
+                call(
+                    "read",
+                    json!({"path": "a.env"}),
+                    json!(format!("API_KEY={key} ticket {number}")),
+                ),
+                call(
+                    "send",
+                    json!({"header": format!("Authorization: Bearer {key}"), "ticket": number}),
+                    json!("ok"),
+                ),
+                call(
+                    "log",
+                    json!({"header": format!("Authorization: Bearer {}", key.to_uppercase())}),
+                    json!("ok"),
+                ),
+            ],
+        )
+    };
+    let keys = [
+        "sk-proj-abcdefghijklmnopqrstuv1234",
+        "sk-proj-zyxwvutsrqponmlkjihgfe9876",
+    ];
+    let inferred = infer(
+        &one(keys[0], "ENG-142"),
+        Some(&one(keys[1], "ENG-977")),
+        "test",
+    )
+    .expect("a scenario");
+    let shown = format!("{}{inferred:?}", inferred.scenario.to_text()).to_lowercase();
+    for key in keys {
+        assert!(!shown.contains(&key[8..]), "{shown}");
+    }
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        param(&steps[1], "header"),
+        "Authorization: Bearer {{read.header}}"
+    );
+    assert_eq!(param(&steps[1], "ticket"), "{{read.ticket}}");
+    assert_eq!(
+        param(&steps[2], "header"),
+        "Authorization: Bearer {{HEADER}}"
+    );
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"HEADER": ""})
+    );
+}
+
+#[test]
+fn values_in_prose_are_found_by_the_words_before_them() {
+    let recording = recording(
+        "Go",
+        vec![
+            call(
+                "add",
+                json!({"text": "x"}),
+                json!("Done.\nCreated ticket ENG-142 in 3 s."),
+            ),
+            call("close", json!({"ticket": "ENG-142"}), json!("ok")),
+        ],
+    );
+    let inferred = of_one(&recording);
+    assert_eq!(findings(&inferred), Vec::<String>::new());
+    assert_eq!(
+        json!(inferred.scenario.steps[0].output),
+        json!({"ticket": {"regex": r"ticket ([\w-]+)"}})
+    );
+    assert_eq!(
+        param(&inferred.scenario.steps[1], "ticket"),
+        "{{add.ticket}}"
+    );
+}
+
+#[test]
+fn detours_are_left_out_and_polls_are_one_step() {
+    let status = |status: &str| {
+        call(
+            "status",
+            json!({"job": "job-118273"}),
+            json!({"status": status}),
+        )
+    };
+    let mut recording = recording(
+        "Go",
+        vec![
+            failed(
+                "start",
+                json!({"nam": "nightly build of the shop"}),
+                "unknown parameter nam",
+            ),
+            call(
+                "start",
+                json!({"name": "nightly build of the shop"}),
+                json!({"job": "job-118273"}),
+            ),
+            status("queued"),
+            status("queued"),
+            status("done"),
+            failed("remove", json!({"job": "job-118273"}), "not allowed"),
+        ],
+    );
+    let inferred = of_one(&recording);
+    assert_eq!(findings(&inferred), Vec::<String>::new());
+    let tools: Vec<&str> = inferred
+        .scenario
+        .steps
+        .iter()
+        .map(|step| step.id.as_str())
+        .collect();
+    assert_eq!(tools, ["start", "status", "remove"]);
+    let poll = &inferred.scenario.steps[1];
+    assert_eq!(poll.on_error, Some("retry"));
+    assert_eq!(
+        json!(poll.expect),
+        json!([{"json_path": "$.status", "equals": "done"}])
+    );
+    assert_eq!(
+        poll.retry.as_ref().map(|retry| retry["backoff"].clone()),
+        Some(json!("constant"))
+    );
+    assert_eq!(inferred.scenario.steps[2].on_error, Some("skip"));
+    assert_eq!(
+        questions(&inferred),
+        ["it failed in the recording (not allowed): is it needed?"]
+    );
+    let left: Vec<(Option<usize>, &str)> = inferred
+        .left_out
+        .iter()
+        .map(|note| (note.call, note.text.as_str()))
+        .collect();
+    assert_eq!(
+        left,
+        [
+            (
+                Some(1),
+                "it failed (unknown parameter nam), and call 2 did its work"
+            ),
+            (Some(3), "it waited for what call 5 got"),
+            (Some(4), "it waited for what call 5 got"),
+        ]
+    );
+    // Two calls alone may be two additions.
+    recording.calls.remove(2);
+    let two = of_one(&recording);
+    assert_eq!(two.scenario.steps.len(), 4);
+    assert!(
+        questions(&two)[0].starts_with("calls 3 to 4 are the same"),
+        "{:?}",
+        two.questions
+    );
+    // Unless the server says that nothing is added.
+    recording.servers.push(Server {
+        name: "demo".to_owned(),
+        tools: vec![Tool {
+            name: "status".to_owned(),
+            description: json!({"name": "status", "annotations": {"readOnlyHint": true}}),
+        }],
+        ..Server::default()
+    });
+    assert_eq!(of_one(&recording).scenario.steps.len(), 3);
+}
+
+#[test]
+fn elements_become_targets() {
+    let page = "uid=1_0 RootWebArea \"Shop\"\n  uid=1_1 textbox \"Name\"\n  uid=1_2 button \"Save\"\n  uid=1_3 link \"More\"\n  uid=1_4 link \"More\"";
+    let recording = recording(
+        "Go",
+        vec![
+            call("take_snapshot", json!({}), json!(page)),
+            call(
+                "fill_form",
+                json!({"elements": [{"uid": "1_1", "value": "Ann"}]}),
+                json!("ok"),
+            ),
+            call("click", json!({"uid": "1_2"}), json!("ok")),
+            call("click", json!({"uid": "1_4"}), json!("ok")),
+            call("click", json!({"uid": "9_9"}), json!("ok")),
+        ],
+    );
+    let inferred = of_one(&recording);
+    let steps = &inferred.scenario.steps;
+    assert_eq!(steps.len(), 4, "{steps:?}");
+    assert_eq!(
+        json!(steps[0].targets),
+        json!({"elements[0].uid": {"role": "textbox", "name": "Name"}})
+    );
+    assert_eq!(
+        json!(steps[0].params),
+        json!({"elements": [{"value": "Ann"}]})
+    );
+    assert_eq!(
+        steps[1].target,
+        Some(json!({"role": "button", "name": "Save"}))
+    );
+    assert_eq!(json!(steps[1].params), json!({}));
+    assert_eq!(
+        steps[2].target,
+        Some(json!({"role": "link", "name": "More", "nth": 2}))
+    );
+    assert_eq!(param(&steps[3], "uid"), "9_9");
+    assert_eq!(
+        questions(&inferred),
+        [
+            "several elements were alike, and this is number 2 of them: what tells it from the others?",
+            "no snapshot before it has the element `9_9`: give the step a `target`"
+        ]
+    );
+    assert_eq!(inferred.left_out[0].call, Some(1));
+    assert_eq!(findings(&inferred), Vec::<String>::new());
+}
+
+#[test]
+fn data_reaches_a_command_by_its_environment_only() {
+    let shell = |command: &str, stdout: &str| Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        ..call(
+            "claude__bash",
+            json!({"command": command, "expect_exit": 0}),
+            json!(null),
+        )
+    };
+    let recording = recording(
+        "Go",
+        vec![
+            shell("git rev-parse HEAD", "4f5e6d7c8b9a\n"),
+            shell("git show 4f5e6d7c8b9a", "x"),
+            shell("echo 'at 4f5e6d7c8b9a' \"is 4f5e6d7c8b9a\"", "x"),
+        ],
+    );
+    let inferred = of_one(&recording);
+    assert_eq!(findings(&inferred), Vec::<String>::new());
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        json!(steps[0].output),
+        json!({"command": {"regex": r"^\s*([\w-]+)", "from": "$.stdout"}})
+    );
+    assert_eq!(
+        json!(steps[1].params),
+        json!({"command": "git show \"$BASH_COMMAND\"", "expect_exit": 0, "env": {"BASH_COMMAND": "{{bash.command}}"}})
+    );
+    assert_eq!(
+        param(&steps[2], "command"),
+        "echo 'at 4f5e6d7c8b9a' \"is ${BASH_COMMAND}\""
+    );
+    assert_eq!(questions(&inferred).len(), 1);
+}
+
+#[test]
+fn braces_of_recorded_texts_stay_texts() {
+    let recording = recording(
+        "Go",
+        vec![call(
+            "render",
+            json!({"template": "Hi {{name}}", "{{k}}": 1}),
+            json!({"{{x}}": "abc-123456"}),
+        )],
+    );
+    assert_eq!(findings(&of_one(&recording)), Vec::<String>::new());
+}
+
+/// What an argument is made of.
+#[derive(Debug, Clone)]
+enum Made {
+    /// The id that an earlier call gave, alone or inside a text.
+    Copied { from: usize, inside: bool },
+    /// A text in quotes in the prompt.
+    Prompt(usize),
+    /// A secret.
+    Secret,
+    /// A value that earlier results hold too, and that says nothing.
+    Coincidence(Value),
+    /// A value that nobody knew before.
+    Fresh(String),
+}
+
+const KEYS: &[&str] = &["first", "second", "third"];
+const SECRET: &str = "hunter2-hunter2";
+const PHRASES: &[&str] = &["Buy two loaves", "release 2026", "north-wing"];
+
+fn made() -> impl Strategy<Value = Made> {
+    let coincidence = prop_oneof![
+        Just(json!(1)),
+        Just(json!(true)),
+        Just(json!("")),
+        Just(json!("open")),
+        Just(json!(null)),
+        Just(json!(42)),
+        Just(json!("{{x}} }} {{")),
+    ];
+    prop_oneof![
+        3 => (any::<prop::sample::Index>(), any::<bool>()).prop_map(|(at, inside)| Made::Copied { from: at.index(64), inside }),
+        2 => (0..PHRASES.len()).prop_map(Made::Prompt),
+        1 => Just(Made::Secret),
+        3 => coincidence.prop_map(Made::Coincidence),
+        1 => "[a-z]{3,6}-[0-9]{5}".prop_map(Made::Fresh),
+    ]
+}
+
+fn id_of(step: usize, salt: u32) -> String {
+    format!("rec_{}x{step:02}", u64::from(salt) + 100_000)
+}
+
+fn session(plan: &[Vec<Made>], salt: u32) -> Recording {
+    let mut calls = Vec::new();
+    for (step, arguments) in plan.iter().enumerate() {
+        let mut written = Map::new();
+        for (key, made) in KEYS.iter().zip(arguments) {
+            let value = match made {
+                Made::Copied { .. } if step == 0 => json!("none"),
+                Made::Copied {
+                    from,
+                    inside: false,
+                } => json!(id_of(from % step, salt)),
+                Made::Copied { from, inside: true } => {
+                    json!(format!("see {} there", id_of(from % step, salt)))
+                }
+                Made::Prompt(phrase) => json!(PHRASES[*phrase]),
+                Made::Secret => {
+                    written.insert("password".to_owned(), json!(SECRET));
+                    continue;
+                }
+                Made::Coincidence(value) => value.clone(),
+                Made::Fresh(text) => json!(text),
+            };
+            written.insert((*key).to_owned(), value);
+        }
+        let result = json!({
+            "n": 1, "yes": true, "empty": "", "state": "open", "size": 42, "none": null,
+            "items": [{"id": id_of(step, salt), "deep": [1, "open"]}], "again": {"of": {"it": id_of(step, salt)}},
+        });
+        calls.push(call("act", Value::Object(written), result));
+    }
+    recording(
+        "Take 'Buy two loaves', \"release 2026\" and `north-wing`.",
+        calls,
+    )
+}
+
+/// What a scenario's player makes of a template.
+fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
+    match value {
+        Value::String(text) => {
+            if let Some(value) = text
+                .strip_prefix("{{")
+                .and_then(|rest| known.get(rest.strip_suffix("}}")?))
+            {
+                return value.clone();
+            }
+            let mut text = text.clone();
+            for (name, value) in known {
+                text = text.replace(
+                    &format!("{{{{{name}}}}}"),
+                    value.as_str().unwrap_or_default(),
+                );
+            }
+            text.replace(r#"{{"{{"}}"#, "{{").into()
+        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), filled(value, known)))
+            .collect(),
+        Value::Array(items) => items.iter().map(|item| filled(item, known)).collect(),
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn exactly_what_was_made_is_found(
+        plan in prop::collection::vec(prop::collection::vec(made(), 0..=3), 1..7),
+        salt: u32,
+        other_salt: u32,
+        with_second: bool,
+    ) {
+        let first = session(&plan, salt);
+        let second = session(&plan, other_salt);
+        let inferred = infer(&first, with_second.then_some(&second), "test").expect("a scenario");
+        prop_assert_eq!(findings(&inferred), Vec::<String>::new());
+        let scenario = &inferred.scenario;
+        prop_assert!(!scenario.to_text().contains(SECRET));
+        prop_assert_eq!(scenario.steps.len(), plan.len());
+        let mut known: HashMap<String, Value> = HashMap::new();
+        for (name, default) in &scenario.variables {
+            known.insert(name.clone(), if default == "" { json!(SECRET) } else { default.clone() });
+        }
+        for (step, arguments) in plan.iter().enumerate() {
+            let written = &scenario.steps[step];
+            // The same arguments come of it.
+            prop_assert_eq!(
+                filled(&Value::Object(written.params.clone()), &known),
+                Value::Object(first.calls[step].arguments.clone())
+            );
+            for (key, made) in KEYS.iter().zip(arguments) {
+                let template = param(written, key);
+                let text = template.as_str().unwrap_or_default();
+                match made {
+                    Made::Copied { .. } if step == 0 => prop_assert_eq!(text, "none"),
+                    Made::Copied { from, .. } => {
+                        let id = &scenario.steps[from % step].id;
+                        prop_assert!(text.contains(&format!("{{{{{id}.")), "a missed copy: {}", text);
+                    }
+                    Made::Prompt(_) => prop_assert!(text.starts_with("{{") && !text.contains('.'), "{}", text),
+                    Made::Secret => prop_assert_eq!(param(written, "password"), "{{PASSWORD}}"),
+                    Made::Coincidence(value) => {
+                        prop_assert_eq!(template, &crate::scenario::verbatim(value), "a coincidence was taken");
+                    }
+                    Made::Fresh(fresh) => {
+                        // The same text in two calls is still the agent's own.
+                        prop_assert_eq!(text, fresh, "a needless variable");
+                    }
+                }
+            }
+            let result = match &first.calls[step].outcome {
+                Outcome::Result(result) => result["content"][0]["text"].as_str().unwrap_or_default(),
+                _ => "",
+            };
+            let result: Value = serde_json::from_str(result).expect("JSON");
+            for (name, path) in &written.output {
+                let path = JsonPath::parse(path.as_str().expect("a path")).expect("a JSONPath");
+                prop_assert_eq!(path.to_string(), "$.items[0].id", "the shortest");
+                let value = path.query(&result).exactly_one().expect("one value");
+                known.insert(format!("{}.{name}", written.id), value.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn any_recording_becomes_a_valid_scenario(
+        calls in prop::collection::vec(("[a-zA-Z_ ./-]{0,12}", any_json(), any_json()), 1..5),
+        prompt in ".{0,40}",
+    ) {
+        let calls: Vec<Call> = calls.into_iter().map(|(tool, arguments, result)| {
+            let tool = format!("t{tool}");
+            call(&tool, json!({ "value": arguments, "uid": "1_2" }), result)
+        }).collect();
+        let one = recording(&prompt, calls);
+        let inferred = of_one(&one);
+        prop_assert_eq!(findings(&inferred), Vec::<String>::new());
+        let mut other = one.clone();
+        other.calls.reverse();
+        let both = infer(&one, Some(&other), "test").expect("a scenario");
+        prop_assert_eq!(findings(&both), Vec::<String>::new());
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let text = prop_oneof![
+        "[a-z{}\"'\\\\$.é ]{0,10}",
+        "[a-z0-9-]{6,12}",
+        Just("{{a.b}}".to_owned()),
+        Just("uid=1_2 button \"x\"".to_owned())
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-100_000_i64..100_000).prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z{}'\" .]{1,6}", inner, 0..3)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}

@@ -1,0 +1,399 @@
+//! Where each value of earlier results stands, and how much it says that two values are equal.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use cuecard_source::value::as_text;
+use regex::Regex;
+use serde_json::Value;
+
+/// So many values of all results are looked at.
+pub(super) const MOST_VALUES: usize = 500_000;
+
+/// The longest text or list that is taken for a copied one, in bytes of JSON.
+const LONGEST: usize = 2_000;
+
+/// A value's other places beyond these are not kept.
+const MOST_PLACES: usize = 20;
+
+/// A way into a result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Path(Vec<Segment>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+impl Path {
+    pub(super) fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        self.0
+            .iter()
+            .try_fold(value, |value, segment| match segment {
+                Segment::Key(key) => value.get(key),
+                Segment::Index(index) => value.get(index),
+            })
+    }
+
+    /// The last key, by which people know the value; empty for the whole result.
+    pub(super) fn name(&self) -> &str {
+        let mut keys = self.0.iter().rev().filter_map(|segment| match segment {
+            Segment::Key(key) => Some(key.as_str()),
+            Segment::Index(_) => None,
+        });
+        keys.next().unwrap_or_default()
+    }
+
+    /// A place in a list of several, with their number: the next run may list them in another order.
+    pub(super) fn place_among(&self, value: &Value) -> Option<(usize, usize)> {
+        let mut part = value;
+        for segment in &self.0 {
+            if let (Segment::Index(index), Value::Array(items)) = (segment, part)
+                && items.len() > 1
+            {
+                return Some((index + 1, items.len()));
+            }
+            part = match segment {
+                Segment::Key(key) => part.get(key)?,
+                Segment::Index(index) => part.get(index)?,
+            };
+        }
+        None
+    }
+
+    fn length(&self) -> (usize, usize) {
+        (self.0.len(), self.to_string().len())
+    }
+}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("$")?;
+        for segment in &self.0 {
+            match segment {
+                Segment::Index(index) => write!(formatter, "[{index}]")?,
+                Segment::Key(key) if is_plain(key) => write!(formatter, ".{key}")?,
+                Segment::Key(key) => {
+                    let quoted = Value::from(key.as_str()).to_string().replace("\\\"", "\"");
+                    let inner = &quoted[1..quoted.len() - 1];
+                    write!(formatter, "['{}']", inner.replace('\'', "\\'"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_plain(key: &str) -> bool {
+    let mut letters = key.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+/// How a value is taken out of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Source {
+    /// The call that gave it.
+    pub(super) step: usize,
+    /// Where it stands.
+    pub(super) path: Path,
+    /// What finds it in the text there, if it is a part of it or a text where that is a number.
+    pub(super) regex: Option<String>,
+}
+
+impl Source {
+    /// What an output by this rule gives.
+    pub(super) fn value(&self, result: &Value) -> Option<Value> {
+        let value = self.path.get(result)?;
+        let Some(regex) = &self.regex else {
+            return Some(value.clone());
+        };
+        let regex = Regex::new(regex).ok()?;
+        let text = as_text(value);
+        let found = regex.captures(&text)?.get(1)?.as_str();
+        Some(found.into())
+    }
+}
+
+/// The values of the results so far, and what was known before they came.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    places: HashMap<String, Vec<(usize, Path)>>,
+    /// Words inside longer texts, with the places of these texts.
+    words: HashMap<String, Vec<(usize, Path)>>,
+    /// The first call that was made with a value, or with a word.
+    arguments: HashMap<String, usize>,
+    n_values: usize,
+}
+
+impl Index {
+    pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
+        each_leaf(arguments, &mut |leaf| {
+            let text = as_text(leaf);
+            for word in words(&text).map(|(_, word)| word).chain([text.as_ref()]) {
+                if word.len() <= LONGEST && self.n_values < MOST_VALUES {
+                    self.n_values += 1;
+                    self.arguments.entry(word.to_owned()).or_insert(step);
+                }
+            }
+        });
+    }
+
+    pub(super) fn add_result(&mut self, step: usize, result: &Value) {
+        self.add_at(step, &mut Path::default(), result);
+    }
+
+    /// Whether some values were not looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.n_values >= MOST_VALUES
+    }
+
+    fn add_at(&mut self, step: usize, path: &mut Path, value: &Value) {
+        if self.is_full() || path.0.len() > 64 {
+            return;
+        }
+        self.n_values += 1;
+        if weight(value) != Weight::Nothing {
+            let places = self.places.entry(value.to_string()).or_default();
+            if places.len() < MOST_PLACES {
+                places.push((step, path.clone()));
+            }
+        }
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    path.0.push(Segment::Index(index));
+                    self.add_at(step, path, item);
+                    path.0.pop();
+                }
+            }
+            Value::Object(members) => {
+                for (key, member) in members.iter().filter(|(key, _)| !key.contains("{{")) {
+                    path.0.push(Segment::Key(key.clone()));
+                    self.add_at(step, path, member);
+                    path.0.pop();
+                }
+            }
+            Value::String(text) => {
+                for (_, word) in words(text).filter(|(_, word)| *word != text) {
+                    if self.is_full() {
+                        return;
+                    }
+                    // Of plain words only the long ones say something, and of digits other recordings may tell.
+                    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+                    if has_digit || weight_of_text(word) == Weight::Strong {
+                        self.n_values += 1;
+                        let places = self.words.entry(word.to_owned()).or_default();
+                        if places.last().is_none_or(|last| last.1 != *path)
+                            && places.len() < MOST_PLACES
+                        {
+                            places.push((step, path.clone()));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
+    /// of the first call come first, of these the shortest. With `converts` a text becomes a number where it is used.
+    pub(super) fn sources(
+        &self,
+        value: &Value,
+        (step, converts): (usize, bool),
+        results: &[Value],
+    ) -> Vec<Source> {
+        let known = self.arguments.get(as_text(value).as_ref()).copied();
+        let is_news = |source: &usize| *source < step && known.is_none_or(|known| known > *source);
+        let at = |key: &str, regex: Option<&str>| -> Vec<Source> {
+            let places = self.places.get(key).map_or(&[] as &[_], Vec::as_slice);
+            let places = places.iter().filter(|(source, _)| is_news(source));
+            let source = |(step, path): &(usize, Path)| Source {
+                step: *step,
+                path: path.clone(),
+                regex: regex.map(str::to_owned),
+            };
+            places.map(source).collect()
+        };
+        let mut found = at(&value.to_string(), None);
+        let text = as_text(value);
+        match value {
+            Value::String(_)
+                if text
+                    .parse::<i64>()
+                    .is_ok_and(|number| number.to_string() == text) =>
+            {
+                found.extend(at(&text, Some(r"^(-?\d+)$")));
+            }
+            Value::Number(_) if converts => {
+                found.extend(at(&Value::from(&*text).to_string(), None));
+            }
+            Value::String(_) => {}
+            _ => return sorted(found),
+        }
+        if found.is_empty() && (value.is_string() || converts) {
+            let inside = self.words.get(&*text).map_or(&[] as &[_], Vec::as_slice);
+            let inside = inside.iter().filter(|(source, _)| is_news(source));
+            found.extend(inside.filter_map(|(source, path)| {
+                let around = path.get(results.get(*source)?)?.as_str()?;
+                let regex = Some(pattern(around, &text)?);
+                Some(Source {
+                    step: *source,
+                    path: path.clone(),
+                    regex,
+                })
+            }));
+        }
+        sorted(found)
+    }
+}
+
+fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
+    sources.sort_by_key(|source| (source.step, source.path.length()));
+    sources
+}
+
+/// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line.
+fn pattern(text: &str, word: &str) -> Option<String> {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
+    const MOST_BEFORE: usize = 4;
+    let (at, _) = words(text).find(|(_, found)| *found == word)?;
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let group = match word {
+        word if word.bytes().all(|byte| byte.is_ascii_digit()) => r"(\d+)",
+        word if word
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "_-".contains(letter)) =>
+        {
+            r"([\w-]+)"
+        }
+        _ => r"(\S*[^\s.,;:!?])",
+    };
+    let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
+    let before = |count: usize| {
+        let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
+        NUMBER
+            .replace_all(&regex::escape(&line[start..]), r"\d+")
+            .into_owned()
+    };
+    let start_of_text = (line.len() == at && line.trim().is_empty()).then(|| r"^\s*".to_owned());
+    let prefixes = (1..=MOST_BEFORE)
+        .map(before)
+        .filter(|prefix| !prefix.trim().is_empty());
+    start_of_text
+        .into_iter()
+        .chain(prefixes)
+        .map(|prefix| format!("{prefix}{group}"))
+        .find(|regex| match Regex::new(regex) {
+            Ok(regex) => regex.captures(text).is_some_and(|found| &found[1] == word),
+            Err(_) => false,
+        })
+}
+
+/// How much it says that a value is found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// Nothing: `true`, null, empty texts.
+    Nothing,
+    /// A word or a digit, which stand everywhere.
+    Weak,
+    /// Enough if it is called the same.
+    Middling,
+    /// Enough.
+    Strong,
+}
+
+pub(super) fn weight(value: &Value) -> Weight {
+    match value {
+        Value::Null | Value::Bool(_) => Weight::Nothing,
+        Value::Number(number) => match number.to_string().trim_end_matches('0').len() {
+            _ if !number.is_i64() && !number.is_u64() && number.to_string().len() < 8 => {
+                Weight::Weak
+            }
+            5.. => Weight::Strong,
+            _ if number.to_string().len() >= 2 => Weight::Middling,
+            _ => Weight::Weak,
+        },
+        Value::String(text) => weight_of_text(text),
+        Value::Array(_) | Value::Object(_) => {
+            let mut n_leaves = 0;
+            each_leaf(value, &mut |leaf| {
+                n_leaves += usize::from(weight(leaf) != Weight::Nothing);
+            });
+            let length = if n_leaves > 1 {
+                value.to_string().len()
+            } else {
+                0
+            };
+            match (12..=LONGEST).contains(&length) {
+                true => Weight::Strong,
+                false => Weight::Nothing,
+            }
+        }
+    }
+}
+
+pub(super) fn weight_of_text(text: &str) -> Weight {
+    let length = text.chars().take(LONGEST + 1).count();
+    let has = |test: fn(char) -> bool| text.chars().any(test);
+    let is_date = || {
+        length == 10
+            && text.bytes().enumerate().all(|(idx, byte)| match idx {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            })
+    };
+    let has_digit = has(|letter| letter.is_ascii_digit());
+    match length {
+        _ if text.trim().is_empty() || length > LONGEST => Weight::Nothing,
+        _ if is_date() => Weight::Middling,
+        6.. if has_digit => Weight::Strong,
+        12.. if has(char::is_whitespace) => Weight::Strong,
+        8.. if has(|letter| "/:@".contains(letter)) => Weight::Strong,
+        20.. => Weight::Strong,
+        2.. if has_digit => Weight::Middling,
+        _ => Weight::Weak,
+    }
+}
+
+/// Whether a parameter and a part of a result are called the same: `issue_number` and `number`, `id` and `ids[0]`.
+pub(super) fn is_namesake(parameter: &str, part: &str) -> bool {
+    let plain = |name: &str| {
+        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect::<String>()
+    };
+    let (parameter, part) = (plain(parameter), plain(part));
+    let singular = part.strip_suffix('s').unwrap_or(&part);
+    part.is_empty()
+        || parameter.ends_with(&part)
+        || (singular.len() > 1 && parameter.ends_with(singular))
+}
+
+/// The words of a text with their places, without the punctuation around them; also the parts of those that hold `=`,
+/// `#` or brackets.
+pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_between = |letter: char| letter.is_whitespace() || "\"'`<>()[]{}=,;#|".contains(letter);
+    let mut at = 0;
+    text.split_inclusive(is_between).filter_map(move |part| {
+        let start = at;
+        at += part.len();
+        let word = part.trim_end_matches(is_between);
+        let inner = word.trim_start_matches(['.', ':', '!', '?', '*']);
+        let start = start + word.len() - inner.len();
+        let inner = inner.trim_end_matches(['.', ':', '!', '?', '*', '\\']);
+        (!inner.is_empty()).then_some((start, inner))
+    })
+}
+
+/// Calls `visit` with every text, number, boolean and null.
+pub(super) fn each_leaf<'v>(value: &'v Value, visit: &mut impl FnMut(&'v Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| each_leaf(item, visit)),
+        Value::Object(members) => members.values().for_each(|member| each_leaf(member, visit)),
+        leaf => visit(leaf),
+    }
+}

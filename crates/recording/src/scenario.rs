@@ -1,0 +1,158 @@
+//! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
+//! texts stay texts.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{Call, Recording};
+
+/// A scenario to be written; the keys stand in the order of the fields.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scenario {
+    version: &'static str,
+    /// `name`, and what the user had asked for.
+    pub metadata: Map<String, Value>,
+    /// The variables with their defaults; an empty text must be given.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub variables: Map<String, Value>,
+    /// The steps, in play order.
+    pub steps: Vec<Step>,
+}
+
+/// A step to be written. Texts in it are templates: recorded ones go through [`verbatim`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Step {
+    /// Its number, from 1.
+    pub step: usize,
+    /// The name by which other steps refer to it.
+    pub id: String,
+    /// What it does, and what is open about it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    pub params: Map<String, Value>,
+    /// The element of a page that it acts on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Value>,
+    /// The elements that it acts on, by parameter.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub targets: Map<String, Value>,
+    /// Names for parts of the result, each with a JSONPath or a regular expression.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub output: Map<String, Value>,
+    /// Checks on the result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Value>,
+    /// What to do on failure, if not to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_error: Option<&'static str>,
+    /// How to try again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Value>,
+}
+
+impl Scenario {
+    /// A scenario without steps.
+    pub fn new(name: &str) -> Self {
+        Self {
+            version: "2.1",
+            metadata: Map::from_iter([("name".to_owned(), json!(name))]),
+            variables: Map::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// The text of its file.
+    pub fn to_text(&self) -> String {
+        // Nothing in it can fail to be written.
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        format!("{text}\n")
+    }
+}
+
+/// The scenario that makes the same calls again, with the arguments as they were.
+pub fn scenario(recording: &Recording, name: &str) -> Scenario {
+    let mut scenario = Scenario::new(name);
+    let mut names = Names::default();
+    for (call, number) in recording.calls.iter().zip(1..) {
+        scenario.steps.push(Step {
+            step: number,
+            id: names.unique(&call.tool),
+            tool: tool_name(call),
+            params: match verbatim(&Value::Object(call.arguments.clone())) {
+                Value::Object(params) => params,
+                _ => Map::new(),
+            },
+            ..Step::default()
+        });
+    }
+    scenario
+}
+
+/// The tool of a call as scenarios name it.
+pub(crate) fn tool_name(call: &Call) -> String {
+    match &call.server {
+        Some(server) => format!("mcp__{server}__{}", call.tool),
+        None => call.tool.clone(),
+    }
+}
+
+/// JSON as a template that gives just this JSON.
+pub(crate) fn verbatim(json: &Value) -> Value {
+    match json {
+        Value::String(text) => verbatim_text(text).into(),
+        Value::Array(items) => items.iter().map(verbatim).collect(),
+        Value::Object(members) => {
+            let members = members.iter();
+            Value::Object(
+                members
+                    .map(|(key, value)| (verbatim_text(key), verbatim(value)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+/// A text as a template that gives just this text.
+pub(crate) fn verbatim_text(text: &str) -> String {
+    text.replace("{{", r#"{{"{{"}}"#)
+}
+
+/// Names that were given.
+#[derive(Debug, Default)]
+pub(crate) struct Names(std::collections::HashSet<String>);
+
+impl Names {
+    /// A name like `wish`, made of letters, digits and `_`: with a number if it was given before.
+    pub(crate) fn unique(&mut self, wish: &str) -> String {
+        let plain = plain_name(wish);
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        let mut wishes = std::iter::once(plain.clone()).chain(numbered);
+        let name = wishes.find(|name| !self.0.contains(name)).unwrap_or(plain);
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 40;
+
+/// A text with `_` in the place of all that can't stand in a name, without the prefix of built-in tools.
+fn plain_name(text: &str) -> String {
+    let text = ["claude__", "sandy__"]
+        .iter()
+        .find_map(|prefix| text.strip_prefix(prefix))
+        .unwrap_or(text);
+    let words: Vec<&str> = text
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let name: String = words.join("_").chars().take(LONGEST_NAME).collect();
+    match name.is_empty() {
+        true => "step".to_owned(),
+        false => name,
+    }
+}

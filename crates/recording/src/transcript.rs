@@ -1,0 +1,366 @@
+//! The calls of a coding agent's session, from the trace that its transcript became: calls of MCP servers as they were,
+//! the agent's own tools for files and commands as the built-in tools of scenarios.
+
+mod patch;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cuecard_source::value::as_text;
+use cuecard_tool_call::model::BuiltinTool;
+use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
+use serde_json::{Map, Value, json};
+
+use crate::infer::Note;
+use crate::{Call, Outcome, Recording, RpcError, Server};
+
+/// The recording of a session, with the calls that no scenario can make.
+pub fn recording_of(trace: &Trace) -> (Recording, Vec<Note>) {
+    let mut recording = Recording::default();
+    let mut left_out = Vec::new();
+    let results = results(trace);
+    let cwd = trace.header.scenario.get("cwd").and_then(Value::as_str);
+    let start = trace.events.iter().find(|event| !event.ts_synthesized);
+    let start = start.map(|event| event.ts.as_millisecond());
+    for event in &trace.events {
+        match &event.data {
+            EventData::MessageReceived(message) if is_prompt(&message.content) => {
+                recording.prompts.push(message.content.clone());
+            }
+            EventData::ToolCall(call) => {
+                let answer = results.get(call.call_id.as_ref());
+                let at = start.filter(|_| !event.ts_synthesized);
+                let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
+                match calls_of(call, answer.map(|(_, result)| *result), cwd) {
+                    Ok(calls) => recording.calls.extend(calls.into_iter().map(|call| Call {
+                        started: at,
+                        duration: answer.and_then(|answer| duration(event, answer)),
+                        ..call
+                    })),
+                    Err(reason) => left_out.push(Note {
+                        tool: call.tool.clone().into_owned(),
+                        text: reason,
+                        ..Note::default()
+                    }),
+                }
+            }
+            _ => {}
+        }
+    }
+    for call in &recording.calls {
+        if let Some(name) = &call.server
+            && !recording.servers.iter().any(|server| server.name == *name)
+        {
+            recording.servers.push(Server {
+                name: name.clone(),
+                ..Server::default()
+            });
+        }
+    }
+    (recording, left_out)
+}
+
+/// Whether a message is the user's own, and not what a command of the program printed.
+fn is_prompt(text: &str) -> bool {
+    !["<command-", "<local-command", "<system-reminder"]
+        .iter()
+        .any(|start| text.trim_start().starts_with(start))
+}
+
+fn results(trace: &Trace) -> HashMap<&str, (&Event, &ToolResult)> {
+    let results = trace.events.iter().filter_map(|event| match &event.data {
+        EventData::ToolResult(result) => Some((result.call_id.as_ref(), (event, result))),
+        _ => None,
+    });
+    results.collect()
+}
+
+fn duration(call: &Event, (answer, result): &(&Event, &ToolResult)) -> Option<Duration> {
+    let told = result.duration_ms;
+    let told = told.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
+    let is_measured = !call.ts_synthesized && !answer.ts_synthesized;
+    let between = answer.ts.as_millisecond() - call.ts.as_millisecond();
+    told.or_else(|| is_measured.then(|| milliseconds(between)))
+}
+
+fn milliseconds(count: i64) -> Duration {
+    Duration::from_millis(u64::try_from(count).unwrap_or(0))
+}
+
+/// The calls that do what one of the agent's did.
+fn calls_of(
+    call: &ToolCall,
+    result: Option<&ToolResult>,
+    cwd: Option<&str>,
+) -> Result<Vec<Call>, String> {
+    let arguments = match call.args.as_ref() {
+        Value::Object(arguments) => arguments.clone(),
+        Value::Null => Map::new(),
+        _ => return Err("its arguments are not an object".to_owned()),
+    };
+    if let Some((server, tool)) = call
+        .tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+    {
+        let outcome = result.map_or(Outcome::Missing, mcp_outcome);
+        return Ok(vec![made(Some(server), tool, arguments, outcome)]);
+    }
+    let text = |key: &str| arguments.get(key).and_then(Value::as_str);
+    match call.tool.as_ref() {
+        "exec_command" | "shell" | "shell_command" | "container.exec" | "local_shell" => {
+            let command = ["cmd", "command"]
+                .iter()
+                .find_map(|key| arguments.get(*key));
+            let command = command.and_then(command_text);
+            let command = command.ok_or("it has no command")?;
+            if let Some((_, patch)) = command
+                .split_once("*** Begin Patch")
+                .filter(|_| command.starts_with("apply_patch"))
+            {
+                return patched(&format!("*** Begin Patch{patch}"), result, cwd);
+            }
+            let folder = text("workdir").or_else(|| text("working_directory"));
+            let folder = folder.filter(|folder| Some(*folder) != cwd);
+            Ok(vec![shell(command, folder, result)])
+        }
+        "apply_patch" => {
+            let patch = text("input").or_else(|| text("patch"));
+            let patch = patch.ok_or("the session doesn't say what the patch changed")?;
+            patched(patch, result, cwd)
+        }
+        name => {
+            let tool = BuiltinTool::find(&format!("claude__{}", snake(name)));
+            let tool = tool.ok_or("no tool of scenarios does this")?;
+            if tool == BuiltinTool::Bash {
+                let command = text("command").ok_or("it has no command")?;
+                let mut call = shell(command.to_owned(), None, result);
+                for key in ["description", "timeout", "run_in_background"] {
+                    if let Some(value) = arguments.get(key).filter(|_| call.tool == tool.name()) {
+                        call.arguments.insert(key.to_owned(), value.clone());
+                    }
+                }
+                if arguments.get("run_in_background") == Some(&true.into()) {
+                    call.arguments.remove("expect_exit");
+                }
+                return Ok(vec![call]);
+            }
+            let arguments = known_arguments(tool, &arguments, cwd)?;
+            let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result));
+            Ok(vec![made(None, tool.name(), arguments, outcome)])
+        }
+    }
+}
+
+fn made(server: Option<&str>, tool: &str, arguments: Map<String, Value>, outcome: Outcome) -> Call {
+    Call {
+        server: server.map(str::to_owned),
+        tool: tool.to_owned(),
+        arguments,
+        outcome,
+        started: None,
+        duration: None,
+        notifications: Vec::new(),
+    }
+}
+
+/// The answer of a server, as it went over the wire.
+fn mcp_outcome(result: &ToolResult) -> Outcome {
+    let text = |value: &Value| json!({ "type": "text", "text": as_text(value) });
+    let whole = result.text.as_deref();
+    let content: Vec<Value> = match (result.result.as_ref(), whole) {
+        // Several blocks: the text is that of all of them.
+        (Value::Array(blocks), Some(whole))
+            if serde_json::from_str::<Value>(whole).ok().as_ref() != Some(&*result.result) =>
+        {
+            let block = |block: &Value| match block["type"].as_str() {
+                Some("image") => json!({ "type": "image", "data": "", "mimeType": "image/png" }),
+                _ => text(block),
+            };
+            blocks.iter().map(block).collect()
+        }
+        (value, None) => vec![text(value)],
+        (_, Some(whole)) => vec![text(&whole.into())],
+    };
+    let mut answer = json!({ "content": content, "isError": !result.success });
+    if let Some(structured) = &result.structured {
+        answer["structuredContent"] = structured.clone();
+    }
+    Outcome::Result(answer)
+}
+
+/// The result of a built-in tool, as far as the session tells what a scenario would get.
+fn built_in(tool: BuiltinTool, result: &ToolResult) -> Outcome {
+    let text = result
+        .text
+        .clone()
+        .unwrap_or_else(|| as_text(&result.result).into_owned());
+    match (result.success, tool) {
+        (false, _) => Outcome::Error(RpcError {
+            code: 0,
+            message: text,
+            data: Value::Null,
+        }),
+        (true, BuiltinTool::Read) => Outcome::BuiltIn(json!({ "content": text })),
+        (true, _) => Outcome::BuiltIn(Value::Null),
+    }
+}
+
+/// A command, or the wait that it is.
+fn shell(command: String, folder: Option<&str>, result: Option<&ToolResult>) -> Call {
+    let seconds = command
+        .trim()
+        .strip_prefix("sleep ")
+        .and_then(|rest| rest.trim().parse::<f64>().ok());
+    if let Some(seconds) = seconds.filter(|seconds| (0.0..=3600.0).contains(seconds)) {
+        let arguments = Map::from_iter([("duration".to_owned(), json!(seconds))]);
+        return made(
+            None,
+            "sandy__wait",
+            arguments,
+            Outcome::BuiltIn(Value::Null),
+        );
+    }
+    let command = match folder {
+        None => command,
+        Some(folder) => format!("cd '{}' && {command}", folder.replace('\'', r"'\''")),
+    };
+    let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
+    let Some(result) = result else {
+        return made(None, "claude__bash", arguments, Outcome::Missing);
+    };
+    let kept = |key: &str| result.structured.as_ref().and_then(|kept| kept.get(key));
+    let text = result
+        .text
+        .clone()
+        .unwrap_or_else(|| as_text(&result.result).into_owned());
+    let said = text
+        .lines()
+        .next()
+        .and_then(|line| line.split_once("Exit code "));
+    let said = said.and_then(|(_, code)| code.trim().parse().ok());
+    let code = kept("exit_code")
+        .and_then(Value::as_i64)
+        .or(said.filter(|_| !result.success));
+    let code = code.unwrap_or(i64::from(!result.success));
+    if code == 0 {
+        arguments.insert("expect_exit".to_owned(), json!(0));
+    }
+    let value = json!({
+        "stdout": kept("stdout").and_then(Value::as_str).unwrap_or(&text),
+        "stderr": kept("stderr").and_then(Value::as_str).unwrap_or_default(),
+        "exit_code": code,
+    });
+    made(None, "claude__bash", arguments, Outcome::BuiltIn(value))
+}
+
+/// The text of a command, which may be a list of words.
+fn command_text(command: &Value) -> Option<String> {
+    let words: Vec<&str> = match command {
+        Value::String(text) => return Some(unwrapped(text)),
+        Value::Array(words) => words.iter().map(Value::as_str).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    if let [shell, "-c" | "-lc", script] = words.as_slice()
+        && shell.ends_with("sh")
+    {
+        return Some((*script).to_owned());
+    }
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter))
+    };
+    let quoted = words.iter().map(|word| match is_plain(word) {
+        true => (*word).to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    });
+    Some(quoted.collect::<Vec<String>>().join(" "))
+}
+
+/// A command without the shell that Codex prints around it, if its quotes are plain.
+fn unwrapped(command: &str) -> String {
+    let starts = [
+        "/bin/bash -lc ",
+        "/usr/bin/bash -lc ",
+        "bash -lc ",
+        "/bin/sh -c ",
+        "/bin/zsh -lc ",
+    ];
+    let Some(script) = starts.iter().find_map(|start| command.strip_prefix(start)) else {
+        return command.to_owned();
+    };
+    let inner = |quote: char| script.strip_prefix(quote)?.strip_suffix(quote);
+    match (inner('\''), inner('"')) {
+        (Some(inner), _) if !inner.contains('\'') => inner.to_owned(),
+        (_, Some(inner)) if !inner.contains(['"', '\\', '$', '`']) => inner.to_owned(),
+        (None, None) if !script.contains(char::is_whitespace) => script.to_owned(),
+        _ => command.to_owned(),
+    }
+}
+
+fn patched(
+    patch: &str,
+    result: Option<&ToolResult>,
+    cwd: Option<&str>,
+) -> Result<Vec<Call>, String> {
+    let changes = patch::changes(patch)?;
+    let calls = changes.into_iter().map(|(tool, mut arguments)| {
+        relative(&mut arguments, "file_path", cwd);
+        let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result));
+        made(None, tool.name(), arguments, outcome)
+    });
+    Ok(calls.collect())
+}
+
+/// The arguments that a built-in tool knows.
+fn known_arguments(
+    tool: BuiltinTool,
+    arguments: &Map<String, Value>,
+    cwd: Option<&str>,
+) -> Result<Map<String, Value>, String> {
+    let specs = tool.params();
+    let is_known = |key: &str| specs.iter().any(|spec| spec.name == key);
+    let known = arguments.iter().filter(|(key, _)| is_known(key));
+    let mut known: Map<String, Value> = known
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if let Some(missing) = specs
+        .iter()
+        .find(|spec| spec.required && !known.contains_key(spec.name))
+    {
+        return Err(format!("it has no `{}`", missing.name));
+    }
+    for key in ["file_path", "path", "notebook_path"] {
+        relative(&mut known, key, cwd);
+    }
+    Ok(known)
+}
+
+/// A path below the agent's folder as a scenario writes it.
+fn relative(arguments: &mut Map<String, Value>, key: &str, cwd: Option<&str>) {
+    let path = arguments.get(key).and_then(Value::as_str);
+    let below = cwd.zip(path).and_then(|(cwd, path)| {
+        let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
+    });
+    let below = below.map(|below| if below.is_empty() { "." } else { below }.to_owned());
+    if let Some(below) = below {
+        arguments.insert(key.to_owned(), below.into());
+    }
+}
+
+/// `WebFetch` as `web_fetch`.
+fn snake(name: &str) -> String {
+    let mut written = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_uppercase() && !written.is_empty() {
+            written.push('_');
+        }
+        written.extend(letter.to_lowercase());
+    }
+    written
+}

@@ -1,0 +1,143 @@
+use cuecard_source::SourceFile;
+use cuecard_trace::import::{detect_session, transcript};
+use serde_json::{Value, json};
+
+use super::recording_of;
+use crate::infer::{Note, infer};
+use crate::{Outcome, Recording};
+
+fn read(text: &str) -> (Recording, Vec<Note>) {
+    let source = SourceFile::new("session.jsonl", text);
+    let format = detect_session(&source).expect("a format");
+    let trace = transcript(&source, format).trace;
+    recording_of(&trace.expect("a trace"))
+}
+
+fn outline(recording: &Recording) -> Vec<String> {
+    let calls = recording.calls.iter().map(|call| {
+        let outcome = match &call.outcome {
+            Outcome::Result(result) => result.to_string(),
+            Outcome::BuiltIn(value) => value.to_string(),
+            Outcome::Error(error) => format!("error {}", error.message),
+            Outcome::Missing => "missing".to_owned(),
+        };
+        format!(
+            "{} {} → {outcome}",
+            crate::scenario::tool_name(call),
+            Value::Object(call.arguments.clone())
+        )
+    });
+    calls.collect()
+}
+
+const CLAUDE_CODE: &str = r#"
+{"type":"user","uuid":"u1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Add a note"}}
+{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"mcp__notes__add","input":{"text":"a"}},{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/w/a/b.txt"}}]}}
+{"type":"user","uuid":"u2","sessionId":"s","timestamp":"2026-01-02T03:04:07.500Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"{\"id\": 7}"},{"type":"text","text":"added"}]}]}}
+{"type":"user","uuid":"u3","sessionId":"s","timestamp":"2026-01-02T03:04:08.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"File does not exist."}]}}
+{"type":"assistant","uuid":"a2","sessionId":"s","timestamp":"2026-01-02T03:04:09.000Z","message":{"id":"m2","content":[{"type":"tool_use","id":"t3","name":"Bash","input":{"command":"ls","description":"List"}},{"type":"tool_use","id":"t4","name":"TodoWrite","input":{}},{"type":"tool_use","id":"t5","name":"Bash","input":{"command":"sleep 2"}}]}}
+{"type":"user","uuid":"u4","sessionId":"s","timestamp":"2026-01-02T03:04:10.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t3","content":"b.txt"}]},"toolUseResult":{"stdout":"b.txt\n","stderr":""}}
+"#;
+
+#[test]
+fn a_session_of_claude_code() {
+    let (recording, left_out) = read(CLAUDE_CODE);
+    assert_eq!(recording.prompts, ["Add a note"]);
+    assert_eq!(
+        outline(&recording),
+        [
+            r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"{\"id\":7}"},{"type":"text","text":"added"}],"isError":false}"#,
+            r#"claude__read {"file_path":"a/b.txt"} → error File does not exist."#,
+            r#"claude__bash {"command":"ls","expect_exit":0,"description":"List"} → {"stdout":"b.txt\n","stderr":"","exit_code":0}"#,
+            r#"sandy__wait {"duration":2.0} → null"#,
+        ]
+    );
+    assert_eq!(
+        recording.calls[0].started.map(|time| time.as_millis()),
+        Some(1_000)
+    );
+    assert_eq!(
+        recording.calls[0].duration.map(|time| time.as_millis()),
+        Some(1_500)
+    );
+    assert_eq!(left_out[0].text, "no tool of scenarios does this");
+}
+
+#[test]
+fn what_claude_prints_as_stream_json() {
+    let (recording, _) = read(
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","claude_code_version":"2.1.0"}
+{"type":"assistant","session_id":"s","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"/w/x","content":"y"}}]}}
+{"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"File created"}]}}
+{"type":"result","subtype":"success","is_error":false,"result":"Done","session_id":"s"}
+"#,
+    );
+    assert_eq!(
+        outline(&recording),
+        [r#"claude__write {"file_path":"x","content":"y"} → null"#]
+    );
+}
+
+#[test]
+fn a_session_of_codex() {
+    let (recording, left_out) = read(
+        r##"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
+{"timestamp":"2026-01-02T03:04:06.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}
+{"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"git log -1\",\"workdir\":\"/w\"}","call_id":"c1"}}
+{"timestamp":"2026-01-02T03:04:08.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nabc\n"}}
+{"timestamp":"2026-01-02T03:04:09.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: n.txt\n+one\n+two\n*** Update File: o.txt\n@@\n keep\n-old\n+new\n*** End Patch","call_id":"c2"}}
+{"timestamp":"2026-01-02T03:04:10.000Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":"Exit code: 0\nOutput:\nDone"}}
+{"timestamp":"2026-01-02T03:04:11.000Z","type":"response_item","payload":{"type":"function_call","name":"add","namespace":"mcp__notes__","arguments":"{\"text\":\"a\"}","call_id":"c3"}}
+{"timestamp":"2026-01-02T03:04:12.000Z","type":"event_msg","payload":{"type":"mcp_tool_call_end","call_id":"c3","invocation":{"server":"notes","tool":"add"},"duration":{"secs":1,"nanos":0},"result":{"Ok":{"content":[{"type":"text","text":"7"}],"structuredContent":{"result":7},"isError":false}}}}
+{"timestamp":"2026-01-02T03:04:12.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c3","output":"Wall time: 1\nOutput:\n7"}}
+{"timestamp":"2026-01-02T03:04:13.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: n.txt\n*** End Patch","call_id":"c4"}}
+"##,
+    );
+    assert_eq!(
+        outline(&recording),
+        [
+            r#"claude__bash {"command":"git log -1","expect_exit":0} → {"stdout":"abc\n","stderr":"","exit_code":0}"#,
+            r#"claude__write {"file_path":"n.txt","content":"one\ntwo\n"} → null"#,
+            r#"claude__edit {"file_path":"o.txt","old_string":"keep\nold","new_string":"keep\nnew"} → null"#,
+            r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"7"}],"isError":false,"structuredContent":{"result":7}}"#,
+        ]
+    );
+    assert_eq!(
+        left_out[0].text,
+        "the patch deletes or moves a file, which `claude__bash` can do"
+    );
+}
+
+#[test]
+fn what_codex_prints_as_json() {
+    let (recording, left_out) = read(
+        r#"{"type":"thread.started","thread_id":"s"}
+{"type":"turn.started"}
+{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"bash -lc 'make test'","status":"in_progress"}}
+{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"bash -lc 'make test'","aggregated_output":"boom\n","exit_code":2,"status":"failed"}}
+{"type":"item.completed","item":{"id":"item_1","type":"mcp_tool_call","server":"notes","tool":"add","arguments":{"text":"a"},"result":{"content":[{"type":"text","text":"id 7"}],"structured_content":null},"error":null,"status":"completed"}}
+{"type":"item.completed","item":{"id":"item_2","type":"mcp_tool_call","server":"notes","tool":"add","arguments":{},"result":null,"error":{"message":"text is missing"},"status":"failed"}}
+{"type":"item.completed","item":{"id":"item_3","type":"file_change","changes":[{"path":"/w/a","kind":"add"}],"status":"completed"}}
+{"type":"item.completed","item":{"id":"item_4","type":"agent_message","text":"Done"}}
+{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":2}}
+"#,
+    );
+    assert_eq!(
+        outline(&recording),
+        [
+            r#"claude__bash {"command":"make test"} → {"stdout":"boom\n","stderr":"","exit_code":2}"#,
+            r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"id 7"}],"isError":false}"#,
+            r#"mcp__notes__add {} → {"content":[{"type":"text","text":"text is missing"}],"isError":true}"#,
+        ]
+    );
+    assert_eq!(
+        left_out[0].text,
+        "the session doesn't say what the patch changed"
+    );
+    let inferred = infer(&recording, None, "x").expect("a scenario");
+    assert_eq!(inferred.scenario.steps[0].on_error, Some("skip"));
+    assert_eq!(
+        json!(inferred.scenario.steps[0].params),
+        json!({"command": "make test"})
+    );
+}
