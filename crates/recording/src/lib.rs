@@ -3,6 +3,7 @@
 //! A [`Recording`] is what the proxy has seen, what a cassette holds, or what a transcript tells; from it come the
 //! scenario, and the mock server that answers from the cassette. Plays no scenario and judges none.
 
+pub mod proxy;
 mod recording;
 mod scenario;
 

@@ -1,6 +1,8 @@
 //! `cuecard record`: what happens becomes a scenario.
 
 mod llm;
+mod mcp;
+mod session;
 mod telling;
 
 use std::ffi::OsString;
@@ -16,5 +18,6 @@ pub(crate) fn run(
 ) -> ExitCode {
     match &args.what {
         RecordedSource::Llm(args) => llm::run(args, environment, output),
+        RecordedSource::Mcp(args) => mcp::run(args, environment, output),
     }
 }

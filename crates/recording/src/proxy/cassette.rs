@@ -1,0 +1,259 @@
+//! The files of a recording: the cassette, which grows by a line a call, and the scenario, which is written anew as a
+//! whole.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cuecard_runtime::clock::Stopwatch;
+use cuecard_runtime::text_file::{self, io_reason};
+use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Call, Outcome, Recording, RpcError, Server, Tool, scenario};
+
+/// How often the scenario is written while calls come in, at most.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+/// Writing it takes no more than one part in so many of the time.
+const SHARE: u32 = 20;
+
+/// A cassette that is written, perhaps by several processes at once.
+#[derive(Debug)]
+pub(super) struct CassetteFile {
+    path: PathBuf,
+    file: Option<File>,
+    /// Why nothing more is written.
+    pub(super) error: Option<String>,
+}
+
+impl CassetteFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            file: None,
+            error: None,
+        }
+    }
+
+    /// Appends a line, whole or not at all.
+    pub(super) fn append(&mut self, line: &str) {
+        if self.error.is_some() {
+            return;
+        }
+        if let Err(error) = self.try_append(line.as_bytes()) {
+            self.error = Some(format!(
+                "`{}` can't be written: {}",
+                self.path.display(),
+                io_reason(&error)
+            ));
+        }
+    }
+
+    fn try_append(&mut self, line: &[u8]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let options = File::options()
+                    .read(true)
+                    .append(true)
+                    .create(true)
+                    .open(&self.path)?;
+                self.file.insert(options)
+            }
+        };
+        flock(&*file, FlockOperation::LockExclusive)?;
+        let written = append_whole(file, line);
+        flock(&*file, FlockOperation::Unlock)?;
+        written
+    }
+}
+
+fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
+    let mut length = file.seek(SeekFrom::End(0))?;
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        // Another process was killed in the middle of its line.
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        length = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at as u64 + 1);
+        file.set_len(length)?;
+    }
+    let written = file.write_all(line);
+    if written.is_err() {
+        file.set_len(length)?;
+    }
+    written
+}
+
+/// Where a recording goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedFiles {
+    /// The scenario.
+    pub scenario: PathBuf,
+    /// The cassette.
+    pub cassette: PathBuf,
+}
+
+/// What is in the files of a recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How many calls.
+    pub n_calls: usize,
+    /// The tools of calls that were not answered.
+    pub missing: Vec<String>,
+    /// The servers.
+    pub servers: Vec<String>,
+}
+
+impl RecordedFiles {
+    /// The scenario `x.json`, and `x.cassette.jsonl` beside it.
+    pub fn new(scenario: &Path) -> Self {
+        Self {
+            scenario: scenario.to_owned(),
+            cassette: scenario.with_extension("cassette.jsonl"),
+        }
+    }
+
+    /// Writes the scenario of what is in the cassette so far; there is none without a call.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn checkpoint(&self) -> io::Result<Summary> {
+        let recording = read(&self.cassette)?;
+        let is_missing = |call: &&Call| call.outcome == Outcome::Missing;
+        let missing = recording.calls.iter().filter(is_missing);
+        let summary = Summary {
+            n_calls: recording.calls.len(),
+            missing: missing.map(|call| call.tool.clone()).collect(),
+            servers: recording
+                .servers
+                .iter()
+                .map(|server| server.name.clone())
+                .collect(),
+        };
+        if summary.n_calls > 0 {
+            let name = self
+                .scenario
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy();
+            text_file::write(&self.scenario, &write_scenario(&recording, &name))?;
+        }
+        Ok(summary)
+    }
+
+    /// Writes the scenario whenever the cassette has grown, until `stop`.
+    pub async fn keep(self, stop: CancellationToken) {
+        let mut pause = CHECKPOINT;
+        let mut written = 0;
+        while stop
+            .run_until_cancelled(tokio::time::sleep(pause))
+            .await
+            .is_some()
+        {
+            let length = fs::metadata(&self.cassette).map_or(0, |data| data.len());
+            if length == written {
+                continue;
+            }
+            written = length;
+            let (files, watch) = (self.clone(), Stopwatch::start());
+            // What fails here fails at the end too, and is told there.
+            let _ = tokio::task::spawn_blocking(move || files.checkpoint()).await;
+            pause = CHECKPOINT.max(watch.elapsed() * SHARE);
+        }
+    }
+}
+
+/// The text of the scenario. A call that failed may fail again; one without an answer is left out.
+fn write_scenario(recording: &Recording, name: &str) -> String {
+    let mut answered = recording.clone();
+    answered
+        .calls
+        .retain(|call| call.outcome != Outcome::Missing);
+    let mut scenario = scenario(&answered, name);
+    for (step, call) in scenario.steps.iter_mut().zip(&answered.calls) {
+        let has_failed = match &call.outcome {
+            Outcome::Result(result) => result["isError"] == true,
+            Outcome::Error(_) => true,
+            Outcome::BuiltIn(_) | Outcome::Missing => false,
+        };
+        step.on_error = has_failed.then_some("skip");
+    }
+    scenario.to_text()
+}
+
+/// Reads the cassette; a line without its end is left out.
+fn read(path: &Path) -> io::Result<Recording> {
+    let mut recording = Recording::default();
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(recording),
+        file => file?,
+    };
+    let mut lines = io::BufReader::new(file);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+        let record: Value = serde_json::from_slice(&line)?;
+        line.clear();
+        let server = record["server"].as_str().map(str::to_owned);
+        if record["cassette"].is_null() {
+            recording.calls.push(call(server, record));
+        } else {
+            let name = server.unwrap_or_default();
+            recording.servers.retain(|known| known.name != name);
+            let tools = record["tools"].as_array().into_iter().flatten();
+            recording.servers.push(Server {
+                name,
+                introduction: record["introduction"].clone(),
+                tools: tools
+                    .map(|tool| Tool {
+                        name: tool["name"].as_str().unwrap_or_default().to_owned(),
+                        description: tool.clone(),
+                    })
+                    .collect(),
+            });
+        }
+    }
+    recording.calls.sort_by_key(|call| call.started);
+    Ok(recording)
+}
+
+fn call(server: Option<String>, mut record: Value) -> Call {
+    let time = |key: &str| Duration::try_from_secs_f64(record[key].as_f64()?).ok();
+    let (started, duration) = (time("started"), time("duration"));
+    let error = &record["error"];
+    let outcome = match (error.is_object(), record.get("result")) {
+        (true, _) => Outcome::Error(RpcError {
+            code: error["code"].as_i64().unwrap_or_default(),
+            message: error["message"].as_str().unwrap_or_default().to_owned(),
+            data: error["data"].clone(),
+        }),
+        (false, Some(result)) => Outcome::Result(result.clone()),
+        (false, None) => Outcome::Missing,
+    };
+    let notifications = match record["notifications"].take() {
+        Value::Array(notifications) => notifications,
+        _ => Vec::new(),
+    };
+    Call {
+        server,
+        tool: record["tool"].as_str().unwrap_or_default().to_owned(),
+        arguments: match record["arguments"].take() {
+            Value::Object(arguments) => arguments,
+            _ => serde_json::Map::new(),
+        },
+        outcome,
+        started,
+        duration,
+        notifications,
+    }
+}
