@@ -302,7 +302,7 @@ impl Tee {
         match &mut self.reading {
             Reading::Events(reader) => {
                 let read = reader.read(bytes, |event| {
-                    tap().server(lane, Some(event.data.as_bytes()))
+                    tap().server(lane, Some(event.data.as_bytes()));
                 });
                 if read.is_err() {
                     tap().server(lane, None);

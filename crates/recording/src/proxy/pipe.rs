@@ -55,19 +55,17 @@ impl End {
     }
 }
 
-/// Starts the server, and passes on what it and its client say until one of them ends, or `stop`. `environment` is
-/// what the process may inherit of.
+/// Starts the server, and passes on what it and its client say until one of them ends, or `stop`.
 ///
 /// # Errors
 /// The server can't be started.
 pub async fn run(
     server: &ProcessSpec,
-    environment: &[(std::ffi::OsString, std::ffi::OsString)],
     client: Streams,
     tap: &Arc<Mutex<Tap>>,
     stop: &CancellationToken,
 ) -> io::Result<End> {
-    let mut group = ProcessGroup::spawn(server, environment)?;
+    let mut group = ProcessGroup::spawn(server, &[])?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (group.stdin.take(), group.stdout.take(), group.stderr.take())
     else {
@@ -101,28 +99,35 @@ pub async fn run(
         tail.drain(..surplus);
     })?;
     let mut n_open = tap.lock().unwrap_or_else(PoisonError::into_inner).n_open();
+    let mut is_client_done = false;
     let is_server_first = tokio::select! {
-        Ok(Stop::Destination) = &mut client_ended => true,
-        _ = &mut client_ended => {
-            // A server may end before it has answered everything, as it does without us.
-            tokio::select! {
-                _ = tokio::time::timeout(LAST_CALLS, n_open.wait_for(|open| *open == 0)) => {}
-                _ = &mut server_ended => {}
-                () = stop.cancelled() => {}
-            }
-            false
+        why = &mut client_ended => {
+            is_client_done = matches!(why, Ok(Stop::Source));
+            !is_client_done
         }
-        Ok(Stop::Destination) = &mut server_ended => false,
-        _ = &mut server_ended => true,
+        why = &mut server_ended => !matches!(why, Ok(Stop::Destination)),
         _ = group.wait() => true,
         () = stop.cancelled() => {
             group.terminate();
             false
         }
     };
+    if is_client_done {
+        // What is under way when the client says no more is answered, as it would be without us.
+        tokio::select! {
+            _ = tokio::time::timeout(LAST_CALLS, n_open.wait_for(|open| *open == 0)) => {}
+            _ = group.wait() => {}
+            () = stop.cancelled() => {}
+        }
+    }
     let status = group.shut_down(GRACE).await;
     // What it said last is still in the pipes; a client that does not read it is not waited for.
-    let rest = async { tokio::join!(server_ended, errors_ended) };
+    let rest = async {
+        if !server_ended.is_terminated() {
+            let _ = server_ended.await;
+        }
+        let _ = errors_ended.await;
+    };
     let _ = tokio::time::timeout(GRACE, rest).await;
     let tail: Vec<u8> = tail
         .lock()

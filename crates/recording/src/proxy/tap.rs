@@ -364,7 +364,7 @@ impl Tap {
         let name = self.name();
         let mut line = json!({
             "cassette": 1, "server": name, "introduction": self.introduction, "tools": self.tools,
-            "recorded_at": self.clock.timestamp(Duration::ZERO),
+            "recorded_at": self.clock.timestamp(Duration::ZERO).to_string(),
         });
         self.name = Some(name);
         if let Some(members) = line.as_object_mut() {
@@ -377,7 +377,7 @@ impl Tap {
 
     fn write_missing(&mut self, open: Open) {
         if let Request::Call { tool, .. } = &open.what {
-            self.missing.push(cut(tool, LONGEST_NAME));
+            self.missing.push(cut(tool, LONGEST_NAME).into_owned());
             self.write_call(open, None);
         }
     }

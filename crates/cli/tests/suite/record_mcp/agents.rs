@@ -1,0 +1,1 @@
+//! Real agents, played by `serve llm`, whose servers are recorded.
