@@ -166,7 +166,7 @@ pub(crate) struct RecordMcpArgs {
     #[arg(long, requires = "http", help_heading = "Where")]
     pub token: Option<String>,
 
-    /// The scenario to write; the cassette is written beside it, as FILE.cassette.jsonl
+    /// The scenario to write, such as notes.json; the cassette goes beside it, as notes.cassette.jsonl
     #[arg(
         short,
         long = "output",

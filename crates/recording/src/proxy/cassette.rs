@@ -257,3 +257,34 @@ fn call(server: Option<String>, mut record: Value) -> Call {
         notifications,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_mended_by_the_next() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.cassette.jsonl");
+        for (before, after) in [
+            ("", "{\"n\":1}\n"),
+            ("{\"ha", "{\"n\":1}\n"),
+            ("{}\n", "{}\n{\"n\":1}\n"),
+            ("{}\n{\"ha", "{}\n{\"n\":1}\n"),
+        ] {
+            fs::write(&path, before).expect("writable");
+            let mut file = CassetteFile::new(path.clone());
+            file.append("{\"n\":1}\n");
+            assert_eq!(file.error, None);
+            assert_eq!(fs::read_to_string(&path).expect("text"), after);
+        }
+    }
+
+    #[test]
+    fn a_cassette_that_cannot_be_written_says_why_once() {
+        let mut file = CassetteFile::new("/nowhere/a.jsonl".into());
+        file.append("{}\n");
+        let error = file.error.clone().expect("there is no such folder");
+        assert_eq!(error, "`/nowhere/a.jsonl` can't be written: no such file");
+    }
+}

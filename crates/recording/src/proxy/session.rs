@@ -1,9 +1,9 @@
 //! What the proxies of one recording share: where it goes, and what they stand in front of.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -160,10 +160,11 @@ impl SessionFolder {
         file?.write_all(text.as_bytes())
     }
 
-    /// What the proxies told.
+    /// What the proxies told, each once.
     pub fn problems(&self) -> Vec<String> {
         let told = fs::read_to_string(self.0.path().join(PROBLEMS)).unwrap_or_default();
-        told.lines().map(str::to_owned).collect()
+        let told: BTreeSet<&str> = told.lines().collect();
+        told.into_iter().map(str::to_owned).collect()
     }
 }
 
