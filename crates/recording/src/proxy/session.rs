@@ -126,6 +126,7 @@ impl SessionFolder {
         let folder = Self(
             tempfile::Builder::new()
                 .prefix("cuecard-record-")
+                .permissions(Permissions::from_mode(0o700))
                 .tempdir()?,
         );
         folder.write("session.json", &serde_json::to_string(session)?)?;

@@ -1,7 +1,5 @@
 //! Real servers and real clients.
 
-use std::path::PathBuf;
-
 use cuecard_testing::peers;
 
 use super::*;
@@ -130,7 +128,7 @@ fn a_browser_of_chrome_devtools_mcp() {
 }
 
 /// What the client on the Python SDK prints.
-fn python(client: &PathBuf, era: &str, server: &[String]) -> Value {
+fn python(client: &Path, era: &str, server: &[String]) -> Value {
     let mut scratch = Scratch::new(client).expect("a scratch folder");
     scratch.limit(std::time::Duration::from_secs(180));
     let client = script("python_client.py").display().to_string();
