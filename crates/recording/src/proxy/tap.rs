@@ -74,6 +74,7 @@ pub struct Tap {
     /// Whether what the server says of itself is to be written before the next call.
     is_changed: bool,
     missing: Vec<String>,
+    has_head: bool,
     noted: HashSet<&'static str>,
 }
 
@@ -123,6 +124,7 @@ impl Tap {
             tools: Vec::new(),
             is_changed: false,
             missing: Vec::new(),
+            has_head: false,
             noted: HashSet::new(),
         }
     }
@@ -367,6 +369,7 @@ impl Tap {
             "recorded_at": self.clock.timestamp(Duration::ZERO).to_string(),
         });
         self.name = Some(name);
+        self.has_head = true;
         if let Some(members) = line.as_object_mut() {
             members.retain(|_, value| {
                 !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
@@ -393,7 +396,7 @@ impl Tap {
             return;
         };
         let now = self.offset + self.clock.now();
-        self.is_changed |= self.name.is_none();
+        self.is_changed |= !self.has_head;
         self.write_introduction();
         let mut line = json!({"server": self.name, "tool": tool, "arguments": arguments});
         match answer {

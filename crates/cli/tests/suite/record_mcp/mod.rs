@@ -8,10 +8,11 @@ mod peers;
 
 use std::path::Path;
 
-use cuecard_testing::scratch::Scratch;
+use cuecard_testing::scratch::{Running, Scratch};
 use serde_json::{Value, json};
 
 use crate::program::{self, Played, read, told};
+use crate::servers::HttpServer;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_cuecard");
 
@@ -92,6 +93,7 @@ fn records_and_plays(entry: &Value, steps: &[Value]) -> Scratch {
     scratch.limit(std::time::Duration::from_secs(180));
     write_scenario(&scratch, steps);
     let without = results(&scratch, "scenario.json", entry);
+    assert_eq!(without.len(), steps.len());
     let recorded = results(&scratch, "scenario.json", &through_proxy(entry));
     assert_eq!(recorded, without);
     assert_eq!(calls(&scratch).len(), steps.len());
@@ -125,9 +127,9 @@ impl Chance {
         let texts = [
             "tea",
             "",
-            "{{not.a.reference}}",
+            r#"{{"{{"}}not.a.reference}}"#,
             "über\n\"quotes\"",
-            "a {{ b",
+            r#"a {{"{{"}} b"#,
             "\u{1f375} 1.50",
         ];
         texts[self.below(texts.len() as u64) as usize]
@@ -167,17 +169,9 @@ fn generated_sessions_play_the_same() {
 
 #[test]
 fn a_server_over_http_is_recorded_for_a_client_of_stdio() {
-    let scratch = program::scratch();
-    let running = scratch
-        .start(&["mcp", "demo", "--http"])
-        .expect("it starts");
-    let mut url = String::new();
-    running.wait_for(|stdout, _| {
-        url = stdout.trim().to_owned();
-        stdout.ends_with('\n')
-    });
+    let server = HttpServer::start(Path::new(PROGRAM), &[], &["mcp", "demo", "--http"]);
     for protocol in ["legacy", "modern"] {
-        let entry = json!({"url": url, "protocol": protocol});
+        let entry = json!({"url": server.url, "protocol": protocol});
         let steps = [
             call("echo", json!({"message": "a"})),
             call("text", json!({"text": "one two", "do": "words"})),
@@ -186,27 +180,40 @@ fn a_server_over_http_is_recorded_for_a_client_of_stdio() {
         ];
         records_and_plays(&entry, &steps);
     }
-    running.interrupt();
-    running.finish();
 }
 
 #[test]
 fn a_server_over_http_is_recorded_for_clients_of_http() {
-    let scratch = program::scratch();
-    let server = scratch
-        .start(&["mcp", "demo", "--http"])
-        .expect("it starts");
-    let mut url = String::new();
-    server.wait_for(|stdout, _| {
-        url = stdout.trim().to_owned();
-        stdout.ends_with('\n')
-    });
-    let args = [
-        "record", "mcp", "--url", &url, "--http", "--server", "peer", "-o", "rec.json",
+    let server = HttpServer::start(Path::new(PROGRAM), &[], &["mcp", "demo", "--http"]);
+    let (place, client) = (program::scratch(), program::scratch());
+    let (proxy, url) = listening_proxy(&place, &server.url);
+    let steps = [
+        call("echo", json!({"message": "a"})),
+        call("get_note", json!({"id": 400})),
+        call("slow", json!({"seconds": 0.1})),
     ];
-    let proxy = scratch.start(&args).expect("it starts");
+    write_scenario(&client, &steps);
+    for protocol in ["legacy", "modern"] {
+        let of = |url: &str| json!({"url": url, "protocol": protocol});
+        let without = results(&client, "scenario.json", &of(&server.url));
+        assert_eq!(without.len(), steps.len());
+        assert_eq!(results(&client, "scenario.json", &of(&url)), without);
+    }
+    proxy.interrupt();
+    let finished = proxy.finish();
+    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+    assert!(finished.stdout.contains("6 calls"), "{}", told(&finished));
+    assert_eq!(calls(&place).len(), 6);
+}
+
+/// A proxy that listens for HTTP in front of the server at `url`, and its own address.
+fn listening_proxy(place: &Scratch, url: &str) -> (Running, String) {
+    let args = [
+        "record", "mcp", "--url", url, "--http", "--server", "peer", "-o", "rec.json",
+    ];
+    let proxy = place.start(&args).expect("it starts");
     let mut own = String::new();
-    let is_ready = proxy.wait_for(|stdout, _| {
+    proxy.wait_for(|stdout, _| {
         own = stdout
             .split_whitespace()
             .nth(1)
@@ -214,33 +221,8 @@ fn a_server_over_http_is_recorded_for_clients_of_http() {
             .to_owned();
         stdout.ends_with('\n')
     });
-    assert!(is_ready && own.ends_with("/mcp"), "{own}");
-    let steps = [
-        call("echo", json!({"message": "a"})),
-        call("get_note", json!({"id": 400})),
-        call("slow", json!({"seconds": 0.1})),
-    ];
-    for protocol in ["legacy", "modern"] {
-        write_scenario(&scratch, &steps);
-        let without = results(
-            &scratch,
-            "scenario.json",
-            &json!({"url": url, "protocol": protocol}),
-        );
-        let recorded = results(
-            &scratch,
-            "scenario.json",
-            &json!({"url": own, "protocol": protocol}),
-        );
-        assert_eq!(recorded, without);
-    }
-    proxy.interrupt();
-    let finished = proxy.finish();
-    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
-    assert!(finished.stdout.contains("6 calls"), "{}", told(&finished));
-    assert_eq!(calls(&scratch).len(), 6);
-    server.interrupt();
-    server.finish();
+    assert!(own.ends_with("/mcp"), "{own}");
+    (proxy, own)
 }
 
 #[test]
@@ -313,7 +295,7 @@ fn an_interrupted_session_leaves_nothing_behind() {
         &scratch,
         &[
             call("echo", json!({"message": "a"})),
-            call("slow", json!({"seconds": 600})),
+            call("slow", json!({"seconds": 60})),
         ],
     );
     let args = [

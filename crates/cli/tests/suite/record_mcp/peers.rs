@@ -3,7 +3,7 @@
 use cuecard_testing::peers;
 
 use super::*;
-use crate::servers::{HttpServer, npm, script};
+use crate::servers::{npm, script};
 
 fn everything() -> Vec<Value> {
     vec![
@@ -78,7 +78,7 @@ fn the_filesystem_and_the_memory_server() {
     let steps = [
         call(
             "write_file",
-            json!({"path": path("a.txt"), "content": "{{one}}\n"}),
+            json!({"path": path("a.txt"), "content": r#"{{"{{"}}one}}"#}),
         ),
         call("read_text_file", json!({"path": path("a.txt")})),
         call("read_text_file", json!({"path": path("b.txt")})),
@@ -190,19 +190,7 @@ fn a_client_on_the_python_sdk_over_http() {
     let server = HttpServer::start(&server, &[("NODE_OPTIONS", preload)], &["streamableHttp"]);
     let url = format!("{}/mcp", server.url);
     let place = program::scratch();
-    let args = [
-        "record", "mcp", "--url", &url, "--http", "--server", "peer", "-o", "rec.json",
-    ];
-    let proxy = place.start(&args).expect("it starts");
-    let mut own = String::new();
-    proxy.wait_for(|stdout, _| {
-        own = stdout
-            .split_whitespace()
-            .nth(1)
-            .unwrap_or_default()
-            .to_owned();
-        stdout.ends_with('\n')
-    });
+    let (proxy, own) = listening_proxy(&place, &url);
     assert_eq!(
         python(&client, "auto", &[own]),
         python(&client, "auto", &[url])
