@@ -114,6 +114,9 @@ fn target(
     environment: &[(OsString, OsString)],
 ) -> Result<(Target, Vec<String>), Stop> {
     let invalid = |message: &str| Stop::invalid(Diagnostic::error(codes::ARGUMENT, message));
+    if args.http && args.url.is_none() {
+        return Err(invalid("`--http` needs the `--url` of a server"));
+    }
     let variables = text_environment(environment);
     if let Some((program, words)) = args.command.split_first() {
         let spec = ProcessSpec {

@@ -176,7 +176,7 @@ pub(super) fn upstream(
             };
             let message = format!("server `{name}` can't be recorded: it is reached over {how}");
             let found = Diagnostic::error(codes::CONFIG_INVALID, message);
-            Err(found.with_help("stdio and Streamable HTTP can be recorded; leave the server out of the config, or write its token into `headers`"))
+            Err(found.with_help("only stdio and Streamable HTTP can be recorded: leave the server out of the config"))
         }
     }
 }
