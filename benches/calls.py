@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from bench import left_out, write
 
 # Rows of this part when nothing is left out.
-ROWS = 8
+ROWS = 10
 HIGHEST_RATIO = 1.15
 LOWEST_RATE = 10_000
 # How many calls of a served cassette are on their way at a time.
@@ -134,6 +134,24 @@ def served(binary, calls, folder):
     return calls / took
 
 
+def recorded(binary, entry):
+    """How a config says of a server that a proxy records it."""
+    record = ["record", "mcp", "--force", "-o", "rec.json", "--server", "peer", "--"]
+    return {"command": str(binary), "args": [*record, entry["command"], *entry["args"]]}
+
+
+def recording(bench, name, entry, calls):
+    """What a proxy that records adds to a call."""
+    without, within = [], []
+    for _ in range(bench.pick(15, 3, 1)):
+        for runs, config in (without, entry), (within, recorded(bench.binary, entry)):
+            (bench.folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"peer": config}}))
+            runs.append(played(bench.binary, calls, bench.folder)[0] * 1e6 / calls)
+    direct, proxied = statistics.median(without), statistics.median(within)
+    what = f"{calls:,} echo steps over {name}, recorded"
+    return what, f"{proxied:.0f} µs each, direct {direct:.0f}: {proxied / direct:.2f} ×", f"<= {HIGHEST_RATIO} ×"
+
+
 def rows(bench):
     binary, folder, calls = bench.binary, bench.folder, bench.pick(1_000, 1_000, 20)
     loop = bench.examples / "rmcp_loop"
@@ -158,9 +176,12 @@ def rows(bench):
             f"{our:.0f} µs each, bare {their:.0f}: {our / their:.2f} × (best {best:.2f}; CPU {cpu:.2f})",
             f"<= {HIGHEST_RATIO} ×",
         )
+        if "args" in entry:
+            yield recording(bench, name, entry, calls)
     (folder / ".mcp.json").unlink()
     if "stdio, server-everything" not in names:
-        yield left_out("echo steps over stdio, server-everything", "`./test` installs it")
+        for what in "", ", recorded":
+            yield left_out(f"echo steps over stdio, server-everything{what}", "`./test` installs it")
     calls = bench.pick(100_000, 20_000, 100)
     rate = max(served(binary, calls, folder) for _ in range(bench.pick(3, 3, 1)))
     what = f"{calls:,} calls of a served cassette over stdio, {WINDOW} at a time"

@@ -5,6 +5,7 @@
 
 pub mod cassette;
 pub mod infer;
+pub mod proxy;
 mod recording;
 mod scenario;
 pub mod transcript;

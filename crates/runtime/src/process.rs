@@ -246,6 +246,11 @@ impl ProcessGroup {
         self.kill().await
     }
 
+    /// Asks the group to end (SIGTERM).
+    pub fn terminate(&self) {
+        signal_group(self.group, Signal::TERM);
+    }
+
     /// Tells the group that its terminal is gone (SIGHUP).
     pub fn hang_up(&self) {
         signal_group(self.group, Signal::HUP);

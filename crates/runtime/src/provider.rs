@@ -4,12 +4,27 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use cuecard_timeline::script::Endpoint;
 use reqwest::{Client, Url, redirect};
 
 /// How long it may take to reach the provider.
 const CONNECT: Duration = Duration::from_secs(30);
+
+/// Headers that belong to one connection, or that are made anew for the next one.
+const OF_CONNECTION: &[&str] = &[
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// The address of a server.
 #[derive(Clone, PartialEq, Eq)]
@@ -75,23 +90,53 @@ impl Provider {
     /// # Errors
     /// When the machine has no certificates to check with.
     pub fn client(&self) -> Result<Client, reqwest::Error> {
-        super::tls::install();
-        let mut builder = Client::builder()
-            .connect_timeout(CONNECT)
-            .redirect(redirect::Policy::none())
-            .referer(false);
-        let host = self.0.host_str().unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = host == "localhost"
-            || address
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
-        if is_loopback {
-            // A proxy can't reach what runs on this machine.
-            builder = builder.no_proxy();
-        }
-        builder.build()
+        client(&self.0)
     }
+}
+
+/// A client for the server at `url`. It follows no redirect, since those would take a key elsewhere.
+///
+/// # Errors
+/// When the machine has no certificates to check with.
+pub fn client(url: &Url) -> Result<Client, reqwest::Error> {
+    super::tls::install();
+    let mut builder = Client::builder()
+        .connect_timeout(CONNECT)
+        .redirect(redirect::Policy::none())
+        .referer(false);
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = host == "localhost"
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    if is_loopback {
+        // A proxy can't reach what runs on this machine.
+        builder = builder.no_proxy();
+    }
+    builder.build()
+}
+
+/// Headers without those that belong to one connection only.
+pub fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let named: Vec<&str> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .collect();
+    let mut passed = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers {
+        let is_of_connection = OF_CONNECTION.contains(&name.as_str())
+            || named
+                .iter()
+                .any(|named| name.as_str().eq_ignore_ascii_case(named));
+        if !is_of_connection {
+            passed.append(name.clone(), value.clone());
+        }
+    }
+    passed
 }
 
 /// The header that brings a key to an API; none if the key can't stand in a header.

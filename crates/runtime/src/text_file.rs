@@ -1,7 +1,8 @@
-//! Reads the text files that people name: scenarios, test cases, bundles.
+//! Reads the text files that people name: scenarios, test cases, bundles; and writes such files.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use cuecard_source::SourceFile;
@@ -62,6 +63,20 @@ pub fn decode(bytes: Vec<u8>, name: &str, shown: &str) -> Result<SourceFile, Dia
             Err(unreadable(shown, &format!("byte {at} is not UTF-8")).with_help("save it as UTF-8"))
         }
     }
+}
+
+/// Writes a file in one step, so that nobody reads a half and a crash leaves the old one.
+///
+/// # Errors
+/// The operating system's.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".cuecard-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder_of(path))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 fn unreadable(shown: &str, reason: &str) -> Diagnostic {

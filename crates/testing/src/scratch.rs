@@ -275,6 +275,11 @@ impl Running {
         self.id.as_raw_nonzero().get()
     }
 
+    /// Its standard input, once: what is written there is sent, and dropping it closes it.
+    pub fn take_input(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
     /// Waits until `reached` is true for what it has written so far to standard output and standard error.
     /// False when it ended, or its time limit passed, before that.
     pub fn wait_for(&self, mut reached: impl FnMut(&str, &str) -> bool) -> bool {

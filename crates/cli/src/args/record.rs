@@ -26,6 +26,9 @@ pub(crate) enum RecordedSource {
     /// Make a scenario of the transcript of an agent's session
     #[command(after_long_help = format!("{RECORD_TRANSCRIPT_EXAMPLES}\n\n{}", exit_code::HELP))]
     Transcript(RecordTranscriptArgs),
+    /// Record the tool calls that a client makes to MCP servers as a scenario and a cassette
+    #[command(after_long_help = format!("{RECORD_MCP_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
+    Mcp(Box<RecordMcpArgs>),
 }
 
 const RECORD_TRANSCRIPT_EXAMPLES: &str = "\
@@ -108,4 +111,90 @@ pub(crate) struct RecordLlmArgs {
     pub exchanges_max: usize,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+const RECORD_MCP_EXAMPLES: &str = "\
+Examples:
+  cuecard record mcp --config .mcp.json -o tidy.json -- claude -p 'Tidy the notes'
+  cuecard record mcp -o tidy.json -- npx -y @modelcontextprotocol/server-memory
+  cuecard record mcp --url https://tickets.example/mcp --http -o tickets.json
+  cuecard play tidy.json                           the same calls without the agent";
+
+/// Arguments of `record mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordMcpArgs {
+    /// The command that starts the server; with --config the agent to run
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    /// Record all servers of this config, and run the agent with them
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "command",
+        help_heading = "Servers"
+    )]
+    pub config: Option<PathBuf>,
+    /// URL of the server (Streamable HTTP), in place of a command
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "command"], help_heading = "Servers")]
+    pub url: Option<String>,
+    /// Header of each request to --url, such as 'Authorization: Bearer ${TOKEN}' (repeatable)
+    #[arg(
+        long = "header",
+        value_name = "HEADER",
+        requires = "url",
+        help_heading = "Servers"
+    )]
+    pub headers: Vec<String>,
+    /// Name of the server in the scenario (default: as it calls itself)
+    #[arg(
+        long = "server",
+        value_name = "NAME",
+        conflicts_with = "config",
+        help_heading = "Servers"
+    )]
+    pub server_name: Option<String>,
+
+    /// Listen for clients over HTTP instead of stdio
+    #[arg(long, requires = "url", help_heading = "Where")]
+    pub http: bool,
+    /// Port to listen on (0: any free port)
+    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Where")]
+    pub port: u16,
+    /// Address to listen on; a non-loopback address requires --token
+    #[arg(
+        long,
+        requires = "http",
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
+    pub bind: IpAddr,
+    /// Require this bearer token from clients
+    #[arg(long, requires = "http", help_heading = "Where")]
+    pub token: Option<String>,
+
+    /// The scenario to write, such as notes.json; the cassette goes beside it, as notes.cassette.jsonl
+    #[arg(
+        short,
+        long = "output",
+        alias = "out",
+        value_name = "FILE",
+        default_value = "recorded.json",
+        help_heading = "Output"
+    )]
+    pub out: PathBuf,
+    /// Overwrite an existing recording
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
+    /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
+    #[arg(long = "secret", value_name = "NAME", help_heading = "Output")]
+    pub secrets: Vec<String>,
+    /// Print JSON Lines: `ready` first, `recorded` last
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// The proxy of one server of a session, as the agent starts it
+    #[arg(long, hide = true, requires = "server_name")]
+    pub session: Option<PathBuf>,
 }

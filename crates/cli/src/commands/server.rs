@@ -19,7 +19,7 @@ use crate::inputs;
 use crate::output::Output;
 
 /// What messages call a server that was named by its address or its command: the host, or the program.
-fn name_of(command_or_address: &str) -> &str {
+pub(super) fn name_of(command_or_address: &str) -> &str {
     let address = command_or_address.split_once("://");
     let name = match address {
         Some((_, rest)) => rest

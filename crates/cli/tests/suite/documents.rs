@@ -20,6 +20,9 @@ const OTHER_BLOCKS: &[&str] = &[
 /// Options in the text that belong to other programs.
 const FOREIGN_OPTIONS: &[&str] = &[
     "--chrome",
+    "--mcp-config",
+    "--servers",
+    "--strict-mcp-config",
     "--path",
     "--release",
     "--fast",

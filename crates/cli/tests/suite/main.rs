@@ -29,6 +29,7 @@ mod parse_model;
 mod processes;
 mod program;
 mod prompts;
+mod record_mcp;
 mod replay_browser;
 mod report;
 mod requests;

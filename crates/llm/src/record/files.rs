@@ -1,8 +1,5 @@
 //! The files of a recording: one scenario a conversation, each written anew as a whole.
 
-use std::fs::Permissions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -74,24 +71,10 @@ fn stem(path: &Path) -> String {
         .map_or_else(|| "recorded".to_owned(), std::borrow::Cow::into_owned)
 }
 
-/// Writes a file in one step, so that nobody reads a half and a crash leaves the old one.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new()
-        .prefix(".cuecard-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuecard_runtime::text_file::write;
 
     #[test]
     fn further_files_have_numbers_and_replace_nothing() {

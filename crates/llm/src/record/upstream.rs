@@ -6,22 +6,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use cuecard_timeline::script::Endpoint;
 use reqwest::{Client, Url};
 
-use cuecard_runtime::provider::{Provider, key_header};
+use cuecard_runtime::provider::{Provider, key_header, passed_on};
 
-/// Headers that belong to one connection, or that are made anew for the next one.
-const OF_CONNECTION: &[&str] = &[
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 /// Headers that hold an API key.
 const KEYS: &[&str] = &["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
@@ -108,28 +94,6 @@ impl Upstream {
         }
         headers
     }
-}
-
-/// Headers without those that belong to one connection only.
-pub(super) fn passed_on(headers: &HeaderMap) -> HeaderMap {
-    let named: Vec<&str> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .collect();
-    let mut passed = HeaderMap::with_capacity(headers.len());
-    for (name, value) in headers {
-        let is_of_connection = OF_CONNECTION.contains(&name.as_str())
-            || named
-                .iter()
-                .any(|named| name.as_str().eq_ignore_ascii_case(named));
-        if !is_of_connection {
-            passed.append(name.clone(), value.clone());
-        }
-    }
-    passed
 }
 
 #[cfg(test)]

@@ -24,12 +24,12 @@ use super::super::exchange_recorder::{Exchange, Notice, Watcher};
 use super::super::service::{bounded, milliseconds};
 use super::super::{answers, events};
 use super::answered;
-use super::files::{self, Names, RecordedFile};
+use super::files::{Names, RecordedFile};
 use super::options::RecordOptions;
 use super::server::Recording;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap;
-use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_wire::llm::Received;
 use cuecard_wire::llm::decode::Decoded;
@@ -370,7 +370,7 @@ impl Writer {
     /// Writes the scenario of a conversation; why not, in words.
     fn write(&mut self, conversation: usize) -> Result<(), String> {
         let path = self.names.path(self.recorder.name(conversation));
-        let written = files::write(&path, self.recorder.text(conversation));
+        let written = text_file::write(&path, self.recorder.text(conversation));
         if self.files.len() <= conversation {
             self.files.resize(conversation + 1, None);
         }

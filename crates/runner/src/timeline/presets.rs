@@ -12,8 +12,10 @@ use cuecard_timeline::model::keys::{Keystroke, read_keys};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::handed_servers::McpPreset;
+
 /// The presets that are built in.
-const BUILT_IN: &[(&str, &str)] = &[
+pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("cline", include_str!("agents/cline.toml")),
     ("codex", include_str!("agents/codex.toml")),
     ("gemini-cli", include_str!("agents/gemini-cli.toml")),
@@ -78,6 +80,8 @@ pub(super) struct PresetFile {
     /// Files below its home.
     #[serde(default)]
     files: Vec<HomeFile>,
+    /// How it is handed MCP servers.
+    pub(super) mcp: Option<McpPreset>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -156,7 +160,7 @@ impl AgentPreset {
         Self::parse(name, text)
     }
 
-    fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, Diagnostic> {
         let bad = |what: String| {
             let message = format!("the preset `{name}` can't be used: {what}");
             Diagnostic::error(codes::CONFIG_INVALID, message)

@@ -1,6 +1,8 @@
 //! `cuecard record`: what happens becomes a scenario.
 
 mod llm;
+mod mcp;
+mod session;
 mod telling;
 
 use std::ffi::OsString;
@@ -17,5 +19,6 @@ pub(crate) fn run(
     match &args.what {
         RecordedSource::Llm(args) => llm::run(args, environment, output),
         RecordedSource::Transcript(args) => super::infer::record(args, output),
+        RecordedSource::Mcp(args) => mcp::run(args, environment, output),
     }
 }

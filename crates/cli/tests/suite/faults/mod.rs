@@ -6,6 +6,7 @@
 
 mod bad_servers;
 mod injector;
+mod recorded;
 mod relay;
 mod wire;
 
@@ -109,6 +110,17 @@ fn times_out(fault: FaultKind, transport: Transport) -> bool {
 
 /// Plays one cell.
 fn play(transport: Transport, protocol: &str, fault: FaultKind) -> Seen {
+    play_in(&place(), transport, protocol, fault, |_| {})
+}
+
+/// The same with another way to reach the relay.
+fn play_in(
+    place: &Scratch,
+    transport: Transport,
+    protocol: &str,
+    fault: FaultKind,
+    change: impl Fn(&mut Relay),
+) -> Seen {
     let plan = FaultPlan {
         fault,
         calls: match fault {
@@ -117,8 +129,8 @@ fn play(transport: Transport, protocol: &str, fault: FaultKind) -> Seen {
             _ => vec![2, 4],
         },
     };
-    let place = place();
-    let relay = Relay::start(transport, plan, &place.work());
+    let mut relay = Relay::start(transport, plan, &place.work());
+    change(&mut relay);
     let hit = if times_out(fault, transport) { 1 } else { 1800 };
     let steps = [
         json!({}),
@@ -126,8 +138,8 @@ fn play(transport: Transport, protocol: &str, fault: FaultKind) -> Seen {
         json!({"timeout": 1800, "on_error": "skip"}),
         json!({"timeout": hit}),
     ];
-    write(&place, &relay, protocol, &steps);
-    let mut seen = Seen::of(&place, &[]);
+    write(place, &relay, protocol, &steps);
+    let mut seen = Seen::of(place, &[]);
     // Whether anything behind its answer is read from an answer of HTTP is left open.
     if fault == FaultKind::Reorder && !transport.is_one_connection() {
         seen.notes.clear();

@@ -24,7 +24,7 @@ use crate::program::{self, Played, read};
 const HARD_LIMIT: f64 = 30.0;
 
 /// A server from the registry of npm, or nothing when this run leaves real peers out.
-fn npm(name: &str) -> Option<PathBuf> {
+pub(crate) fn npm(name: &str) -> Option<PathBuf> {
     peers::require(&format!("npm/node_modules/.bin/{name}"))
 }
 
@@ -90,16 +90,16 @@ fn codes(document: &Value) -> Vec<&str> {
 }
 
 /// A server that is reached by its address, up for as long as this lives.
-struct HttpServer {
+pub(crate) struct HttpServer {
     /// `http://…`, `ws://…`, `unix://…` or `http+unix://…`.
-    url: String,
+    pub(crate) url: String,
     _running: Running,
     _scratch: Scratch,
 }
 
 impl HttpServer {
     /// Starts `program`, which says `listening on URL` on standard error when it can be reached.
-    fn start(program: &Path, variables: &[(&str, String)], args: &[&str]) -> Self {
+    pub(crate) fn start(program: &Path, variables: &[(&str, String)], args: &[&str]) -> Self {
         let mut scratch = Scratch::new(program).expect("a scratch folder");
         for (name, value) in variables {
             scratch.set(name, value);

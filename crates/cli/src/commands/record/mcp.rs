@@ -1,0 +1,398 @@
+//! `cuecard record mcp`: the proxy in front of one server, and what is told of a recording.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuecard_mcp::Exit;
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_recording::proxy::forward::{Forward, ForwardOptions};
+use cuecard_recording::proxy::pipe::{self, Streams};
+use cuecard_recording::proxy::{Endpoint, RecordedFiles, Session, Tap, Upstream, bridge};
+use cuecard_runtime::process::ProcessSpec;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, is_credential, printable};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::super::serve::llm::refused;
+use super::session;
+use crate::args::RecordMcpArgs;
+use crate::asynchronous::until_stopped;
+use crate::commands::server::name_of;
+use crate::commands::stop::Stop;
+use crate::commands::teller::OutputWriter;
+use crate::exit_code::ExitCode;
+use crate::inputs::{io_reason, secret, text_environment, working_directory};
+use crate::output::Output;
+
+pub(crate) fn run(
+    args: &RecordMcpArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let code = match (&args.session, &args.config) {
+        (Some(session), _) => session::proxy(session, args, output),
+        (None, Some(config)) => session::run(args, config, environment, output),
+        (None, None) => proxy(args, environment, output),
+    };
+    code.unwrap_or_else(|Stop(found, exit)| {
+        output.diagnostics(&found, args.json, &Redactor::default());
+        exit
+    })
+}
+
+/// What a proxy stands in front of.
+pub(super) enum Target {
+    Process(ProcessSpec),
+    Url(Endpoint),
+}
+
+fn proxy(
+    args: &RecordMcpArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<ExitCode, Stop> {
+    let (target, mut secrets) = target(args, environment)?;
+    secrets.extend(given_secrets(args, environment)?);
+    let files = files(args)?;
+    let program = args
+        .command
+        .first()
+        .map(|program| program.to_string_lossy().into_owned());
+    let place = program.or_else(|| args.url.clone()).unwrap_or_default();
+    let name = args
+        .server_name
+        .clone()
+        .unwrap_or_else(|| name_of(&place).to_owned());
+    let tap = Session::new(&files, secrets).tap(&name, args.server_name.is_some());
+    // Standard output belongs to the client.
+    let teller = OutputWriter::new(output, args.json, !args.http);
+    let code = until_stopped(async |stop| {
+        let over = CancellationToken::new();
+        let keeping = tokio::spawn(files.clone().keep(over.clone()));
+        let failed = match (&target, args.http) {
+            (Target::Url(server), true) => {
+                let options = ForwardOptions {
+                    upstream: server.clone(),
+                    bind: SocketAddr::new(args.bind, args.port),
+                    token: args.token.clone(),
+                };
+                listen(options, &tap, (&teller, &place), &stop).await
+            }
+            _ => pass_on(&target, &name, &tap, &stop)
+                .await
+                .map_err(Stop::could_not_run),
+        };
+        over.cancel();
+        // It fails only if writing panicked.
+        let _ = keeping.await;
+        let (name, found) = end(&tap);
+        let mut code = ExitCode::Passed;
+        let (failed, exit) = match failed {
+            Ok(()) => (Vec::new(), code),
+            Err(Stop(failed, exit)) => (failed, exit),
+        };
+        code = code.worst(exit);
+        for found in failed.iter().chain(&found) {
+            teller.finding(found);
+        }
+        let play = format!(
+            "cuecard play {}   with `{name}` in a config",
+            args.out.display()
+        );
+        code.worst(recorded(&teller, &files, &play))
+    });
+    teller.drain();
+    Ok(code.unwrap_or_else(|code| code))
+}
+
+/// What the proxy stands in front of, and what must not be written.
+fn target(
+    args: &RecordMcpArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<(Target, Vec<String>), Stop> {
+    let invalid = |message: &str| Stop::invalid(Diagnostic::error(codes::ARGUMENT, message));
+    if args.http && args.url.is_none() {
+        return Err(invalid("`--http` needs the `--url` of a server"));
+    }
+    let variables = text_environment(environment);
+    if let Some((program, words)) = args.command.split_first() {
+        let spec = ProcessSpec {
+            program: program.clone(),
+            args: words.to_vec(),
+            // The client means its variables for the server.
+            env: environment.to_vec(),
+            cwd: None,
+        };
+        let secrets = variables
+            .into_iter()
+            .filter(|(name, value)| is_credential(name, &value.as_str().into()));
+        return Ok((
+            Target::Process(spec),
+            secrets.map(|(_, value)| value).collect(),
+        ));
+    }
+    let Some(url) = &args.url else {
+        let Stop(mut found, exit) = invalid("no server specified");
+        found[0].help = Some("give its command after `--`, its URL with `--url`, or a config of servers with `--config` and an agent after `--`".to_owned());
+        return Err(Stop(found, exit));
+    };
+    let mut headers = serde_json::Map::new();
+    for header in &args.headers {
+        let (name, value) = header
+            .split_once(':')
+            .ok_or_else(|| invalid("a `--header` looks like `NAME: VALUE`"))?;
+        headers.insert(name.trim().to_owned(), value.trim().into());
+    }
+    let working_directory = working_directory().map_err(Stop::could_not_run)?;
+    let search = ConfigSearch {
+        explicit: None,
+        working_directory: &working_directory,
+        environment: &variables,
+    };
+    let entry = json!({"url": url, "headers": headers, "type": "http"});
+    let config = Config::of_one(name_of(url), &entry, &search)
+        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+    let Some(server) = config.servers().first() else {
+        return Err(invalid("the URL is not one of a server"));
+    };
+    let spec = server
+        .spec
+        .as_ref()
+        .map_err(|found| Stop::invalid(found.clone()))?;
+    let upstream = session::upstream(&spec.name, &spec.transport, &[]).map_err(Stop::invalid)?;
+    Ok((Target::of(&upstream)?, server.secrets.clone()))
+}
+
+impl Target {
+    pub(super) fn of(upstream: &Upstream) -> Result<Self, Stop> {
+        match upstream {
+            Upstream::Command {
+                program,
+                args,
+                env,
+                cwd,
+            } => Ok(Self::Process(ProcessSpec {
+                program: program.into(),
+                args: args.iter().map(OsString::from).collect(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+                cwd: cwd.clone(),
+            })),
+            Upstream::Url { url, headers } => {
+                let server = Endpoint::new(url, headers);
+                let bad = |what| {
+                    Stop::invalid(Diagnostic::error(
+                        codes::ARGUMENT,
+                        format!("the server can't be reached: {what}"),
+                    ))
+                };
+                server.map(Self::Url).map_err(bad)
+            }
+        }
+    }
+}
+
+/// Where the recording goes. An old one goes first, if it may be overwritten.
+pub(super) fn files(args: &RecordMcpArgs) -> Result<RecordedFiles, Stop> {
+    let files = RecordedFiles::new(&args.out);
+    let refuse = |message: String, help: &str| {
+        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+    };
+    let folder = cuecard_runtime::text_file::folder_of(&args.out);
+    if args.out.file_name().is_none() || args.out.is_dir() || !folder.is_dir() {
+        let message = format!(
+            "`{}` is not a file in a folder that exists",
+            args.out.display()
+        );
+        return Err(refuse(
+            message,
+            "specify the scenario to write, such as `-o recorded.json`",
+        ));
+    }
+    for path in [&files.scenario, &files.cassette] {
+        if !path.exists() {
+            continue;
+        }
+        if !args.force {
+            let message = format!("`{}` already exists", path.display());
+            return Err(refuse(
+                message,
+                "choose another file with `-o FILE`, or overwrite it with `--force`",
+            ));
+        }
+        std::fs::remove_file(path).map_err(|error| {
+            let message = format!(
+                "`{}` can't be removed: {}",
+                path.display(),
+                io_reason(&error)
+            );
+            Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
+        })?;
+    }
+    Ok(files)
+}
+
+/// The values of `--secret`.
+pub(super) fn given_secrets(
+    args: &RecordMcpArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<Vec<String>, Stop> {
+    let secrets = args.secrets.iter().map(|name| secret(name, environment));
+    secrets.collect::<Result<_, _>>().map_err(Stop::invalid)
+}
+
+/// Stands between our own standard streams and a server, until one side ends.
+///
+/// # Errors
+/// The server can't be started or reached, or ended before its client did.
+pub(super) async fn pass_on(
+    target: &Target,
+    name: &str,
+    tap: &Arc<Mutex<Tap>>,
+    stop: &CancellationToken,
+) -> Result<(), Diagnostic> {
+    let lost = |message: String| Diagnostic::error(codes::RUN_CALL_FAILED, message);
+    match target {
+        Target::Process(spec) => {
+            let program = printable(&spec.program.to_string_lossy()).into_owned();
+            let not_started = |error: std::io::Error| {
+                let message = match error.kind() {
+                    std::io::ErrorKind::NotFound => {
+                        format!("server `{name}`: command not found: {program}")
+                    }
+                    _ => format!("server `{name}` can't be started: {}", io_reason(&error)),
+                };
+                Diagnostic::error(codes::RUN_SERVER_START, message)
+            };
+            let streams = own_streams().map_err(not_started)?;
+            let end = pipe::run(spec, streams, tap, stop)
+                .await
+                .map_err(not_started)?;
+            if !end.is_failure() {
+                return Ok(());
+            }
+            let exit = end.status.map_or(Exit::Unknown, Exit::from);
+            let mut found = lost(format!(
+                "server `{name}` ended before its client did ({exit})"
+            ));
+            let tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+            let lines = end
+                .last_lines
+                .iter()
+                .map(|line| printable(&tap.redacted(line)).into_owned());
+            let lines: Vec<String> = lines.collect();
+            if !lines.is_empty() {
+                found = found.with_note(format!("its last words: {}", lines.join("\n")));
+            }
+            Err(found)
+        }
+        Target::Url(server) => {
+            let client = (Box::new(tokio::io::stdin()) as Box<_>, tokio::io::stdout());
+            let n_lost = bridge::run(server.clone(), client, tap.clone(), stop).await;
+            match n_lost.map_err(lost)? {
+                0 => Ok(()),
+                n => Err(lost(format!(
+                    "server `{name}` did not answer {n} of the requests"
+                ))),
+            }
+        }
+    }
+}
+
+fn own_streams() -> std::io::Result<Streams> {
+    Ok(Streams {
+        input: rustix::io::dup(rustix::stdio::stdin())?,
+        output: rustix::io::dup(rustix::stdio::stdout())?,
+        errors: rustix::io::dup(rustix::stdio::stderr())?,
+    })
+}
+
+/// Listens for clients until `stop`.
+async fn listen(
+    options: ForwardOptions,
+    tap: &Arc<Mutex<Tap>>,
+    (teller, upstream): (&OutputWriter, &str),
+    stop: &CancellationToken,
+) -> Result<(), Stop> {
+    let started = Forward::start(options, tap.clone(), stop).await;
+    let forward = started.map_err(|error| {
+        let (found, exit) = refused(error);
+        Stop(found, exit)
+    })?;
+    let upstream = tap
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .redacted(upstream);
+    match teller.is_json {
+        true => teller.event("ready", json!({"url": forward.url, "upstream": upstream})),
+        false => teller.line(&format!("ready  {}   records {upstream}", forward.url)),
+    }
+    stop.cancelled().await;
+    forward.ended().await;
+    Ok(())
+}
+
+/// The end of what one proxy records: the name of the server, and what is missing.
+pub(super) fn end(tap: &Mutex<Tap>) -> (String, Vec<Diagnostic>) {
+    let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+    tap.end();
+    let name = tap.name();
+    let missing = tap
+        .missing()
+        .iter()
+        .map(|tool| format!("no answer came to a call of `{tool}`"));
+    let notes = tap.notes().map(str::to_owned);
+    let left_out = missing.chain(notes).map(|what| {
+        let message = format!("server `{name}`: {}", printable(&what));
+        Diagnostic::warning(codes::RECORD_LEFT_OUT, message)
+    });
+    let unwritten = tap
+        .write_error()
+        .map(|error| Diagnostic::error(codes::FILE_WRITE, error));
+    (name.clone(), left_out.chain(unwritten).collect())
+}
+
+/// Writes the scenario, and tells what was recorded.
+pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str) -> ExitCode {
+    let summary = match files.checkpoint() {
+        Ok(summary) => summary,
+        Err(error) => {
+            let message = format!(
+                "`{}` can't be written: {}",
+                files.scenario.display(),
+                io_reason(&error)
+            );
+            teller.finding(&Diagnostic::error(codes::FILE_WRITE, message));
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let shown = |path: &Path| path.display().to_string();
+    let (scenario, cassette) = (shown(&files.scenario), shown(&files.cassette));
+    let has_calls = summary.n_calls > 0;
+    if teller.is_json {
+        teller.last_event(
+            "recorded",
+            json!({
+                "scenario": has_calls.then_some(scenario), "cassette": has_calls.then_some(cassette),
+                "servers": summary.servers, "calls": summary.n_calls, "missing": summary.missing,
+            }),
+        );
+        return ExitCode::Passed;
+    }
+    if !has_calls {
+        teller.last_line("recorded  nothing: no tool was called");
+        return ExitCode::Passed;
+    }
+    let calls = match summary.n_calls {
+        1 => "1 call".to_owned(),
+        n => format!("{n} calls"),
+    };
+    teller.last_line(&format!("recorded  {scenario}   {calls}   {cassette}"));
+    teller.last_line(&format!("play it with  {play}"));
+    ExitCode::Passed
+}

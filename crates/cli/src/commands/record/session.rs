@@ -1,0 +1,253 @@
+//! `cuecard record mcp --config`: an agent whose servers are all recorded.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use cuecard_mcp::TransportSpec;
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_recording::proxy::{RecordedFiles, Session, SessionFolder, Upstream, tell_problem};
+use cuecard_runner::timeline::{HandedServers, hand_servers};
+use cuecard_runtime::process::INHERITED;
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::value::Redactor;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::super::serve::child;
+use super::mcp::{self, Target};
+use crate::args::RecordMcpArgs;
+use crate::asynchronous::until_stopped;
+use crate::commands::stop::Stop;
+use crate::commands::teller::OutputWriter;
+use crate::exit_code::ExitCode;
+use crate::inputs::{io_reason, own_program, text_environment, working_directory};
+use crate::open_files::OpenFiles;
+use crate::output::Output;
+
+pub(super) fn run(
+    args: &RecordMcpArgs,
+    config: &Path,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<ExitCode, Stop> {
+    let (session, files) = prepare(args, config, environment, output)?;
+    let not_written = |error: std::io::Error| {
+        let message = format!(
+            "the servers can't be handed to the agent: {}",
+            io_reason(&error)
+        );
+        Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
+    };
+    let folder = SessionFolder::create(&session).map_err(not_written)?;
+    let handed = handed(args, &session, &folder)?;
+    folder.write_config(&handed.config).map_err(not_written)?;
+    let open_files = OpenFiles::raise();
+    let teller = OutputWriter::new(output, args.json, true);
+    let names: Vec<&str> = session.servers.keys().map(String::as_str).collect();
+    match teller.is_json {
+        true => teller.event("ready", json!({"servers": names, "config": config})),
+        false => teller.line(&format!(
+            "ready  records {}   from {}",
+            names.join(", "),
+            config.display()
+        )),
+    }
+    let variables = handed.env.iter();
+    let variables: Vec<(&str, String)> = variables
+        .map(|(name, value)| (name.as_str(), value.clone()))
+        .collect();
+    let code = until_stopped(async |stop| {
+        let over = CancellationToken::new();
+        let keeping = tokio::spawn(files.clone().keep(over.clone()));
+        let code = child::run(
+            &teller,
+            &handed.command,
+            &variables,
+            environment,
+            &open_files,
+            &stop,
+        )
+        .await;
+        over.cancel();
+        // It fails only if writing panicked.
+        let _ = keeping.await;
+        let problems = folder.problems();
+        for problem in &problems {
+            teller.finding(&Diagnostic::warning(codes::RECORD_LEFT_OUT, problem));
+        }
+        let play = format!(
+            "cuecard play {} --config {}",
+            args.out.display(),
+            config.display()
+        );
+        match (code, mcp::recorded(&teller, &files, &play)) {
+            (ExitCode::Passed, written) => written,
+            (code, _) => code,
+        }
+    });
+    teller.drain();
+    Ok(code.unwrap_or_else(|code| code))
+}
+
+/// The servers of the config, and where the recording goes.
+fn prepare(
+    args: &RecordMcpArgs,
+    config: &Path,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<(Session, RecordedFiles), Stop> {
+    let working_directory = working_directory().map_err(Stop::could_not_run)?;
+    let search = ConfigSearch {
+        explicit: Some(config),
+        working_directory: &working_directory,
+        environment: &text_environment(environment),
+    };
+    let read = Config::find(&search).map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
+    output.diagnostics(&read.warnings, false, &Redactor::default());
+    let mut secrets = mcp::given_secrets(args, environment)?;
+    let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
+    for server in read.servers().iter().filter(|server| !server.is_disabled) {
+        let spec = server.spec.clone();
+        match spec.and_then(|spec| upstream(&spec.name, &spec.transport, environment)) {
+            Ok(upstream) => {
+                servers.insert(server.name.clone(), upstream);
+            }
+            Err(problem) => problems.push(problem),
+        }
+        secrets.extend(server.secrets.iter().cloned());
+    }
+    if any_error(&problems) {
+        return Err(Stop(problems, ExitCode::CouldNotRun));
+    }
+    if servers.is_empty() {
+        let message = format!("`{}` defines no servers", config.display());
+        return Err(Stop::invalid(Diagnostic::error(
+            codes::CONFIG_INVALID,
+            message,
+        )));
+    }
+    let files = mcp::files(args)?;
+    // The agent may start its servers elsewhere.
+    let out = working_directory.join(&args.out);
+    let mut session = Session::new(&RecordedFiles::new(&out), secrets);
+    session.servers = servers;
+    Ok((session, files))
+}
+
+/// How a proxy reaches a server.
+///
+/// # Errors
+/// No proxy can stand in front of it.
+pub(super) fn upstream(
+    name: &str,
+    transport: &TransportSpec,
+    environment: &[(OsString, OsString)],
+) -> Result<Upstream, Diagnostic> {
+    match transport {
+        TransportSpec::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
+            let inherited = text_environment(environment).into_iter();
+            let inherited = inherited.filter(|(name, _)| INHERITED.contains(&name.as_str()));
+            Ok(Upstream::Command {
+                program: command.clone(),
+                args: args.clone(),
+                env: inherited.chain(env.iter().cloned()).collect(),
+                cwd: cwd.clone(),
+            })
+        }
+        TransportSpec::Http {
+            url,
+            headers,
+            auth: None,
+            ..
+        } => Ok(Upstream::Url {
+            url: url.clone(),
+            headers: headers.clone(),
+        }),
+        other => {
+            let how = match other {
+                TransportSpec::Http { .. } => "gets its token with `auth`",
+                other => other.as_str(),
+            };
+            let message = format!("server `{name}` can't be recorded: it is reached over {how}");
+            let found = Diagnostic::error(codes::CONFIG_INVALID, message);
+            Err(found.with_help("only stdio and Streamable HTTP can be recorded: leave the server out of the config"))
+        }
+    }
+}
+
+/// The command of the agent with our servers in place of its own.
+fn handed(
+    args: &RecordMcpArgs,
+    session: &Session,
+    folder: &SessionFolder,
+) -> Result<HandedServers, Stop> {
+    let program = own_program()
+        .map_err(Stop::could_not_run)?
+        .to_string_lossy()
+        .into_owned();
+    let file = folder.session().to_string_lossy().into_owned();
+    let servers = session.servers.keys().map(|name| {
+        let words = [
+            &program,
+            "record",
+            "mcp",
+            "--session",
+            &file,
+            "--server",
+            name,
+        ];
+        (name.clone(), words.map(str::to_owned).to_vec())
+    });
+    let handed = hand_servers(&args.command, &servers.collect(), &folder.config())
+        .map_err(Stop::could_not_run)?;
+    handed.ok_or_else(|| {
+        let agent = args.command.first().map(|program| program.to_string_lossy());
+        let message = format!("it is not known how `{}` is given its MCP servers", agent.unwrap_or_default());
+        let help = "write `{config}` where its command takes the path of a file like .mcp.json; claude, codex, gemini, opencode, qwen and vibe are known";
+        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+    })
+}
+
+/// The proxy of one server, which an agent starts. What goes wrong is told to the session too.
+pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Result<ExitCode, Stop> {
+    let bad = |what: String| {
+        let message = format!(
+            "`{}` is not of a recording that goes on: {what}",
+            file.display()
+        );
+        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message))
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| bad(io_reason(&error)))?;
+    let session: Session = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let name = args.server_name.as_deref().unwrap_or_default();
+    let upstream = session
+        .servers
+        .get(name)
+        .ok_or_else(|| bad(format!("no server `{name}`")))?;
+    let target = Target::of(upstream)?;
+    let tap = session.tap(name, true);
+    let code = until_stopped(async |stop| {
+        let passed = mcp::pass_on(&target, name, &tap, &stop).await;
+        let (_, found) = mcp::end(&tap);
+        let code = match passed {
+            Ok(()) => ExitCode::Passed,
+            Err(_) => ExitCode::CouldNotRun,
+        };
+        for found in passed.err().iter().chain(&found) {
+            let told: Vec<&str> = std::iter::once(&found.message)
+                .chain(&found.notes)
+                .map(String::as_str)
+                .collect();
+            tell_problem(file, &told.join("; "));
+            output.diagnostic(found, false, &Redactor::default());
+        }
+        code
+    });
+    Ok(code.unwrap_or_else(|code| code))
+}

@@ -1,0 +1,103 @@
+//! Real agents, played by `serve llm`, whose servers are recorded.
+
+use super::*;
+use crate::agents::{Agent, installed, opencode, prepared, words};
+
+const TIMELINE: &str = "name: notes
+timeline:
+  - userInputs: [[0, \"Note the tea\"]]
+  - llmResponse: []
+  - agentToolUse: { toolName: PREFIXadd_note, args: { title: Tea, text: Green } }
+  - llmResponse: []
+  - agentToolUse: { toolName: PREFIXlist_notes, args: {} }
+  - llmResponse: [{ assistant: [[0, \"Noted.\"]] }]
+";
+
+/// The agent, which puts `prefix` before the tools of the server, does its task with it, and what it called plays
+/// without it.
+#[track_caller]
+fn is_recorded(agent: Option<Agent>, prefix: &str) {
+    let Some(agent) = agent else {
+        return;
+    };
+    let scratch = prepared(&agent, &TIMELINE.replace("PREFIX", prefix));
+    let home = scratch.home();
+    let text = |name: &str| home.join(name).to_string_lossy().into_owned();
+    let config = json!({"mcpServers": {"notes": demo()}}).to_string();
+    std::fs::write(home.join("servers.json"), config).expect("writable");
+    let mut args = words(&[
+        "serve",
+        "llm",
+        &text("timeline.yaml"),
+        "--run-dir",
+        &text("runs"),
+        "--",
+    ]);
+    // The address is known only when the command runs, so that it is a shell's.
+    args.extend(words(&["sh", "-c"]));
+    args.extend(
+        agent
+            .command
+            .iter()
+            .map(|word| word.replace("{}", "Note the tea")),
+    );
+    let place = args
+        .iter()
+        .position(|word| word == "-c")
+        .expect("it is there");
+    args[place + 1] = format!(
+        "exec '{PROGRAM}' record mcp --config '{}' -o rec.json -- {}",
+        text("servers.json"),
+        args[place + 1]
+    );
+    let finished = scratch.run(&args).expect("it starts");
+    program::assert_nothing_left(&finished);
+    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+    let recorded: Value = serde_json::from_str(&read(&scratch, "rec.json")).expect("JSON");
+    let steps = recorded["steps"].as_array().expect("a list");
+    let tools: Vec<&Value> = steps.iter().map(|step| &step["tool"]).collect();
+    assert_eq!(
+        tools,
+        ["mcp__notes__add_note", "mcp__notes__list_notes"],
+        "{}",
+        told(&finished)
+    );
+    let played = program::run(
+        &scratch,
+        &["play", "rec.json", "--config", &text("servers.json")],
+    );
+    assert_eq!(played.code(), Some(0), "{}", told(&played));
+    assert!(played.stdout.contains("2 passed"), "{}", told(&played));
+}
+
+#[test]
+fn codex_is_recorded() {
+    let Some(program) = installed(".bin/codex") else {
+        return;
+    };
+    let config = "model = \"scripted\"\nmodel_provider = \"cuecard\"\ncheck_for_update_on_startup = false\n\
+         [analytics]\nenabled = false\n\
+         [model_providers.cuecard]\nname = \"cuecard\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n";
+    let script = format!(
+        "'{program}' exec --dangerously-bypass-approvals-and-sandbox \
+         -c \"model_providers.cuecard.base_url='$OPENAI_BASE_URL'\" 'Note the tea'"
+    );
+    let agent = Agent {
+        command: vec![script],
+        variables: Vec::new(),
+        files: vec![(".codex/config.toml", config.to_owned())],
+        dialect: "responses",
+        calls: "",
+    };
+    is_recorded(Some(agent), "mcp__notes__");
+}
+
+#[test]
+fn opencode_is_recorded() {
+    let agent = opencode("@ai-sdk/openai-compatible", "{env:OPENAI_BASE_URL}", "chat");
+    let agent = agent.map(|mut agent| {
+        agent.command = vec![format!("'{}' run 'Note the tea'", agent.command[0])];
+        agent
+    });
+    is_recorded(agent, "notes_");
+}

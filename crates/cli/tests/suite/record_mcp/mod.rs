@@ -1,0 +1,345 @@
+//! `record mcp`: what passes the proxy is what would have passed without it, and the recording plays the same.
+//!
+//! The client is mostly `play`, with a config in which the proxy starts the server.
+
+mod agents;
+mod bytes;
+mod peers;
+
+use std::path::Path;
+
+use cuecard_testing::scratch::{Running, Scratch};
+use serde_json::{Value, json};
+
+use crate::program::{self, Played, read, told};
+use crate::servers::HttpServer;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_cuecard");
+
+/// The entry of a config whose server is started by a proxy that records into `rec.json`.
+pub(crate) fn through_proxy(entry: &Value) -> Value {
+    let args = [
+        "record", "mcp", "--force", "-o", "rec.json", "--server", "peer",
+    ];
+    let mut args: Vec<Value> = args.map(Value::from).to_vec();
+    match entry["command"].is_string() {
+        true => {
+            args.extend([json!("--"), entry["command"].clone()]);
+            args.extend(entry["args"].as_array().into_iter().flatten().cloned());
+        }
+        false => args.extend([json!("--url"), entry["url"].clone()]),
+    }
+    let mut proxied = entry.clone();
+    if let Some(members) = proxied.as_object_mut() {
+        members.remove("url");
+        members.remove("type");
+    }
+    proxied["command"] = PROGRAM.into();
+    proxied["args"] = args.into();
+    proxied
+}
+
+fn configure(scratch: &Scratch, entry: &Value) {
+    let config = json!({"mcpServers": {"peer": entry}}).to_string();
+    scratch.write(".mcp.json", config).expect("writable");
+}
+
+fn write_scenario(scratch: &Scratch, steps: &[Value]) {
+    let steps: Vec<Value> = (1..)
+        .zip(steps)
+        .map(|(number, step)| {
+            let mut step = step.clone();
+            step["step"] = number.into();
+            step["on_error"] = "skip".into();
+            step
+        })
+        .collect();
+    let scenario = json!({"version": "2.1", "metadata": {"name": "Calls"}, "steps": steps});
+    scratch
+        .write("scenario.json", scenario.to_string())
+        .expect("writable");
+}
+
+/// What each step of a scenario gave.
+fn results(scratch: &Scratch, scenario: &str, entry: &Value) -> Vec<(Value, Value)> {
+    configure(scratch, entry);
+    let args = ["play", scenario, "--include-results", "true", "--json"];
+    let finished = program::run(scratch, &args);
+    let exit = finished.code().expect("it ends by itself");
+    let played = Played::of(finished, exit);
+    let steps = played.json["step_results"].as_array().expect("a list");
+    let result = |step: &Value| (step["result"].clone(), step["error"].clone());
+    steps.iter().map(result).collect()
+}
+
+/// The lines of the cassette; each is whole.
+pub(crate) fn cassette(scratch: &Scratch) -> Vec<Value> {
+    program::trace_lines(&read(scratch, "rec.cassette.jsonl"))
+}
+
+/// The calls of the cassette.
+fn calls(scratch: &Scratch) -> Vec<Value> {
+    let mut lines = cassette(scratch);
+    assert_eq!(lines[0]["cassette"], 1, "{lines:#?}");
+    assert_eq!(lines[0]["server"], "peer");
+    lines.retain(|line| line["cassette"].is_null());
+    lines
+}
+
+/// A session through the proxy gives what it gives without, and so does the recording of it.
+#[track_caller]
+fn records_and_plays(entry: &Value, steps: &[Value]) -> Scratch {
+    let mut scratch = program::scratch();
+    scratch.limit(std::time::Duration::from_secs(180));
+    write_scenario(&scratch, steps);
+    let without = results(&scratch, "scenario.json", entry);
+    assert_eq!(without.len(), steps.len());
+    let recorded = results(&scratch, "scenario.json", &through_proxy(entry));
+    assert_eq!(recorded, without);
+    assert_eq!(calls(&scratch).len(), steps.len());
+    let checked = program::run(&scratch, &["check", "rec.json"]);
+    assert_eq!(checked.code(), Some(0), "{}", told(&checked));
+    let again = results(&scratch, "rec.json", entry);
+    assert_eq!(again, without);
+    scratch
+}
+
+fn demo() -> Value {
+    json!({"command": PROGRAM, "args": ["mcp", "demo"]})
+}
+
+fn call(tool: &str, params: Value) -> Value {
+    json!({"tool": format!("mcp__peer__{tool}"), "params": params})
+}
+
+/// Numbers by chance, the same for the same seed (SplitMix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn text(&mut self) -> &'static str {
+        let texts = [
+            "tea",
+            "",
+            r#"{{"{{"}}not.a.reference}}"#,
+            "über\n\"quotes\"",
+            r#"a {{"{{"}} b"#,
+            "\u{1f375} 1.50",
+        ];
+        texts[self.below(texts.len() as u64) as usize]
+    }
+
+    fn call(&mut self) -> Value {
+        let (text, number) = (self.text(), self.below(4));
+        match self.below(8) {
+            0 => call(
+                "add_note",
+                json!({"title": format!("n{number}"), "text": text, "tags": [text]}),
+            ),
+            1 => call("get_note", json!({"id": number})),
+            2 => call("list_notes", json!({})),
+            3 => call("search_notes", json!({"query": format!("n{number}")})),
+            4 => call("delete_note", json!({"id": number})),
+            5 => call("count", json!({"by": number, "name": "c"})),
+            6 => call("echo", json!({"message": text})),
+            _ => call(
+                "echo_json",
+                json!({"value": {"deep": [text, number, null, 1.5]}}),
+            ),
+        }
+    }
+}
+
+#[test]
+fn generated_sessions_play_the_same() {
+    for seed in 0..8 {
+        let mut chance = Chance(seed);
+        let mut entry = demo();
+        entry["protocol"] = ["legacy", "modern"][(seed % 2) as usize].into();
+        let steps: Vec<Value> = (0..4 + chance.below(12)).map(|_| chance.call()).collect();
+        records_and_plays(&entry, &steps);
+    }
+}
+
+#[test]
+fn a_server_over_http_is_recorded_for_a_client_of_stdio() {
+    let server = HttpServer::start(Path::new(PROGRAM), &[], &["mcp", "demo", "--http"]);
+    for protocol in ["legacy", "modern"] {
+        let entry = json!({"url": server.url, "protocol": protocol});
+        let steps = [
+            call("echo", json!({"message": "a"})),
+            call("text", json!({"text": "one two", "do": "words"})),
+            call("get_note", json!({"id": 400})),
+            call("slow", json!({"seconds": 0.1})),
+        ];
+        records_and_plays(&entry, &steps);
+    }
+}
+
+#[test]
+fn a_server_over_http_is_recorded_for_clients_of_http() {
+    let server = HttpServer::start(Path::new(PROGRAM), &[], &["mcp", "demo", "--http"]);
+    let (place, client) = (program::scratch(), program::scratch());
+    let (proxy, url) = listening_proxy(&place, &server.url);
+    let steps = [
+        call("echo", json!({"message": "a"})),
+        call("get_note", json!({"id": 400})),
+        call("slow", json!({"seconds": 0.1})),
+    ];
+    write_scenario(&client, &steps);
+    for protocol in ["legacy", "modern"] {
+        let of = |url: &str| json!({"url": url, "protocol": protocol});
+        let without = results(&client, "scenario.json", &of(&server.url));
+        assert_eq!(without.len(), steps.len());
+        assert_eq!(results(&client, "scenario.json", &of(&url)), without);
+    }
+    proxy.interrupt();
+    let finished = proxy.finish();
+    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+    assert!(finished.stdout.contains("6 calls"), "{}", told(&finished));
+    assert_eq!(calls(&place).len(), 6);
+}
+
+/// A proxy that listens for HTTP in front of the server at `url`, and its own address.
+fn listening_proxy(place: &Scratch, url: &str) -> (Running, String) {
+    let args = [
+        "record", "mcp", "--url", url, "--http", "--server", "peer", "-o", "rec.json",
+    ];
+    let proxy = place.start(&args).expect("it starts");
+    let mut own = String::new();
+    proxy.wait_for(|stdout, _| {
+        own = stdout
+            .split_whitespace()
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        stdout.ends_with('\n')
+    });
+    assert!(own.ends_with("/mcp"), "{own}");
+    (proxy, own)
+}
+
+#[test]
+fn all_servers_of_a_config_are_recorded_for_an_agent() {
+    let scratch = program::scratch();
+    let secret = "open-sesame-1234";
+    let mut notes = demo();
+    notes["env"] = json!({"NOTES_TOKEN": secret});
+    let config = json!({"mcpServers": {"notes": notes, "counts": demo()}});
+    scratch
+        .write("servers.json", config.to_string())
+        .expect("writable");
+    let steps = [
+        json!({"tool": "mcp__notes__add_note", "params": {"title": "Tea", "text": secret}}),
+        json!({"tool": "mcp__counts__count", "params": {"by": 2}}),
+        json!({"tool": "mcp__notes__list_notes", "params": {}}),
+    ];
+    write_scenario(&scratch, &steps);
+    let args = [
+        "record",
+        "mcp",
+        "--config",
+        "servers.json",
+        "-o",
+        "rec.json",
+        "--",
+        PROGRAM,
+        "play",
+        "scenario.json",
+        "--config",
+        "{config}",
+    ];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+    assert!(
+        finished.stderr.contains("recorded  rec.json   3 calls"),
+        "{}",
+        told(&finished)
+    );
+    let text = read(&scratch, "rec.cassette.jsonl") + &read(&scratch, "rec.json");
+    assert!(!text.contains(secret), "{text}");
+    let recorded: Value = serde_json::from_str(&read(&scratch, "rec.json")).expect("JSON");
+    let tools: Vec<&Value> = recorded["steps"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|step| &step["tool"])
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            "mcp__notes__add_note",
+            "mcp__counts__count",
+            "mcp__notes__list_notes"
+        ]
+    );
+    let played = program::run(&scratch, &["play", "rec.json", "--config", "servers.json"]);
+    assert_eq!(played.code(), Some(0), "{}", told(&played));
+    assert_no_folder_left(&scratch);
+}
+
+#[test]
+fn an_interrupted_session_leaves_nothing_behind() {
+    let scratch = program::scratch();
+    let config = json!({"mcpServers": {"peer": demo()}});
+    scratch
+        .write("servers.json", config.to_string())
+        .expect("writable");
+    write_scenario(
+        &scratch,
+        &[
+            call("echo", json!({"message": "a"})),
+            call("slow", json!({"seconds": 60})),
+        ],
+    );
+    let args = [
+        "record",
+        "mcp",
+        "--config",
+        "servers.json",
+        "-o",
+        "rec.json",
+        "--",
+        PROGRAM,
+        "play",
+        "scenario.json",
+        "--config",
+        "{config}",
+    ];
+    let running = scratch.start(&args).expect("it starts");
+    assert!(running.wait_for(|_, stderr| stderr.contains("1 ✓")));
+    running.interrupt();
+    let finished = running.finish();
+    program::assert_nothing_left(&finished);
+    assert_eq!(
+        finished.code(),
+        Some(program::INTERRUPTED),
+        "{}",
+        told(&finished)
+    );
+    assert_eq!(calls(&scratch)[0]["arguments"], json!({"message": "a"}));
+    let recorded: Value = serde_json::from_str(&read(&scratch, "rec.json")).expect("JSON");
+    assert_eq!(recorded["steps"].as_array().map(Vec::len), Some(1));
+    assert_no_folder_left(&scratch);
+}
+
+/// What was handed to the agent is gone.
+#[track_caller]
+fn assert_no_folder_left(scratch: &Scratch) {
+    let folder = scratch.work().parent().expect("a folder").join("tmp");
+    let left = std::fs::read_dir(&folder).expect("it is there");
+    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+    let is_ours = |name: &std::ffi::OsString| {
+        Path::new(name)
+            .display()
+            .to_string()
+            .starts_with("cuecard-record-")
+    };
+    assert!(!left.iter().any(is_ours), "{left:?}");
+}

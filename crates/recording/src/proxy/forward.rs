@@ -1,0 +1,332 @@
+//! Between clients and a server that both speak HTTP: requests and answers go on with their headers, and their bodies
+//! as they come.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use cuecard_runtime::connections;
+use cuecard_runtime::http_server::{ServerOptions, serve};
+use cuecard_runtime::listener::Guard;
+use cuecard_runtime::provider::{client, passed_on, reason};
+use cuecard_runtime::start_error::StartError;
+use cuecard_runtime::timeouts::{ActivityFlag, Answering, Timeouts};
+use cuecard_runtime::workers::Worker;
+use cuecard_wire::sse::SseReader;
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt as _, TryStreamExt as _};
+use reqwest::Client;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::session::Endpoint;
+use super::tap::{Lane, MAX_FRAME, Tap};
+
+/// More clients than this are never recorded at once.
+const MOST_CONNECTIONS: usize = 1_000;
+/// The header that names a session.
+pub(super) const SESSION: &str = "mcp-session-id";
+
+/// Where the proxy listens, and what it stands in front of.
+#[derive(Debug, Clone)]
+pub struct ForwardOptions {
+    /// The server. Its headers take the place of the client's.
+    pub upstream: Endpoint,
+    /// The address to listen on.
+    pub bind: SocketAddr,
+    /// The token that clients must send, if any. It is not passed on.
+    pub token: Option<String>,
+}
+
+/// A proxy that listens.
+#[derive(Debug)]
+pub struct Forward {
+    /// The endpoint for clients.
+    pub url: String,
+    workers: Vec<Worker>,
+}
+
+struct Proxy {
+    options: ForwardOptions,
+    guard: Guard,
+    client: Client,
+    tap: Arc<Mutex<Tap>>,
+    stop: CancellationToken,
+    n_requests: AtomicU64,
+}
+
+impl Forward {
+    /// Listens, until `stop`.
+    ///
+    /// # Errors
+    /// The address can't be listened on.
+    pub async fn start(
+        options: ForwardOptions,
+        tap: Arc<Mutex<Tap>>,
+        stop: &CancellationToken,
+    ) -> Result<Self, StartError> {
+        let guard = Guard::new(options.bind, options.token.clone())
+            .map_err(StartError::Listener)?
+            .body_limit(MAX_FRAME);
+        let client = client(&options.upstream.url)
+            .map_err(|error| StartError::Io(io::Error::other(error)))?;
+        let listener = guard.listen().await.map_err(StartError::Listener)?;
+        let address = listener.local_addr().map_err(StartError::Io)?;
+        let url = format!("http://{address}{}", options.upstream.url.path());
+        let serving = ServerOptions {
+            n_threads: 0,
+            timeouts: Timeouts::default(),
+            max_connections: MOST_CONNECTIONS,
+        };
+        let proxy = Arc::new(Proxy {
+            options,
+            guard,
+            client,
+            tap,
+            stop: stop.clone(),
+            n_requests: AtomicU64::new(0),
+        });
+        let answering = || {
+            let proxy = proxy.clone();
+            move |request, busy| proxy.clone().answer(request, busy)
+        };
+        let workers =
+            serve(listener, serving, stop, answering, |_| async {}).map_err(StartError::Io)?;
+        Ok(Self { url, workers })
+    }
+
+    /// Waits for answers that are on their way.
+    pub async fn ended(self) {
+        for worker in self.workers {
+            worker.ended().await;
+        }
+    }
+}
+
+impl Proxy {
+    fn answer(
+        self: Arc<Self>,
+        request: connections::Request,
+        busy: ActivityFlag,
+    ) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            let stop = self.stop.clone();
+            let answered = stop.run_until_cancelled(self.pass_on(request, busy)).await;
+            answered.unwrap_or_else(|| refusal("the recording has ended"))
+        })
+    }
+
+    async fn pass_on(
+        self: Arc<Self>,
+        request: connections::Request,
+        busy: ActivityFlag,
+    ) -> Response {
+        let (head, body) = request.into_parts();
+        let body = match self.guard.admit(&head, body).await {
+            Ok(body) => body,
+            Err(refusal) => return refusal,
+        };
+        let answering = busy.answering();
+        let session = head
+            .headers
+            .get(SESSION)
+            .and_then(|session| session.to_str().ok());
+        let number = self.n_requests.fetch_add(1, Ordering::Relaxed);
+        let mut exchange = Exchange {
+            lane: session.map_or_else(|| format!("#{number}"), str::to_owned),
+            ids: ids(&body),
+            has_session: session.is_some(),
+            tap: self.tap.clone(),
+        };
+        exchange.tap().client(&exchange.lane, Some(&body));
+        let mut headers = passed_on(&head.headers);
+        headers.insert(
+            header::ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        );
+        if self.options.token.is_some() {
+            headers.remove(header::AUTHORIZATION);
+        }
+        for (name, value) in &self.options.upstream.headers {
+            headers.insert(name, value.clone());
+        }
+        let mut url = self.options.upstream.url.clone();
+        url.set_path(head.uri.path());
+        if let Some(query) = head.uri.query() {
+            url.set_query(Some(query));
+        }
+        let sent = self
+            .client
+            .request(head.method, url)
+            .headers(headers)
+            .body(body)
+            .send();
+        let received = match sent.await {
+            Ok(received) => received,
+            Err(error) => {
+                exchange.has_session = false;
+                let (what, calls) = (reason(&error), exchange.calls());
+                return refusal(&format!("the server can't be reached: {what}{calls}"));
+            }
+        };
+        // Who gets an error does not get another answer.
+        exchange.has_session &= received.status().is_success();
+        let mut answer = Response::new(Body::empty());
+        *answer.status_mut() = received.status();
+        *answer.headers_mut() = passed_on(received.headers());
+        let reading = Reading::of(received.headers(), received.content_length());
+        let bytes = received
+            .bytes_stream()
+            .map_err(|error| io::Error::other(reason(&error)));
+        let tee = Tee {
+            bytes: bytes.boxed(),
+            reading,
+            exchange,
+            stop: self.stop.clone(),
+            _answering: answering,
+        };
+        *answer.body_mut() = Body::from_stream(stream::unfold(Some(tee), Tee::next));
+        answer
+    }
+}
+
+/// The ids of the requests in a body.
+pub(super) fn ids(body: &[u8]) -> Vec<Value> {
+    let messages = match serde_json::from_slice(body) {
+        Ok(Value::Array(batch)) => batch,
+        Ok(message) => vec![message],
+        Err(_) => Vec::new(),
+    };
+    let requests = messages
+        .into_iter()
+        .filter(|message| message["method"].is_string());
+    let ids = requests.map(|mut request| request["id"].take());
+    ids.filter(|id| !id.is_null()).collect()
+}
+
+fn refusal(what: &str) -> Response {
+    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": what}});
+    (StatusCode::BAD_GATEWAY, axum::Json(error)).into_response()
+}
+
+/// A request with what comes of it. Without a session its answers can't come any other way.
+struct Exchange {
+    lane: Lane,
+    ids: Vec<Value>,
+    has_session: bool,
+    tap: Arc<Mutex<Tap>>,
+}
+
+impl Exchange {
+    fn tap(&self) -> MutexGuard<'_, Tap> {
+        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which requests have no answer, for an error.
+    fn calls(&self) -> String {
+        let ids: Vec<String> = self.ids.iter().map(Value::to_string).collect();
+        match ids.is_empty() {
+            true => String::new(),
+            false => format!(" (request {})", ids.join(", ")),
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if !self.has_session {
+            self.tap().abandon(&self.lane, &self.ids);
+        }
+    }
+}
+
+/// How frames are read out of a body.
+enum Reading {
+    Events(Box<SseReader>),
+    Whole(Vec<u8>, Option<u64>),
+    Nothing,
+}
+
+impl Reading {
+    fn of(headers: &HeaderMap, length: Option<u64>) -> Self {
+        let kind = headers
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().trim_start().to_ascii_lowercase();
+        match () {
+            () if headers.contains_key(header::CONTENT_ENCODING) => Self::Nothing,
+            () if kind.starts_with("text/event-stream") => {
+                Self::Events(Box::new(SseReader::new(MAX_FRAME)))
+            }
+            () if kind.starts_with("application/json") => Self::Whole(Vec::new(), length),
+            () => Self::Nothing,
+        }
+    }
+}
+
+/// A body on its way from the server to the client, which is read before it goes on.
+struct Tee {
+    bytes: BoxStream<'static, io::Result<Bytes>>,
+    reading: Reading,
+    exchange: Exchange,
+    stop: CancellationToken,
+    _answering: Answering,
+}
+
+impl Tee {
+    async fn next(tee: Option<Self>) -> Option<(io::Result<Bytes>, Option<Self>)> {
+        let mut tee = tee?;
+        let stop = tee.stop.clone();
+        match stop.run_until_cancelled(tee.bytes.next()).await {
+            Some(Some(Ok(bytes))) => {
+                tee.read(&bytes);
+                Some((Ok(bytes), Some(tee)))
+            }
+            Some(None) => {
+                tee.finish();
+                None
+            }
+            Some(Some(Err(error))) => Some((Err(error), None)),
+            None => Some((Err(io::Error::other("the recording has ended")), None)),
+        }
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        let Exchange { lane, tap, .. } = &self.exchange;
+        let tap = || tap.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut self.reading {
+            Reading::Events(reader) => {
+                let read = reader.read(bytes, |event| {
+                    tap().server(lane, Some(event.data.as_bytes()));
+                });
+                if read.is_err() {
+                    tap().server(lane, None);
+                    self.reading = Reading::Nothing;
+                }
+            }
+            Reading::Whole(whole, length) => {
+                whole.extend_from_slice(bytes);
+                if whole.len() > MAX_FRAME {
+                    tap().server(lane, None);
+                    self.reading = Reading::Nothing;
+                } else if *length == Some(whole.len() as u64) {
+                    self.finish();
+                }
+            }
+            Reading::Nothing => {}
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Reading::Whole(whole, _) = std::mem::replace(&mut self.reading, Reading::Nothing) {
+            self.exchange
+                .tap()
+                .server(&self.exchange.lane, Some(&whole));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! A transparent proxy between a client and a server of MCP: what passes goes on as it came, and a [`Tap`] reads it on
+//! the way.
+//!
+//! Three transports share the tap: [`pipe`] between two streams of bytes, [`forward`] between two connections of HTTP,
+//! and [`bridge`] from a stream of bytes to a server behind HTTP. None of them knows what a frame means; the tap does, and
+//! touches none.
+
+pub mod bridge;
+mod cassette;
+pub mod forward;
+pub mod pipe;
+mod session;
+mod tap;
+
+pub use cassette::{RecordedFiles, Summary};
+pub use session::{Endpoint, Session, SessionFolder, Upstream, tell_problem};
+pub use tap::Tap;
