@@ -47,10 +47,7 @@ impl SafetyArgs {
     /// The same as words of a command line that runs in the root.
     pub(crate) fn words(&self, working_directory: &Path) -> Vec<OsString> {
         let mut words = Vec::new();
-        for (option, is_set) in [
-            ("--confine", self.confine),
-            ("--read-only", self.read_only),
-        ] {
+        for (option, is_set) in [("--confine", self.confine), ("--read-only", self.read_only)] {
             words.extend(is_set.then(|| option.into()));
         }
         let folders = self.allow_paths.iter();

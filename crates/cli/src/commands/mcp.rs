@@ -34,11 +34,7 @@ pub(crate) fn run(
 }
 
 /// Serves the project's scenarios until the client leaves or we are stopped.
-fn run_project(
-    args: &McpArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
     let project = match Project::of(args, environment) {
         Ok(project) => project,
         Err(Stop(diagnostics, exit)) => {
@@ -46,8 +42,7 @@ fn run_project(
             return exit;
         }
     };
-    let served =
-        until_stopped(async |stop| serve_stdio(project, stop.cancelled_owned()).await);
+    let served = until_stopped(async |stop| serve_stdio(project, stop.cancelled_owned()).await);
     match served {
         Ok(Ok(())) => ExitCode::Passed,
         Ok(Err(error)) => failed(&error, output),

@@ -43,7 +43,7 @@ pub(crate) fn installed(relative: &str) -> Option<String> {
 }
 
 /// Codex, with tools for this model.
-fn codex(model: &str, calls: &'static str) -> Option<Agent> {
+pub(crate) fn codex(model: &str, calls: &'static str) -> Option<Agent> {
     let program = installed(".bin/codex")?;
     // The address is known only when the command runs.
     let script = "exec \"$0\" exec --dangerously-bypass-approvals-and-sandbox \

@@ -1,11 +1,11 @@
 //! The server for agents: a project's scenarios as tools. A tool does what its command does, within the limits that the
 //! user set when the server was started.
 
-use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::server::{Client, Handler, Introduction, RpcError};
+use cuecard_replay::check_arguments;
 use cuecard_runtime::policy::inside;
 use cuecard_source::value::{cut, find_credentials};
 use cuecard_workspace::files;
@@ -66,10 +66,7 @@ impl Answer {
 impl Project {
     /// # Errors
     /// What is wrong with the arguments.
-    pub(super) fn of(
-        args: &McpArgs,
-        environment: &[(OsString, OsString)],
-    ) -> Result<Self, Stop> {
+    pub(super) fn of(args: &McpArgs, environment: &[(OsString, OsString)]) -> Result<Self, Stop> {
         let here = inputs::working_directory().map_err(Stop::could_not_run)?;
         let safety = &args.safety;
         inputs::policy(safety, Some(&args.runs.run_dir), &here).map_err(Stop::invalid)?;
@@ -78,7 +75,8 @@ impl Project {
         let file = |option: &str, path: &Option<PathBuf>| {
             path.as_ref().map(|path| word(option, here.join(path)))
         };
-        let mut server_options: Vec<OsString> = file("--config", &args.config).into_iter().collect();
+        let mut server_options: Vec<OsString> =
+            file("--config", &args.config).into_iter().collect();
         server_options.extend(file("--env", &args.env_file));
         let mut run_options = safety.words(&here);
         run_options.extend(timeout.map(|it| word("--timeout", it.as_secs_f64().to_string())));
@@ -88,7 +86,11 @@ impl Project {
             environment: environment.to_vec(),
             // The policy has found that it is there.
             root: root.canonicalize().unwrap_or(root),
-            allowed: safety.allow_paths.iter().map(|path| here.join(path)).collect(),
+            allowed: safety
+                .allow_paths
+                .iter()
+                .map(|path| here.join(path))
+                .collect(),
             is_read_only: safety.read_only,
             server_options,
             run_options,
@@ -102,10 +104,14 @@ impl Project {
         let absolute = self.root.join(path);
         let found = inside(&self.root, &absolute).or_else(|error| {
             let mut allowed = self.allowed.iter();
-            allowed.find_map(|folder| inside(folder, &absolute).ok()).ok_or(error)
+            allowed
+                .find_map(|folder| inside(folder, &absolute).ok())
+                .ok_or(error)
         });
         match found {
-            Ok(found) => Ok(found.strip_prefix(&self.root).map_or_else(|_| found.clone(), Path::to_owned)),
+            Ok(found) => Ok(found
+                .strip_prefix(&self.root)
+                .map_or_else(|_| found.clone(), Path::to_owned)),
             Err(error) => Err(Answer::refused(
                 format!("the path `{}` {error}", shown(path)),
                 "name a file of the project; the user can allow another folder with `cuecard mcp --allow-path DIR`",
@@ -119,7 +125,9 @@ impl Project {
             Ok(file) => self.path(&file),
             Err(error) => Err(Answer::refused(
                 error.message,
-                error.help.unwrap_or_else(|| "list_scenarios lists them".to_owned()),
+                error
+                    .help
+                    .unwrap_or_else(|| "list_scenarios lists them".to_owned()),
             )),
         }
     }
@@ -140,8 +148,15 @@ impl Project {
             args.extend(["--".into(), operand.to_owned()]);
         }
         let running = self.running.acquire().await;
-        let finished =
-            child::run(&self.program, &self.root, &self.environment, args, input, client).await;
+        let finished = child::run(
+            &self.program,
+            &self.root,
+            &self.environment,
+            args,
+            input,
+            client,
+        )
+        .await;
         drop(running);
         finished.map_err(|error| {
             let message = format!("`cuecard {}` didn't finish: {error}", words.join(" "));
@@ -169,7 +184,10 @@ impl Project {
         let mut document = without_document(finished)?;
         if let Some(listed) = document["scenarios"].as_array_mut() {
             // What a link leads to outside of the project is nobody's business.
-            listed.retain(|it| self.path(Path::new(it["file"].as_str().unwrap_or_default())).is_ok());
+            listed.retain(|it| {
+                self.path(Path::new(it["file"].as_str().unwrap_or_default()))
+                    .is_ok()
+            });
             for scenario in listed {
                 for key in ["metadata", "environment", "version"] {
                     scenario.as_object_mut().map(|it| it.remove(key));
@@ -183,7 +201,9 @@ impl Project {
         let file = self.scenario(&asked.scenario)?;
         let mut options = self.server_options.clone();
         options.extend(asked.connect.then(|| "--connect".into()));
-        let finished = self.command(&["check"], options, Some(file.as_os_str()), None, client).await?;
+        let finished = self
+            .command(&["check"], options, Some(file.as_os_str()), None, client)
+            .await?;
         let has_passed = finished.has_passed;
         let whole = format!("`cuecard check {} --json`", file.display());
         Ok(answer(without_document(finished)?, has_passed, &whole))
@@ -205,12 +225,15 @@ impl Project {
             options.extend(step.map(|step| word(option, step.to_string())));
         }
         options.extend(asked.dry_run.then(|| "--dry-run".into()));
-        let finished = self.command(&["play"], options, Some(file.as_os_str()), None, client).await?;
+        let finished = self
+            .command(&["play"], options, Some(file.as_os_str()), None, client)
+            .await?;
         let has_passed = finished.has_passed;
         let findings = finished.findings.clone();
         let mut document = without_document(finished)?;
         if let Some(steps) = document["step_results"].as_array_mut() {
-            let is_told = |step: &Value| asked.results == Results::All || step["status"] != "passed";
+            let is_told =
+                |step: &Value| asked.results == Results::All || step["status"] != "passed";
             steps.retain(is_told);
             for step in steps {
                 for key in ["success", "skipped", "started_at", "attempts"] {
@@ -240,9 +263,21 @@ impl Project {
             true => self.path(&asked.what)?,
             false => asked.what.clone(),
         };
-        let finished = self.command(&["explain"], Vec::new(), Some(what.as_os_str()), None, client).await?;
+        let finished = self
+            .command(
+                &["explain"],
+                Vec::new(),
+                Some(what.as_os_str()),
+                None,
+                client,
+            )
+            .await?;
         let has_passed = finished.has_passed;
-        Ok(answer(without_document(finished)?, has_passed, "`cuecard explain`"))
+        Ok(answer(
+            without_document(finished)?,
+            has_passed,
+            "`cuecard explain`",
+        ))
     }
 
     async fn record(&self, asked: RecordTranscript, client: &Client) -> Result<Answer, Answer> {
@@ -251,13 +286,19 @@ impl Project {
         let file = self.new_file(&asked.name, asked.overwrite)?;
         let options = vec![word("--output", &self.root.join(&file))];
         let operand = Some(transcript.as_os_str());
-        let finished = self.command(&["record", "transcript"], options, operand, None, client).await?;
+        let finished = self
+            .command(&["record", "transcript"], options, operand, None, client)
+            .await?;
         let has_passed = finished.has_passed;
         let mut document = without_document(finished)?;
         if has_passed {
             document["saved"] = file.display().to_string().into();
         }
-        Ok(answer(document, has_passed, &format!("`{}`", file.display())))
+        Ok(answer(
+            document,
+            has_passed,
+            &format!("`{}`", file.display()),
+        ))
     }
 
     async fn save(&self, asked: SaveScenario, client: &Client) -> Result<Answer, Answer> {
@@ -280,16 +321,25 @@ impl Project {
         let text = format!("{scenario:#}\n");
         let options = self.server_options.clone();
         let operand = Some(OsStr::new("-"));
-        let checked = self.command(&["check"], options, operand, Some(text.clone()), client).await?;
+        let checked = self
+            .command(&["check"], options, operand, Some(text.clone()), client)
+            .await?;
         let has_passed = checked.has_passed;
         let mut document = without_document(checked)?;
-        if let Some(first) = document["files"].as_array_mut().and_then(|files| files.pop()) {
+        if let Some(first) = document["files"]
+            .as_array_mut()
+            .and_then(|files| files.pop())
+        {
             document = first;
             document.as_object_mut().map(|it| it.remove("file"));
         }
         if has_passed {
-            files::write(&self.root.join(&file), &text)
-                .map_err(|error| Answer::refused(format!("not saved: {error}"), error.help().unwrap_or_default()))?;
+            files::write(&self.root.join(&file), &text).map_err(|error| {
+                Answer::refused(
+                    format!("not saved: {error}"),
+                    error.help().unwrap_or_default(),
+                )
+            })?;
             document["saved"] = file.display().to_string().into();
             document["replaced"] = is_there.into();
         } else {
@@ -302,17 +352,23 @@ impl Project {
     fn new_file(&self, name: &str, overwrite: bool) -> Result<PathBuf, Answer> {
         let is_plain = |part: &str| {
             let mut bytes = part.bytes();
-            !part.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            !part.is_empty()
+                && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
         };
         if name.len() > LONGEST_NAME || !name.split('/').all(is_plain) {
             return Err(Answer::refused(
                 format!("`{}` can't be the name of a scenario", cut(name, 60)),
-                format!("use letters, digits, `-` and `_`, at most {LONGEST_NAME}; with `/` for folders"),
+                format!(
+                    "use letters, digits, `-` and `_`, at most {LONGEST_NAME}; with `/` for folders"
+                ),
             ));
         }
         if self.is_read_only {
             let help = "the user can start `cuecard mcp` without `--read-only`";
-            return Err(Answer::refused("nothing may be saved under `--read-only`", help));
+            return Err(Answer::refused(
+                "nothing may be saved under `--read-only`",
+                help,
+            ));
         }
         let file = self.path(&Path::new(FOLDERS[0]).join(format!("{name}.json")))?;
         match overwrite || !self.root.join(&file).exists() {
@@ -345,19 +401,20 @@ impl Handler for Project {
         arguments: Map<String, Value>,
         client: &Client,
     ) -> Result<Value, RpcError> {
-        let answered = match tool {
-            "list_scenarios" => with(arguments, |asked| self.list(asked, client)).await,
-            "check_scenario" => with(arguments, |asked| self.check(asked, client)).await,
-            "play_scenario" => with(arguments, |asked| self.play(asked, client)).await,
-            "explain" => with(arguments, |asked| self.explain(asked, client)).await,
-            "record_transcript" => with(arguments, |asked| self.record(asked, client)).await,
-            "save_scenario" => with(arguments, |asked| self.save(asked, client)).await,
-            _ => {
-                let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-                let (tool, names) = (cut(tool, 60), names.join(", "));
-                let message = format!("there is no tool `{tool}`; there are {names}");
-                return Err(RpcError::invalid_params(message));
-            }
+        let Some(known) = TOOLS.iter().find(|known| known.name == tool) else {
+            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            let (tool, names) = (cut(tool, 60), names.join(", "));
+            let message = format!("there is no tool `{tool}`; there are {names}");
+            return Err(RpcError::invalid_params(message));
+        };
+        let arguments = Value::Object(arguments);
+        let answered = match known.name {
+            "list_scenarios" => with(known, arguments, |asked| self.list(asked, client)).await,
+            "check_scenario" => with(known, arguments, |asked| self.check(asked, client)).await,
+            "play_scenario" => with(known, arguments, |asked| self.play(asked, client)).await,
+            "explain" => with(known, arguments, |asked| self.explain(asked, client)).await,
+            "record_transcript" => with(known, arguments, |asked| self.record(asked, client)).await,
+            _ => with(known, arguments, |asked| self.save(asked, client)).await,
         };
         let Answer { document, is_error } = answered.unwrap_or_else(|refused| refused);
         Ok(json!({
@@ -375,25 +432,39 @@ const INSTRUCTIONS: &str = "Replays tool calls without a model. When a task may 
 
 /// Reads the arguments, and does the work.
 async fn with<T: DeserializeOwned, F: Future<Output = Result<Answer, Answer>>>(
-    arguments: Map<String, Value>,
+    tool: &Tool,
+    arguments: Value,
     work: impl FnOnce(T) -> F,
 ) -> Result<Answer, Answer> {
-    match serde_json::from_value(Value::Object(arguments)) {
+    match T::deserialize(&arguments) {
         Ok(asked) => work(asked).await,
-        Err(error) => Err(Answer::refused(
-            format!("the arguments are wrong: {}", cut(&error.to_string(), 400)),
-            "pass what the tool's inputSchema says",
-        )),
+        Err(error) => {
+            let Value::Object(arguments) = arguments else {
+                return Err(Answer::refused(error.to_string(), ""));
+            };
+            let found = check_arguments(&tool.info(), arguments);
+            let first = found.first();
+            let message = first.map_or_else(|| error.to_string(), |first| first.message.clone());
+            let help = first.and_then(|first| first.help.clone());
+            Err(Answer::refused(
+                cut(&message, 400),
+                help.unwrap_or_else(|| "see the tool's inputSchema".to_owned()),
+            ))
+        }
     }
 }
 
 /// The document of a command; what it said instead if there is none.
 fn without_document(finished: Finished) -> Result<Value, Answer> {
     match finished.document {
-        document @ Value::Object(_) if document.get("text").is_none_or(|text| text != "") => Ok(document),
+        document @ Value::Object(_) if document.get("text").is_none_or(|text| text != "") => {
+            Ok(document)
+        }
         _ => Err(Answer {
             document: match finished.findings.is_empty() {
-                false => json!({ "error": finished.findings[0]["message"], "diagnostics": finished.findings }),
+                false => {
+                    json!({ "error": finished.findings[0]["message"], "diagnostics": finished.findings })
+                }
                 true => json!({ "error": finished.lines.join("\n") }),
             },
             is_error: true,

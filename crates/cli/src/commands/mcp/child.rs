@@ -73,7 +73,11 @@ pub(super) async fn run(
         Ok::<_, io::Error>((bytes, rest))
     };
     let mut finished = Finished::default();
-    let listen = listen(LineReader::new(Box::new(stderr), LONGEST_LINE), &mut finished, client);
+    let listen = listen(
+        LineReader::new(Box::new(stderr), LONGEST_LINE),
+        &mut finished,
+        client,
+    );
     let status = tokio::select! {
         ((), output, (), status) = async { tokio::join!(feed, read, listen, child.wait()) } => {
             Some((output?, status?))
@@ -117,7 +121,8 @@ async fn listen(mut stderr: LineReader, finished: &mut Finished, client: &Client
         }
         if let Some(token) = &token {
             n_told += 1;
-            let params = json!({ "progressToken": token, "progress": n_told, "message": line.trim() });
+            let params =
+                json!({ "progressToken": token, "progress": n_told, "message": line.trim() });
             client.notify("notifications/progress", Some(params)).await;
         }
         if finished.lines.len() == MOST_LINES {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use cuecard_mcp::ToolInfo;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
@@ -163,9 +164,23 @@ impl Tool {
         })
     }
 
+    /// The same for those that check arguments.
+    pub(super) fn info(&self) -> ToolInfo {
+        ToolInfo {
+            name: self.name.to_owned(),
+            description: None,
+            input_schema: self.entry()["inputSchema"].take(),
+            output_schema: None,
+            requires_task: false,
+        }
+    }
+
     /// What it is for, in a sentence or more.
     pub(crate) fn about(&self) -> String {
-        self.entry()["description"].as_str().unwrap_or_default().to_owned()
+        self.entry()["description"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 

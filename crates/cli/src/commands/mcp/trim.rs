@@ -42,18 +42,25 @@ pub(super) fn fit(document: Value, whole: &str) -> Value {
         shorten(&mut shorter, n_chars, n_items);
         shorter
     });
-    let mut fitting = shortened.into_iter().find(fits).unwrap_or_else(|| json!({}));
+    let mut fitting = shortened
+        .into_iter()
+        .find(fits)
+        .unwrap_or_else(|| json!({}));
     fitting["cut"] = format!("texts and lists are cut to save tokens; the whole: {whole}").into();
     fitting
 }
 
 fn shorten(value: &mut Value, n_chars: usize, n_items: usize) {
     match value {
-        Value::String(text) if text.chars().count() > n_chars => *text = cut(text, n_chars).into_owned(),
+        Value::String(text) if text.chars().count() > n_chars => {
+            *text = cut(text, n_chars).into_owned()
+        }
         Value::Array(items) => {
             let n_more = items.len().saturating_sub(n_items);
             items.truncate(n_items);
-            items.iter_mut().for_each(|item| shorten(item, n_chars, n_items));
+            items
+                .iter_mut()
+                .for_each(|item| shorten(item, n_chars, n_items));
             items.extend((n_more > 0).then(|| format!("… {n_more} more").into()));
         }
         Value::Object(members) => {
@@ -61,7 +68,9 @@ fn shorten(value: &mut Value, n_chars: usize, n_items: usize) {
             let more = (n_more > 0).then(|| ("…".to_owned(), format!("{n_more} more").into()));
             let kept = std::mem::take(members).into_iter().take(n_items);
             members.extend(kept.chain(more));
-            members.values_mut().for_each(|value| shorten(value, n_chars, n_items));
+            members
+                .values_mut()
+                .for_each(|value| shorten(value, n_chars, n_items));
         }
         _ => {}
     }

@@ -47,7 +47,9 @@ pub(super) fn add(
     };
     match value(&after, syntax) {
         Ok(found) if found == wanted => Ok(Merged::Text(after)),
-        _ => Err(format!("is written in a form to which `{servers}` can't be added")),
+        _ => Err(format!(
+            "is written in a form to which `{servers}` can't be added"
+        )),
     }
 }
 
@@ -96,7 +98,11 @@ fn json_text(text: &str, servers: &str, entry: &Value) -> Result<String, String>
     };
     let closing = blanks(object.span.range().end - 1);
     let (at, comma, indent) = match object.members().last() {
-        Some(last) => (last.value.span.range().end, ",", blanks(last.key_span.range().start)),
+        Some(last) => (
+            last.value.span.range().end,
+            ",",
+            blanks(last.key_span.range().start),
+        ),
         None => (object.span.range().start + 1, "", format!("{closing}  ")),
     };
     // Without the braces of the object around it.
@@ -105,7 +111,11 @@ fn json_text(text: &str, servers: &str, entry: &Value) -> Result<String, String>
     let lines = lines[1..lines.len() - 1].iter();
     let lines = lines.map(|line| format!("\n{indent}{}", line.strip_prefix("  ").unwrap_or(line)));
     let mut added = format!("{comma}{}", lines.collect::<String>());
-    if comma.is_empty() && !text[at..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) {
+    if comma.is_empty()
+        && !text[at..]
+            .trim_start_matches([' ', '\t'])
+            .starts_with(['\n', '\r'])
+    {
         added.push_str(&format!("\n{closing}"));
     }
     if text.contains("\r\n") {

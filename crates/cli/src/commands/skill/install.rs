@@ -48,10 +48,15 @@ pub(super) fn install(
 ) -> Result<(), Stop> {
     let here = inputs::working_directory().map_err(Stop::could_not_run)?;
     let variables = inputs::text_environment(environment);
-    let home = variables.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let home = variables
+        .get("HOME")
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute());
     let agents = match (agents, &home) {
         ([], Some(home)) => settled(&variables, home)?,
-        ([], None) | ([_, ..], None) if !is_project => return Err(refused("`HOME` is not set", "set it, or use `--project`")),
+        ([], None) | ([_, ..], None) if !is_project => {
+            return Err(refused("`HOME` is not set", "set it, or use `--project`"));
+        }
         (agents, _) => agents.to_vec(),
     };
     let mut changes: Vec<Change> = Vec::new();
@@ -73,13 +78,26 @@ pub(super) fn install(
         let before = existing(&skill)?;
         match before.as_deref() == Some(&text()) {
             true => kept.push(skill),
-            false => changes.push(Change { path: skill, before, after: text() }),
+            false => changes.push(Change {
+                path: skill,
+                before,
+                after: text(),
+            }),
         }
         let before = existing(&places.config)?;
-        let merged = add(before.as_deref().unwrap_or_default(), places.syntax, places.servers, &places.entry);
+        let merged = add(
+            before.as_deref().unwrap_or_default(),
+            places.syntax,
+            places.servers,
+            &places.entry,
+        );
         match merged {
             Ok(Merged::Kept) => kept.push(places.config),
-            Ok(Merged::Text(after)) => changes.push(Change { path: places.config, before, after }),
+            Ok(Merged::Text(after)) => changes.push(Change {
+                path: places.config,
+                before,
+                after,
+            }),
             Err(error) => {
                 let message = format!("`{}` {error}", places.config.display());
                 return Err(refused(&message, "correct the file; nothing was written"));
@@ -88,16 +106,26 @@ pub(super) fn install(
     }
     write(&changes)?;
     for change in &changes {
-        let verb = if change.before.is_some() { "updated" } else { "wrote" };
+        let verb = if change.before.is_some() {
+            "updated"
+        } else {
+            "wrote"
+        };
         stdout(&format!("{verb} {}\n", change.path.display()));
     }
     for path in kept {
         stdout(&format!("kept {}, which has it already\n", path.display()));
     }
-    let path = variables.get("PATH").map(String::as_str).unwrap_or_default();
+    let path = variables
+        .get("PATH")
+        .map(String::as_str)
+        .unwrap_or_default();
     if !std::env::split_paths(path).any(|folder| folder.join("cuecard").is_file()) {
-        let warning = Diagnostic::warning(codes::ARGUMENT, "no folder of `PATH` has `cuecard`, with which agents start the server")
-            .with_help("put the program into one of them");
+        let warning = Diagnostic::warning(
+            codes::ARGUMENT,
+            "no folder of `PATH` has `cuecard`, with which agents start the server",
+        )
+        .with_help("put the program into one of them");
         output.diagnostic(&warning, false, &cuecard_source::value::Redactor::default());
     }
     Ok(())
@@ -106,10 +134,17 @@ pub(super) fn install(
 /// The agents that have settings in this home.
 fn settled(variables: &BTreeMap<String, String>, home: &Path) -> Result<Vec<SkillAgent>, Stop> {
     let is_there = |agent: &SkillAgent| folder_of(*agent, variables, home).is_dir();
-    let agents: Vec<SkillAgent> = SkillAgent::value_variants().iter().copied().filter(is_there).collect();
+    let agents: Vec<SkillAgent> = SkillAgent::value_variants()
+        .iter()
+        .copied()
+        .filter(is_there)
+        .collect();
     match agents.is_empty() {
         false => Ok(agents),
-        true => Err(refused("no agent has settings in your home directory", "name one with `--agent`")),
+        true => Err(refused(
+            "no agent has settings in your home directory",
+            "name one with `--agent`",
+        )),
     }
 }
 
@@ -134,7 +169,9 @@ fn of_user(agent: SkillAgent, variables: &BTreeMap<String, String>, home: &Path)
     match agent {
         SkillAgent::ClaudeCode => {
             // It lies beside the folder, unless that is somewhere else.
-            let is_moved = variables.get("CLAUDE_CONFIG_DIR").is_some_and(|folder| !folder.is_empty());
+            let is_moved = variables
+                .get("CLAUDE_CONFIG_DIR")
+                .is_some_and(|folder| !folder.is_empty());
             let config = if is_moved { &folder } else { home }.join(".claude.json");
             servers_in_json(folder.join("skills"), config)
         }
@@ -146,26 +183,53 @@ fn of_user(agent: SkillAgent, variables: &BTreeMap<String, String>, home: &Path)
 
 fn of_project(agent: SkillAgent, here: &Path) -> Places {
     match agent {
-        SkillAgent::ClaudeCode => servers_in_json(here.join(".claude/skills"), here.join(".mcp.json")),
+        SkillAgent::ClaudeCode => {
+            servers_in_json(here.join(".claude/skills"), here.join(".mcp.json"))
+        }
         SkillAgent::Codex => of_codex(here.join(".agents/skills"), here.join(".codex/config.toml")),
         SkillAgent::Opencode => of_opencode(here.join(".opencode/skills"), here),
-        SkillAgent::Gemini => servers_in_json(here.join(".gemini/skills"), here.join(".gemini/settings.json")),
+        SkillAgent::Gemini => servers_in_json(
+            here.join(".gemini/skills"),
+            here.join(".gemini/settings.json"),
+        ),
     }
 }
 
 fn servers_in_json(skills: PathBuf, config: PathBuf) -> Places {
-    Places { skills, config, syntax: Syntax::Json, servers: "mcpServers", entry: server() }
+    Places {
+        skills,
+        config,
+        syntax: Syntax::Json,
+        servers: "mcpServers",
+        entry: server(),
+    }
 }
 
 fn of_codex(skills: PathBuf, config: PathBuf) -> Places {
-    Places { skills, config, syntax: Syntax::Toml, servers: "mcp_servers", entry: server() }
+    Places {
+        skills,
+        config,
+        syntax: Syntax::Toml,
+        servers: "mcp_servers",
+        entry: server(),
+    }
 }
 
 fn of_opencode(skills: PathBuf, folder: &Path) -> Places {
     let with_comments = folder.join("opencode.jsonc");
-    let config = if with_comments.exists() { with_comments } else { folder.join("opencode.json") };
+    let config = if with_comments.exists() {
+        with_comments
+    } else {
+        folder.join("opencode.json")
+    };
     let entry = json!({ "type": "local", "command": ["cuecard", "mcp"], "enabled": true });
-    Places { skills, config, syntax: Syntax::Json, servers: "mcp", entry }
+    Places {
+        skills,
+        config,
+        syntax: Syntax::Json,
+        servers: "mcp",
+        entry,
+    }
 }
 
 /// The text of a file, if it is there.
@@ -176,7 +240,9 @@ fn existing(path: &Path) -> Result<Option<String>, Stop> {
     };
     match fs::metadata(path) {
         Ok(data) if !data.is_file() => Err(unreadable("it is not a regular file".to_owned())),
-        Ok(_) => fs::read_to_string(path).map(Some).map_err(|error| unreadable(io_reason(&error))),
+        Ok(_) => fs::read_to_string(path)
+            .map(Some)
+            .map_err(|error| unreadable(io_reason(&error))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(io_reason(&error))),
     }
@@ -195,7 +261,9 @@ fn write(changes: &[Change]) -> Result<(), Stop> {
                 None => fs::remove_file(&written.path).map_err(drop),
             };
         }
-        let help = error.help().unwrap_or_else(|| "nothing was changed".to_owned());
+        let help = error
+            .help()
+            .unwrap_or_else(|| "nothing was changed".to_owned());
         return Err(refused(&error.to_string(), &help));
     }
     Ok(())

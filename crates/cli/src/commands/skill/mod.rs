@@ -104,7 +104,8 @@ fn server() -> Value {
 
 /// Writes the plugin for Claude Code.
 fn write_plugin(folder: &Path) -> Result<(), Stop> {
-    let description = "Saves sequences of tool calls as scenarios and replays them without a model.";
+    let description =
+        "Saves sequences of tool calls as scenarios and replays them without a model.";
     let author = json!({ "name": "The Cuecard authors" });
     let plugin = json!({
         "name": "cuecard",
@@ -123,7 +124,10 @@ fn write_plugin(folder: &Path) -> Result<(), Stop> {
     let servers = json!({ "mcpServers": { "cuecard": server() } });
     for (file, text) in [
         (".claude-plugin/plugin.json", format!("{plugin:#}\n")),
-        (".claude-plugin/marketplace.json", format!("{marketplace:#}\n")),
+        (
+            ".claude-plugin/marketplace.json",
+            format!("{marketplace:#}\n"),
+        ),
         (".mcp.json", format!("{servers:#}\n")),
         ("skills/cuecard/SKILL.md", text()),
     ] {
