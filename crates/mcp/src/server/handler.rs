@@ -117,11 +117,6 @@ impl<H: Handler> Adapter<H> {
         let handler = Arc::new(handler);
         Self(Inner { handler })
     }
-
-    /// How many clones there are, this one included.
-    pub(crate) fn clones(&self) -> usize {
-        Arc::strong_count(&self.0.handler)
-    }
 }
 
 impl<H> Clone for Adapter<H> {

@@ -2,7 +2,7 @@
 //!
 //! A server implements [`Handler`]: it introduces itself, lists its tools and answers calls, as plain JSON. Here it gets
 //! both eras of the protocol (`initialize` and `server/discover`), stdio ([`serve_stdio`]), Streamable HTTP
-//! ([`serve_http`]) and a pipe inside this process ([`connect`]).
+//! and a pipe inside this process.
 
 mod handler;
 
@@ -51,33 +51,6 @@ pub async fn serve_stdio(
     }
 }
 
-/// Serves any number of clients over Streamable HTTP at [`HTTP_PATH`] of `bind`, until `shutdown` completes. `on_ready`
-/// is told the address, with the port that was chosen if `bind` has port 0. The clients share the handler's state.
-///
-/// # Errors
-/// [`ServerError::Listener`] when `bind` is unsafe without a `token`, or taken; [`ServerError::Serve`] when accepting
-/// fails.
-pub async fn serve_http(
-    handler: impl Handler,
-    bind: SocketAddr,
-    token: Option<String>,
-    on_ready: impl FnOnce(SocketAddr),
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), ServerError> {
-    let adapter = handler::Adapter::new(handler);
-    let sessions = handler::Adapter::clones;
-    serve_service_http(adapter, sessions, bind, token, on_ready, shutdown).await
-}
-
-/// Starts a server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
-/// server ends when that end is dropped.
-///
-/// # Panics
-/// Outside of a tokio runtime, as [`tokio::spawn`] does.
-pub fn connect(handler: impl Handler) -> DuplexStream {
-    connect_service(handler::Adapter::new(handler))
-}
-
 /// Why a server ended, other than because it was asked to.
 #[derive(Debug)]
 pub enum ServerError {
@@ -110,8 +83,9 @@ impl std::error::Error for ServerError {
     }
 }
 
-/// Serves `service` as [`serve_http`] does; `clones` says how many clones of it there are.
-pub(crate) async fn serve_service_http<S: Service<RoleServer> + Clone>(
+/// Serves any number of clients over Streamable HTTP at [`HTTP_PATH`] of `bind`, until `shutdown` completes. `on_ready`
+/// is told the address, with the port that was chosen if `bind` has port 0. `clones` says how many clones there are.
+pub(crate) async fn serve_service_http<S: rmcp::ServerHandler + Clone>(
     service: S,
     clones: fn(&S) -> usize,
     bind: SocketAddr,
@@ -144,7 +118,8 @@ pub(crate) async fn serve_service_http<S: Service<RoleServer> + Clone>(
     }
 }
 
-/// Serves `service` as [`connect`] does.
+/// Starts a server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
+/// server ends when that end is dropped.
 pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     tokio::spawn(async move {
@@ -156,7 +131,7 @@ pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream
 
 /// The service behind [`HTTP_PATH`]. The guard checks hosts and sizes for every server of ours, so the library's own
 /// checks are set to agree with it.
-fn http_service<S: Service<RoleServer> + Clone>(
+fn http_service<S: rmcp::ServerHandler + Clone>(
     service: S,
     clones: fn(&S) -> usize,
     stop: CancellationToken,
