@@ -69,7 +69,7 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
             true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone(), Some(signals::STOPPING));
-                let ready = |address| stdout(&format!("http://{address}{}\n", HTTP_PATH));
+                let ready = |address| stdout(&format!("http://{address}{HTTP_PATH}\n"));
                 let address = SocketAddr::new(*bind, *port);
                 let stopped = stop.cancelled_owned();
                 let ended = demo::serve_http(address, token.clone(), ready, stopped).await;

@@ -284,7 +284,7 @@ impl Project {
         let transcript = self.path(&asked.transcript)?;
         let _saving = self.saving.lock().await;
         let file = self.new_file(&asked.name, asked.overwrite)?;
-        let options = vec![word("--output", &self.root.join(&file))];
+        let options = vec![word("--output", self.root.join(&file))];
         let operand = Some(transcript.as_os_str());
         let finished = self
             .command(&["record", "transcript"], options, operand, None, client)
@@ -326,10 +326,7 @@ impl Project {
             .await?;
         let has_passed = checked.has_passed;
         let mut document = without_document(checked)?;
-        if let Some(first) = document["files"]
-            .as_array_mut()
-            .and_then(|files| files.pop())
-        {
+        if let Some(first) = document["files"].as_array_mut().and_then(Vec::pop) {
             document = first;
             document.as_object_mut().map(|it| it.remove("file"));
         }

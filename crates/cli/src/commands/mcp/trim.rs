@@ -53,7 +53,7 @@ pub(super) fn fit(document: Value, whole: &str) -> Value {
 fn shorten(value: &mut Value, n_chars: usize, n_items: usize) {
     match value {
         Value::String(text) if text.chars().count() > n_chars => {
-            *text = cut(text, n_chars).into_owned()
+            *text = cut(text, n_chars).into_owned();
         }
         Value::Array(items) => {
             let n_more = items.len().saturating_sub(n_items);

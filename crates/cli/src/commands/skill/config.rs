@@ -1,7 +1,7 @@
 //! Adds the server to an agent's configuration. Every byte that was there stays, and the result is read back: it must
 //! say what it said before and the entry, or nothing is written.
 
-use cuecard_source::json::{self, Limits, Node, comments::without_comments};
+use cuecard_source::json::{self, Limits, Node, without_comments};
 use serde_json::{Value, json};
 
 /// How an agent writes its configuration.
@@ -75,7 +75,7 @@ fn root(text: &str) -> Result<Node, String> {
     match (parsed.root, parsed.errors.first()) {
         (Some(root), None) => Ok(root),
         (_, error) => {
-            let reason = error.map_or_else(|| "it is empty".to_owned(), |error| error.message());
+            let reason = error.map_or_else(|| "it is empty".to_owned(), json::JsonError::message);
             Err(format!("isn't valid JSON: {reason}"))
         }
     }

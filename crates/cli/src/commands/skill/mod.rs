@@ -14,7 +14,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_workspace::files;
 use serde_json::{Value, json};
 
-use super::mcp::tools::{TOOLS, Tool};
+use super::mcp::tools::TOOLS;
 use super::stop::Stop;
 use crate::args::{Cli, SkillArgs, SkillCommand};
 use crate::exit_code::ExitCode;
