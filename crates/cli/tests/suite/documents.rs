@@ -21,6 +21,7 @@ const OTHER_BLOCKS: &[&str] = &[
 const FOREIGN_OPTIONS: &[&str] = &[
     "--chrome",
     "--path",
+    "--plugin-dir",
     "--release",
     "--fast",
     "--bless",

@@ -190,7 +190,7 @@ impl Project {
             });
             for scenario in listed {
                 for key in ["metadata", "environment", "version"] {
-                    scenario.as_object_mut().map(|it| it.remove(key));
+                    scenario.as_object_mut().map(|it| it.shift_remove(key));
                 }
             }
         }
@@ -237,12 +237,12 @@ impl Project {
             steps.retain(is_told);
             for step in steps {
                 for key in ["success", "skipped", "started_at", "attempts"] {
-                    step.as_object_mut().map(|it| it.remove(key));
+                    step.as_object_mut().map(|it| it.shift_remove(key));
                 }
             }
         }
         for key in ["completed_steps", "context", "run_dir"] {
-            document.as_object_mut().map(|it| it.remove(key));
+            document.as_object_mut().map(|it| it.shift_remove(key));
         }
         if document.get("diagnostics").is_none() && !findings.is_empty() {
             document["diagnostics"] = findings.into();
@@ -328,7 +328,7 @@ impl Project {
         let mut document = without_document(checked)?;
         if let Some(first) = document["files"].as_array_mut().and_then(Vec::pop) {
             document = first;
-            document.as_object_mut().map(|it| it.remove("file"));
+            document.as_object_mut().map(|it| it.shift_remove("file"));
         }
         if has_passed {
             files::write(&self.root.join(&file), &text).map_err(|error| {

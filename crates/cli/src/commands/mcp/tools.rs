@@ -143,14 +143,17 @@ impl Tool {
         let mut schema = (self.schema)().to_value();
         for property in schema["properties"].as_object_mut().into_iter().flatten() {
             // Rust's names of number types: validators complain about a `format` they don't know.
-            property.1.as_object_mut().map(|it| it.remove("format"));
+            property
+                .1
+                .as_object_mut()
+                .map(|it| it.shift_remove("format"));
         }
         let members = schema.as_object_mut();
         let mut description = Value::Null;
         if let Some(members) = members {
-            members.remove("title");
-            members.remove("$schema");
-            description = members.remove("description").unwrap_or_default();
+            members.shift_remove("title");
+            members.shift_remove("$schema");
+            description = members.shift_remove("description").unwrap_or_default();
         }
         let annotations = match self.is_read_only {
             true => json!({ "readOnlyHint": true }),

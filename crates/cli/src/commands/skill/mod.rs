@@ -61,7 +61,10 @@ fn text() -> String {
             false => param.name.to_owned(),
         });
         let params = params.collect::<Vec<_>>().join(", ");
-        row(tool.name(), &format!("{} {params}", tool.meaning()))
+        row(
+            tool.name(),
+            &format!("{} Parameters: {params}.", tool.meaning()),
+        )
     });
     let cli = Cli::command();
     let commands = COMMANDS.iter().filter_map(|name| {
