@@ -26,6 +26,8 @@ use crate::inputs;
 
 /// How many commands run at a time; further calls wait.
 const MOST_RUNNING: usize = 4;
+/// The longest message about what an agent wrote, in characters.
+const LONGEST_MESSAGE: usize = 400;
 /// The longest name of a scenario, in bytes.
 const LONGEST_NAME: usize = 200;
 
@@ -124,7 +126,7 @@ impl Project {
         match named_in(&self.root, name) {
             Ok(file) => self.path(&file),
             Err(error) => Err(Answer::refused(
-                error.message,
+                cut(&error.message, LONGEST_MESSAGE),
                 error
                     .help
                     .unwrap_or_else(|| "list_scenarios lists them".to_owned()),
@@ -309,12 +311,8 @@ impl Project {
         let mut credentials = Vec::new();
         find_credentials(&scenario, &mut credentials);
         if !credentials.is_empty() {
-            let message = format!(
-                "not saved: {} in the scenario look like passwords or tokens",
-                credentials.len()
-            );
             return Err(Answer::refused(
-                message,
+                "not saved: the scenario contains what looks like a password or a token",
                 "write {{NAME}} in their place and \"NAME\": \"\" in `variables`; the user sets CUECARD_VAR_NAME",
             ));
         }
@@ -444,7 +442,7 @@ async fn with<T: DeserializeOwned, F: Future<Output = Result<Answer, Answer>>>(
             let message = first.map_or_else(|| error.to_string(), |first| first.message.clone());
             let help = first.and_then(|first| first.help.clone());
             Err(Answer::refused(
-                cut(&message, 400),
+                cut(&message, LONGEST_MESSAGE),
                 help.unwrap_or_else(|| "see the tool's inputSchema".to_owned()),
             ))
         }
@@ -457,15 +455,15 @@ fn without_document(finished: Finished) -> Result<Value, Answer> {
         document @ Value::Object(_) if document.get("text").is_none_or(|text| text != "") => {
             Ok(document)
         }
-        _ => Err(Answer {
-            document: match finished.findings.is_empty() {
-                false => {
-                    json!({ "error": finished.findings[0]["message"], "diagnostics": finished.findings })
+        _ => {
+            let document = match finished.findings.first() {
+                Some(first) => {
+                    json!({ "error": first["message"], "diagnostics": finished.findings })
                 }
-                true => json!({ "error": finished.lines.join("\n") }),
-            },
-            is_error: true,
-        }),
+                None => json!({ "error": finished.lines.join("\n") }),
+            };
+            Err(answer(document, false, "the command line shows it"))
+        }
     }
 }
 

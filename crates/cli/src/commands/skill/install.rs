@@ -55,7 +55,7 @@ pub(super) fn install(
     let agents = match (agents, &home) {
         ([], Some(home)) => settled(&variables, home)?,
         ([], None) | ([_, ..], None) if !is_project => {
-            return Err(refused("`HOME` is not set", "set it, or use `--project`"));
+            return Err(unclear("`HOME` is not set", "set it, or use `--project`"));
         }
         (agents, _) => agents.to_vec(),
     };
@@ -141,7 +141,7 @@ fn settled(variables: &BTreeMap<String, String>, home: &Path) -> Result<Vec<Skil
         .collect();
     match agents.is_empty() {
         false => Ok(agents),
-        true => Err(refused(
+        true => Err(unclear(
             "no agent has settings in your home directory",
             "name one with `--agent`",
         )),
@@ -271,4 +271,8 @@ fn write(changes: &[Change]) -> Result<(), Stop> {
 
 fn refused(message: &str, help: &str) -> Stop {
     Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message).with_help(help))
+}
+
+fn unclear(message: &str, help: &str) -> Stop {
+    Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
 }

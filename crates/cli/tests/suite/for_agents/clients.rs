@@ -230,7 +230,7 @@ fn a_call_that_is_cancelled_ends_its_run() {
     }
     assert_eq!(statuses(&scratch), ["running"; 4]);
     // All that may run at a time do: the next call waits until one has ended.
-    let waiting = client.call("list_scenarios", json!({}), None);
+    let waiting = client.call("explain", json!({"what": "C-REF-02"}), None);
     let cancelled = json!({"requestId": ids[0], "reason": "enough"});
     client
         .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));

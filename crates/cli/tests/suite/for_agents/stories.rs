@@ -64,9 +64,9 @@ fn session(scratch: &Scratch, agent: &Agent, prompt: &str, calls: &[(String, Val
     fs::read_to_string(log).expect("a log")
 }
 
-/// The agent has the skill and the server, and a server for files; `server` is what it calls ours.
+/// The agent has the skill and the server, and a server for files; `tool` is what it calls a tool of a server.
 #[track_caller]
-fn saves_and_replays(agent: Option<Agent>, name: &str, server: &str) {
+fn saves_and_replays(agent: Option<Agent>, name: &str, tool: fn(&str, &str) -> String) {
     let Some(files) = peers::require("npm/node_modules/.bin/mcp-server-filesystem") else {
         return;
     };
@@ -87,13 +87,14 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, server: &str) {
             let config = scratch.home().join(".codex/config.toml");
             let text = fs::read_to_string(&config).expect("a config");
             let entry = format!(
-                "\n[mcp_servers.files]\ncommand = {}\nargs = {}\n",
+                "\n[mcp_servers.files]\nrequired = true\nstartup_timeout_sec = 300\ncommand = {}\nargs = {}\n",
                 command["command"], command["args"]
             );
             fs::write(config, text + &entry).expect("writable");
         }
         "opencode" => {
-            let entry = json!({"type": "local", "command": [files, scratch.work()]});
+            let entry =
+                json!({"type": "local", "command": [files, scratch.work()], "timeout": 300_000});
             let config = json!({"mcp": {"files": entry}});
             scratch
                 .write("opencode.json", config.to_string())
@@ -113,15 +114,12 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, server: &str) {
         "Write a letter to Ada, and remember how",
         &[
             (
-                "mcp__files__write_file".to_owned(),
+                tool("files", "write_file"),
                 json!({"path": ada, "content": "Dear Ada,\n"}),
             ),
+            (tool("files", "read_text_file"), json!({"path": ada})),
             (
-                "mcp__files__read_text_file".to_owned(),
-                json!({"path": ada}),
-            ),
-            (
-                format!("{server}__save_scenario"),
+                tool("cuecard", "save_scenario"),
                 json!({"name": "letter", "scenario": letter()}),
             ),
         ],
@@ -143,9 +141,9 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, server: &str) {
         &agent,
         "Write a letter to Grace",
         &[
-            (format!("{server}__list_scenarios"), json!({})),
+            (tool("cuecard", "list_scenarios"), json!({})),
             (
-                format!("{server}__play_scenario"),
+                tool("cuecard", "play_scenario"),
                 json!({"scenario": "letter", "variables": {"NAME": "Grace"}, "dry_run": false}),
             ),
         ],
@@ -159,15 +157,19 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, server: &str) {
     }
 }
 
+fn with_prefix(server: &str, tool: &str) -> String {
+    format!("mcp__{server}__{tool}")
+}
+
 #[test]
 fn codex_saves_a_task_and_replays_it() {
-    saves_and_replays(codex("scripted", "exec_command"), "codex", "mcp__cuecard");
+    saves_and_replays(codex("scripted", "exec_command"), "codex", with_prefix);
 }
 
 #[test]
 fn opencode_saves_a_task_and_replays_it() {
     let agent = opencode("@ai-sdk/openai-compatible", "{env:OPENAI_BASE_URL}", "chat");
-    saves_and_replays(agent, "opencode", "mcp__cuecard");
+    saves_and_replays(agent, "opencode", |server, tool| format!("{server}_{tool}"));
 }
 
 /// Claude Code with what `skill install` puts into its home, or with the plugin.
@@ -190,6 +192,9 @@ fn claude(options: &[&str], server: &str) -> Option<Agent> {
         variables: vec![
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            // It would begin without the servers that are slow to start.
+            ("MCP_CONNECTION_NONBLOCKING", "0".to_owned()),
+            ("MCP_TIMEOUT", "300000".to_owned()),
         ],
         files: Vec::new(),
         dialect: "messages",
@@ -199,7 +204,7 @@ fn claude(options: &[&str], server: &str) -> Option<Agent> {
 
 #[test]
 fn claude_code_saves_a_task_and_replays_it() {
-    saves_and_replays(claude(&[], "mcp__cuecard"), "claude-code", "mcp__cuecard");
+    saves_and_replays(claude(&[], "mcp__cuecard"), "claude-code", with_prefix);
 }
 
 #[test]
@@ -207,5 +212,8 @@ fn claude_code_with_the_plugin_saves_a_task_and_replays_it() {
     let plugin = cuecard_testing::repository_root().join("plugin");
     let server = "mcp__plugin_cuecard_cuecard";
     let agent = claude(&["--plugin-dir", plugin.to_str().expect("UTF-8")], server);
-    saves_and_replays(agent, "plugin", server);
+    saves_and_replays(agent, "plugin", |server, tool| match server {
+        "cuecard" => format!("mcp__plugin_cuecard_cuecard__{tool}"),
+        _ => with_prefix(server, tool),
+    });
 }
