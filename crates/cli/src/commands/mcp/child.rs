@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// What a command said.
 #[derive(Default)]
 pub(super) struct Finished {
-    /// The document on standard output, or its text if it is none.
+    /// The document on standard output, or its text if that is none; null if there is nothing.
     pub document: Value,
     /// The errors on standard error, as `--json` has them.
     pub findings: Vec<Value>,
@@ -92,8 +92,11 @@ pub(super) async fn run(
     if rest > 0 {
         return Err(io::Error::other("the result is larger than 16 MiB"));
     }
-    finished.document = serde_json::from_slice(&bytes)
-        .unwrap_or_else(|_| json!({ "text": String::from_utf8_lossy(&bytes) }));
+    finished.document = match serde_json::from_slice(&bytes) {
+        Ok(document) => document,
+        Err(_) if bytes.is_empty() => Value::Null,
+        Err(_) => json!({ "text": String::from_utf8_lossy(&bytes) }),
+    };
     let passed = [ExitCode::Passed, ExitCode::Drifted].map(|code| i32::from(code.number()));
     finished.has_passed = status.code().is_some_and(|code| passed.contains(&code));
     Ok(finished)

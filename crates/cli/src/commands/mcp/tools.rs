@@ -11,10 +11,7 @@ use serde_json::{Map, Value, json};
 /// Lists the scenarios of the project: their names, what they do, the variables they need and the servers they call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListScenarios {
-    /// A folder of the project to search, instead of .cuecard/scenarios and .sandy/scenarios.
-    pub folder: Option<PathBuf>,
-}
+pub(super) struct ListScenarios {}
 
 /// Checks a scenario, timeline, browser scenario or test case without running it: all errors with their places and how
 /// to fix them, and what the file would do (servers, commands, files, URLs).

@@ -19,7 +19,8 @@ pub(super) fn without_empty(value: &mut Value) {
                     without_empty(value);
                 }
             }
-            members.retain(|_, value| match value {
+            members.retain(|key, value| match value {
+                _ if key == "scenarios" => true,
                 Value::Null => false,
                 Value::Array(items) => !items.is_empty(),
                 Value::Object(members) => !members.is_empty(),

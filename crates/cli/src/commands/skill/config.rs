@@ -13,16 +13,7 @@ pub(super) enum Syntax {
     Toml,
 }
 
-/// What has to be written.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Merged {
-    /// The new text of the file.
-    Text(String),
-    /// The file has such an entry already, the same or the user's own.
-    Kept,
-}
-
-/// Adds `entry` as `cuecard` to the table `servers`.
+/// Adds `entry` as `cuecard` to the table `servers`, unless there is one already: it may be the user's own.
 ///
 /// # Errors
 /// Why that can't be done, as the end of a sentence about the file.
@@ -31,12 +22,12 @@ pub(super) fn add(
     syntax: Syntax,
     servers: &str,
     entry: &Value,
-) -> Result<Merged, String> {
+) -> Result<String, String> {
     let before = value(text, syntax)?;
     let mut wanted = before.clone();
     match wanted.get(servers) {
         None => wanted[servers] = json!({}),
-        Some(Value::Object(known)) if known.contains_key("cuecard") => return Ok(Merged::Kept),
+        Some(Value::Object(known)) if known.contains_key("cuecard") => return Ok(text.to_owned()),
         Some(Value::Object(_)) => {}
         Some(_) => return Err(format!("has a `{servers}` that is no table of servers")),
     }
@@ -46,7 +37,7 @@ pub(super) fn add(
         Syntax::Toml => toml_text(text, servers, entry),
     };
     match value(&after, syntax) {
-        Ok(found) if found == wanted => Ok(Merged::Text(after)),
+        Ok(found) if found == wanted => Ok(after),
         _ => Err(format!(
             "is written in a form to which `{servers}` can't be added"
         )),

@@ -320,11 +320,16 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
         let size = answer.to_string().len();
         assert!(size < 64_000, "{tool} {shown}: {size} bytes");
         let is_error = answer.get("error").is_some() || answer["result"]["isError"] == true;
-        // An empty name of a code, and the folder itself, are all that is no error of these.
         let text = answer.to_string();
         assert!(is_error, "{tool} {shown}: {text}");
         assert!(!text.contains("root:"), "{tool} {shown}: {text}");
     }
+    // What the link leads to is not listed either.
+    let listed = client.call("list_scenarios", json!({}), None);
+    assert_eq!(
+        client.answer(listed)["result"]["structuredContent"]["scenarios"],
+        json!([])
+    );
     let only: Vec<String> = files_below(&outside);
     assert_eq!(only, ["x.json"]);
     client.running.stdin = None;
