@@ -138,19 +138,17 @@ impl Tool {
     /// Its entry in `tools/list`.
     pub(crate) fn entry(&self) -> Value {
         let mut schema = (self.schema)().to_value();
-        for property in schema["properties"].as_object_mut().into_iter().flatten() {
-            // Rust's names of number types: validators complain about a `format` they don't know.
-            property
-                .1
-                .as_object_mut()
-                .map(|it| it.shift_remove("format"));
-        }
-        let members = schema.as_object_mut();
         let mut description = Value::Null;
-        if let Some(members) = members {
+        if let Some(members) = schema.as_object_mut() {
             members.shift_remove("title");
             members.shift_remove("$schema");
             description = members.shift_remove("description").unwrap_or_default();
+            // Clients want it also where there are none.
+            let properties = members.entry("properties").or_insert_with(|| json!({}));
+            for (_, property) in properties.as_object_mut().into_iter().flatten() {
+                // Rust's names of number types: validators complain about a `format` they don't know.
+                property.as_object_mut().map(|it| it.shift_remove("format"));
+            }
         }
         let annotations = match self.is_read_only {
             true => json!({ "readOnlyHint": true }),

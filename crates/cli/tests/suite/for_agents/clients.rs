@@ -295,16 +295,24 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
         deep.clone(),
     ];
     let mut calls = Vec::new();
-    for tool in NAMES {
+    for (tool, key) in [
+        ("list_scenarios", "folder"),
+        ("check_scenario", "scenario"),
+        ("play_scenario", "scenario"),
+        ("explain", "what"),
+        ("record_transcript", "transcript"),
+        ("record_transcript", "name"),
+        ("save_scenario", "name"),
+        ("save_scenario", "scenario"),
+    ] {
         for value in &scenarios {
-            for key in ["scenario", "folder", "what", "transcript", "name"] {
-                let mut arguments = json!({"scenario": note(), "name": "x", "transcript": "x"});
-                if tool != "save_scenario" && tool != "record_transcript" {
-                    arguments = json!({});
-                }
-                arguments[key] = value.clone();
-                calls.push((tool, arguments));
-            }
+            let mut arguments = match tool {
+                "save_scenario" => json!({"scenario": note(), "name": "x"}),
+                "record_transcript" => json!({"transcript": "x", "name": "x"}),
+                _ => json!({}),
+            };
+            arguments[key] = value.clone();
+            calls.push((tool, arguments));
         }
         calls.push((tool, json!({"unknown": deep.clone()})));
     }
