@@ -40,7 +40,9 @@ pub(super) fn fit(document: Value, whole: &str) -> Value {
     }
     let shortened = STEPS.map(|(n_chars, n_items)| {
         let mut shorter = document.clone();
-        shorten(&mut shorter, n_chars, n_items);
+        // All that the document is about stays.
+        let members = shorter.as_object_mut().into_iter().flatten();
+        members.for_each(|(_, member)| shorten(member, n_chars, n_items));
         shorter
     });
     let mut fitting = shortened
