@@ -233,12 +233,14 @@ impl Project {
         let transcript = self.path(&asked.transcript)?;
         let _saving = self.saving.lock().await;
         let file = self.new_file(&asked.name, asked.overwrite)?;
-        let options = vec![word("--output", self.root.join(&file))];
+        let mut options = vec![word("--output", self.root.join(&file))];
+        options.extend(asked.overwrite.then(|| "--force".into()));
         let operand = Some(transcript.as_os_str());
         let recorded = self
             .command("record transcript", options, operand, None, client)
             .await?;
         let mut document = recorded.document.clone();
+        without(&mut document, &["written"]);
         if recorded.has_passed {
             document["saved"] = file.display().to_string().into();
         }

@@ -68,7 +68,8 @@ pub(super) struct Explain {
 }
 
 /// Makes a scenario of a session that is over, from its transcript (Claude Code or Codex): its tool calls become steps,
-/// copied values references, and what can't be told is asked in `open_questions`. Detours that failed are left out.
+/// copied values references. What can't be told is in `questions`: settle them before you play it. Detours that failed are
+/// left out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordTranscript {
