@@ -4,6 +4,7 @@ mod acp;
 mod agent;
 mod browser;
 mod infer;
+mod mcp;
 mod mistakes;
 mod model;
 mod parse;
@@ -13,7 +14,6 @@ mod run;
 mod safety;
 mod serve;
 
-use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -26,13 +26,14 @@ pub(crate) use acp::AcpArgs;
 pub(crate) use agent::AgentArgs;
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
 pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
+pub(crate) use mcp::{McpArgs, McpServer, SkillAgent, SkillArgs, SkillCommand};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
-pub(crate) use safety::SafetyArgs;
+pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
     SpeedArgs, WhichTimelineArgs,
@@ -123,8 +124,11 @@ pub(crate) enum Command {
     },
     /// Print the man page
     Man,
-    /// Serve the built-in MCP server
-    Mcp(McpArgs),
+    /// Serve the scenarios of a project to agents as an MCP server, or the built-in demo server
+    #[command(after_long_help = with_examples(mcp::MCP_EXAMPLES))]
+    Mcp(Box<McpArgs>),
+    /// Show the skill that teaches agents to use Cuecard, or install it with the MCP server
+    Skill(SkillArgs),
     /// Run a mock of a service that agents talk to
     Serve(ServeArgs),
     /// Mock an ACP agent for editors and other clients, or drive a real agent as its client
@@ -761,37 +765,4 @@ pub(crate) struct SchemaArgs {
     /// Write the schema, or all schemas, as NAME.schema.json to this folder
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]
     pub out: Option<PathBuf>,
-}
-
-/// Arguments of `mcp`.
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// What to serve
-    #[command(subcommand)]
-    pub what: McpServer,
-}
-
-/// The servers the binary brings.
-#[derive(Debug, Subcommand)]
-pub(crate) enum McpServer {
-    /// Notes, a counter, a text tool and one that fails on demand: over stdio, or HTTP with --http
-    Demo {
-        /// Serve Streamable HTTP instead of stdio
-        #[arg(long)]
-        http: bool,
-        /// Port to listen on (0: any free port)
-        #[arg(long, requires = "http", default_value_t = 0)]
-        port: u16,
-        /// Address to listen on; a non-loopback address requires --token
-        #[arg(
-            long,
-            requires = "http",
-            default_value = "127.0.0.1",
-            value_name = "ADDRESS"
-        )]
-        bind: IpAddr,
-        /// Require this bearer token from clients
-        #[arg(long, requires = "http")]
-        token: Option<String>,
-    },
 }

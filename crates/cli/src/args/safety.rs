@@ -1,5 +1,6 @@
 //! What a scenario may do, as it is said on the command line.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -42,4 +43,30 @@ impl SafetyArgs {
             None => working_directory.to_owned(),
         }
     }
+
+    /// The same as words of a command line that runs in the root.
+    pub(crate) fn words(&self, working_directory: &Path) -> Vec<OsString> {
+        let mut words = Vec::new();
+        for (option, is_set) in [("--confine", self.confine), ("--read-only", self.read_only)] {
+            words.extend(is_set.then(|| option.into()));
+        }
+        let folders = self.allow_paths.iter();
+        words.extend(folders.map(|path| word("--allow-path", working_directory.join(path))));
+        for (option, values) in [
+            ("--allow-host", &self.allow_hosts),
+            ("--allow-command", &self.allow_commands),
+            ("--only-hosts", &self.only_hosts),
+            ("--only-commands", &self.only_commands),
+        ] {
+            words.extend(values.iter().map(|value| word(option, value)));
+        }
+        words
+    }
+}
+
+/// `OPTION=VALUE`.
+pub(crate) fn word(option: &str, value: impl Into<OsString>) -> OsString {
+    let mut word = OsString::from(format!("{option}="));
+    word.push(value.into());
+    word
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cuecard_recording::infer::{Inferred, Note, infer};
-use cuecard_recording::transcript::recording_of;
 use cuecard_recording::Recording;
 use cuecard_recording::cassette::Cassette;
+use cuecard_recording::infer::{Inferred, Note, infer};
+use cuecard_recording::transcript::recording_of;
 use cuecard_report::Style;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};

@@ -18,7 +18,7 @@ use crate::inputs::{self, io_reason};
 use crate::output::{Output, stdout};
 
 /// Where scenarios are kept, below the working directory.
-const FOLDERS: &[&str] = &[".cuecard/scenarios", ".sandy/scenarios"];
+pub(super) const FOLDERS: &[&str] = &[".cuecard/scenarios", ".sandy/scenarios"];
 /// How deep folders are looked into.
 const DEEPEST: usize = 8;
 /// How many files are listed, and how many entries of folders are looked at.
@@ -139,12 +139,17 @@ impl Found {
 
 /// The file that a scenario's name means, if it is neither a file nor a folder itself: `login` is `.cuecard/scenarios/login.json`.
 pub(crate) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
+    named_in(Path::new(""), file)
+}
+
+/// The same for a project elsewhere; the file is seen from there.
+pub(super) fn named_in(base: &Path, file: &Path) -> Result<PathBuf, Diagnostic> {
     if file.as_os_str() == "-" {
         return Ok(file.to_owned());
     }
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_name = file.extension().is_none() && file.components().all(is_plain);
-    let metadata = file.metadata();
+    let metadata = base.join(file).metadata();
     // The name of a scenario is meant rather than a folder that is called the same.
     let is_folder = metadata.as_ref().is_ok_and(std::fs::Metadata::is_dir);
     if !is_name || (metadata.is_ok() && !is_folder) {
@@ -152,7 +157,7 @@ pub(crate) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
     }
     let places = FOLDERS.iter().map(|folder| Path::new(folder).join(file));
     let places: Vec<PathBuf> = places.map(|place| place.with_extension("json")).collect();
-    let mut found = places.iter().filter(|place| place.is_file());
+    let mut found = places.iter().filter(|place| base.join(place).is_file());
     let shown = |places: &[PathBuf]| {
         let names = places.iter().map(|place| format!("`{}`", place.display()));
         names.collect::<Vec<_>>().join(" and ")
@@ -177,7 +182,7 @@ pub(crate) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
             ),
         )
         .with_note(format!("searched {}", shown(&places)))
-        .with_help(match similar(file) {
+        .with_help(match similar(base, file) {
             Some(name) => format!("did you mean `{name}`?"),
             None => "`cuecard list` shows the scenarios of a project".to_owned(),
         })),
@@ -185,15 +190,15 @@ pub(crate) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
 }
 
 /// The name of a scenario that is like this one, or is its last part: `shop/login` for `login`.
-fn similar(file: &Path) -> Option<String> {
+fn similar(base: &Path, file: &Path) -> Option<String> {
     let mut names = Vec::new();
     for folder in FOLDERS {
         let mut found = Found::default();
-        found.look_into(Path::new(folder), false).ok()?;
+        found.look_into(&base.join(folder), false).ok()?;
         let inside = found
             .files
             .iter()
-            .filter_map(|path| path.strip_prefix(folder).ok());
+            .filter_map(|path| path.strip_prefix(base.join(folder)).ok());
         names.extend(inside.map(|path| path.with_extension("")));
     }
     if let Some(name) = names.iter().find(|name| name.ends_with(file)) {

@@ -1,25 +1,62 @@
-//! `cuecard mcp demo`: the built-in server for other clients.
+//! `cuecard mcp`: the server for agents, and the built-in one to try things on.
 
+mod agents;
+mod child;
+pub(super) mod tools;
+mod trim;
+
+use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use cuecard_mcp::demo::{self, Ended};
-use cuecard_mcp::server::{HTTP_PATH, ServerError};
+use cuecard_mcp::server::{HTTP_PATH, ServerError, serve_stdio};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
+use self::agents::Project;
+use super::stop::Stop;
 use crate::args::{McpArgs, McpServer};
+use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 use crate::signals;
 
-pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(
+    args: &McpArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    match &args.what {
+        Some(demo) => run_demo(demo, output),
+        None => run_project(args, environment, output),
+    }
+}
+
+/// Serves the project's scenarios until the client leaves or we are stopped.
+fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
+    let project = match Project::of(args, environment) {
+        Ok(project) => project,
+        Err(Stop(diagnostics, exit)) => {
+            output.diagnostics(&diagnostics, false, &Redactor::default());
+            return exit;
+        }
+    };
+    let served = until_stopped(async |stop| serve_stdio(project, stop.cancelled_owned()).await);
+    match served {
+        Ok(Ok(())) => ExitCode::Passed,
+        Ok(Err(error)) => failed(&error, output),
+        Err(exit) => exit,
+    }
+}
+
+fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
     let McpServer::Demo {
         http,
         port,
         bind,
         token,
-    } = &args.what;
+    } = server;
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -32,7 +69,7 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
             true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone(), Some(signals::STOPPING));
-                let ready = |address| stdout(&format!("http://{address}{}\n", HTTP_PATH));
+                let ready = |address| stdout(&format!("http://{address}{HTTP_PATH}\n"));
                 let address = SocketAddr::new(*bind, *port);
                 let stopped = stop.cancelled_owned();
                 let ended = demo::serve_http(address, token.clone(), ready, stopped).await;

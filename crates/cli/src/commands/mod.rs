@@ -33,6 +33,7 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 mod server;
 pub(crate) mod show;
+pub(crate) mod skill;
 mod stop;
 mod teller;
 pub(crate) mod test;

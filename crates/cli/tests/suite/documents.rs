@@ -24,6 +24,7 @@ const FOREIGN_OPTIONS: &[&str] = &[
     "--servers",
     "--strict-mcp-config",
     "--path",
+    "--plugin-dir",
     "--release",
     "--fast",
     "--bless",

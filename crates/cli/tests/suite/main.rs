@@ -16,6 +16,7 @@ mod dependencies;
 mod documents;
 mod examples;
 mod faults;
+mod for_agents;
 mod golden;
 mod inferring;
 mod judging;

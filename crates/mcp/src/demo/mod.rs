@@ -63,10 +63,10 @@ where
     }
 }
 
-/// Serves any number of clients, as [`crate::server::serve_http`] does. They share the notes and counters.
+/// Serves any number of clients, as `crate::server` does. They share the notes and counters.
 ///
 /// # Errors
-/// As [`crate::server::serve_http`].
+/// As `crate::server`.
 pub async fn serve_http(
     bind: SocketAddr,
     token: Option<String>,
@@ -77,7 +77,7 @@ pub async fn serve_http(
     serve_service_http(demo, Demo::clones, bind, token, on_ready, shutdown).await
 }
 
-/// Starts a fresh server inside this process, as [`crate::server::connect`] does.
+/// Starts a fresh server inside this process, as `crate::server` does.
 ///
 /// # Panics
 /// Outside of a tokio runtime, as [`tokio::spawn`] does.

@@ -160,6 +160,7 @@ impl Case {
             ("CASE", self.folder.display().to_string()),
             ("REPO", crate::repository_root().display().to_string()),
             ("DIR", scratch.work().display().to_string()),
+            ("PROGRAM", binary.display().to_string()),
         ]);
         let mut context = scratch.context().path(&self.folder, "$CASE");
         if let Some(folder) = peers_folder.filter(|_| !self.peers.is_empty()) {

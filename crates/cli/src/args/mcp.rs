@@ -1,0 +1,112 @@
+//! Raw arguments of `mcp` and `skill`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{RunsArgs, SafetyArgs};
+use crate::exit_code;
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct McpArgs {
+    /// What to serve instead of the tools for agents
+    #[command(subcommand)]
+    pub what: Option<McpServer>,
+
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Servers")]
+    pub config: Option<PathBuf>,
+    /// Read variables, including those used in configs, from a file of NAME=VALUE lines
+    #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
+    pub env_file: Option<PathBuf>,
+    /// Timeout for a call or for starting a server, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Servers"
+    )]
+    pub timeout: Option<f64>,
+    #[command(flatten)]
+    pub runs: RunsArgs,
+
+    #[command(flatten)]
+    pub safety: SafetyArgs,
+}
+
+/// The other servers the binary brings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpServer {
+    /// Notes, a counter, a text tool and one that fails on demand: over stdio, or HTTP with --http
+    Demo {
+        /// Serve Streamable HTTP instead of stdio
+        #[arg(long)]
+        http: bool,
+        /// Port to listen on (0: any free port)
+        #[arg(long, requires = "http", default_value_t = 0)]
+        port: u16,
+        /// Address to listen on; a non-loopback address requires --token
+        #[arg(
+            long,
+            requires = "http",
+            default_value = "127.0.0.1",
+            value_name = "ADDRESS"
+        )]
+        bind: IpAddr,
+        /// Require this bearer token from clients
+        #[arg(long, requires = "http")]
+        token: Option<String>,
+    },
+}
+
+pub(super) const MCP_EXAMPLES: &str = "\
+Examples:
+  cuecard mcp --confine                            scenarios stay in the project and run no commands
+  cuecard mcp --root ../shop --read-only           another project, and nothing changes
+  cuecard mcp demo                                 the demo server";
+
+/// Arguments of `skill`.
+#[derive(Debug, Args)]
+pub(crate) struct SkillArgs {
+    /// What to do with it
+    #[command(subcommand)]
+    pub what: SkillCommand,
+}
+
+/// What can be done with the skill.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SkillCommand {
+    /// Print the skill, or write the plugin that contains it
+    #[command(after_long_help = exit_code::HELP)]
+    Show {
+        /// Write the plugin for Claude Code to this folder
+        #[arg(short = 'o', long = "output", value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+    /// Install the skill, and add the MCP server to the agent's configuration
+    #[command(after_long_help = exit_code::HELP)]
+    Install {
+        /// The agent (repeatable; default: those with a settings folder in the home directory)
+        #[arg(long = "agent", value_enum, value_name = "AGENT")]
+        agents: Vec<SkillAgent>,
+        /// Install for this project instead of all projects of the user
+        #[arg(long)]
+        project: bool,
+    },
+}
+
+/// An agent that knows skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SkillAgent {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
+    /// opencode
+    Opencode,
+    /// Gemini CLI
+    Gemini,
+}

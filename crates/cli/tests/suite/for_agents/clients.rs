@@ -1,0 +1,345 @@
+//! Clients that others wrote, and one that speaks the protocol by hand where those are too polite.
+
+use std::io::Write as _;
+
+use cuecard_testing::peers;
+use cuecard_testing::scratch::{Running, Scratch};
+use serde_json::{Value, json};
+
+use super::*;
+
+const NAMES: [&str; 6] = [
+    "list_scenarios",
+    "check_scenario",
+    "play_scenario",
+    "explain",
+    "record_transcript",
+    "save_scenario",
+];
+
+/// The Python SDK of this environment saves a scenario and plays it.
+fn python_saves_and_plays(venv: &str, protocol: &str) {
+    let Some(python) = peers::require(&format!("{venv}/bin/python")) else {
+        return;
+    };
+    let scratch = Scratch::new(&python).expect("a scratch folder");
+    let calls = json!([
+        {"name": "save_scenario", "arguments": {"name": "note", "scenario": note()}},
+        {"name": "play_scenario", "arguments": {"scenario": "note", "variables": {"TITLE": "Tea"}, "dry_run": false}},
+        {"name": "play_scenario", "arguments": {"scenario": 5}},
+    ]);
+    let client = crate::servers::script("python_calls.py");
+    let client = client.to_str().expect("UTF-8");
+    let finished = scratch
+        .run_with_input(&[client, PROGRAM, "mcp"], calls.to_string().as_bytes())
+        .expect("it starts");
+    let told = program::told(&finished);
+    assert_eq!(finished.code(), Some(0), "{told}");
+    program::assert_nothing_left(&finished);
+    let lines: Vec<Value> = finished
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines[0], json!({"protocol": protocol, "tools": NAMES}));
+    for line in &lines[1..] {
+        let text: Value =
+            serde_json::from_str(line["text"].as_str().expect("a text")).expect("JSON");
+        assert_eq!(text, line["structured"], "{told}");
+    }
+    let [saved, played, refused] = &lines[1..] else {
+        panic!("{told}")
+    };
+    assert_eq!(
+        saved["structured"]["saved"], ".cuecard/scenarios/note.json",
+        "{told}"
+    );
+    assert_eq!(played["structured"]["status"], "passed", "{told}");
+    assert_eq!(played["structured"]["outputs"]["note"]["id"], 1, "{told}");
+    let progress = played["progress"].to_string();
+    assert!(
+        progress.contains("mcp__demo__add_note") && progress.contains("2 passed"),
+        "{progress}"
+    );
+    assert_eq!(refused["is_error"], true, "{told}");
+    let error = refused["structured"]["error"].as_str().expect("a text");
+    assert!(error.contains("`scenario`"), "{error}");
+}
+
+#[test]
+fn the_python_sdk_2_saves_and_plays() {
+    python_saves_and_plays("venv", "2026-07-28");
+}
+
+#[test]
+fn the_python_sdk_1_saves_and_plays() {
+    python_saves_and_plays("venv-legacy", "2025-11-25");
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    if peers::require_program("node").is_none() {
+        return;
+    }
+    let Some(inspector) = peers::require("npm/node_modules/.bin/mcp-inspector") else {
+        return;
+    };
+    let scratch = Scratch::new(&inspector).expect("a scratch folder");
+    scratch
+        .write("note.json", note().to_string())
+        .expect("writable");
+    let inspect = |args: &[&str]| -> Value {
+        let server = ["--cli", PROGRAM, "mcp", "--method"];
+        let finished = scratch
+            .run(&[&server[..], args].concat())
+            .expect("it starts");
+        assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+        serde_json::from_str(&finished.stdout)
+            .unwrap_or_else(|_| panic!("{}", program::told(&finished)))
+    };
+    let listed = inspect(&["tools/list"]);
+    let names: Vec<&Value> = listed["tools"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
+    assert_eq!(json!(names), json!(NAMES));
+    let played = inspect(&[
+        "tools/call",
+        "--tool-name",
+        "play_scenario",
+        "--tool-arg",
+        "scenario=note.json",
+        "dry_run=false",
+        "variables={\"TITLE\": \"Tea\"}",
+    ]);
+    assert_eq!(
+        played["structuredContent"]["status"], "passed",
+        "{played:#}"
+    );
+}
+
+/// A client that writes whatever a test wants.
+struct Client {
+    running: Running,
+    next_id: u64,
+}
+
+impl Client {
+    fn start(scratch: &Scratch, args: &[&str]) -> Self {
+        let running = scratch
+            .start(&[&["mcp"], args].concat())
+            .expect("the server starts");
+        let mut client = Self {
+            running,
+            next_id: 1,
+        };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let id = client.request("initialize", hello);
+        client.answer(id);
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        let stdin = self.running.stdin.as_mut().expect("open");
+        writeln!(stdin, "{message}").expect("the server reads");
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value, token: Option<&str>) -> u64 {
+        let mut params = json!({"name": tool, "arguments": arguments});
+        if let Some(token) = token {
+            params["_meta"] = json!({"progressToken": token});
+        }
+        self.request("tools/call", params)
+    }
+
+    /// Waits for a message that is like this.
+    fn wait_for(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        let mut found = None;
+        let mut all = String::new();
+        self.running.wait_for(|stdout, stderr| {
+            let whole = stdout
+                .split_inclusive('\n')
+                .filter(|line| line.ends_with('\n'));
+            let mut messages = whole.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            found = messages.find(|message| is_it(message));
+            all = format!("{stdout}{stderr}");
+            found.is_some()
+        });
+        found.unwrap_or_else(|| panic!("it never came:\n{all}"))
+    }
+
+    fn answer(&self, id: u64) -> Value {
+        self.wait_for(|message| message["id"] == id)
+    }
+}
+
+/// How the runs that were begun stand, in the order in which they were begun.
+fn statuses(scratch: &Scratch) -> Vec<String> {
+    let mut runs = program::run_dirs(scratch);
+    runs.sort();
+    let statuses = runs.iter().map(|run| {
+        let text = fs::read_to_string(run.join("run.json")).expect("a description");
+        let run: Value = serde_json::from_str(&text).expect("JSON");
+        run["status"].as_str().expect("a status").to_owned()
+    });
+    statuses.collect()
+}
+
+#[test]
+fn a_call_that_is_cancelled_ends_its_run() {
+    let scratch = program::scratch();
+    let servers = json!({"mcpServers": {"peer": {"command": PROGRAM, "args": ["mcp", "demo"]}}});
+    scratch
+        .write(".mcp.json", servers.to_string())
+        .expect("writable");
+    let slow = json!({"version": "2.1", "metadata": {"name": "Slow"}, "steps": [
+        {"step": 1, "tool": "mcp__peer__echo", "params": {"message": "hi"}},
+        {"step": 2, "tool": "mcp__peer__slow", "params": {"seconds": 60}, "timeout": 120},
+    ]});
+    scratch
+        .write("slow.json", slow.to_string())
+        .expect("writable");
+    let mut client = Client::start(&scratch, &[]);
+    let arguments = json!({"scenario": "slow.json", "dry_run": false});
+    let ids: Vec<u64> = (0..4)
+        .map(|number| {
+            client.call(
+                "play_scenario",
+                arguments.clone(),
+                Some(&format!("run {number}")),
+            )
+        })
+        .collect();
+    for number in 0..4 {
+        let token = format!("run {number}");
+        client.wait_for(|message| {
+            let params = &message["params"];
+            let text = params["message"].as_str().unwrap_or_default();
+            params["progressToken"] == *token && text.contains("mcp__peer__echo")
+        });
+    }
+    assert_eq!(statuses(&scratch), ["running"; 4]);
+    // All that may run at a time do: the next call waits until one has ended.
+    let waiting = client.call("explain", json!({"what": "C-REF-02"}), None);
+    let cancelled = json!({"requestId": ids[0], "reason": "enough"});
+    client
+        .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));
+    client.answer(waiting);
+    let mut ended = statuses(&scratch);
+    ended.sort();
+    assert_eq!(ended, ["interrupted", "running", "running", "running"]);
+    // The others end with the client.
+    client.running.stdin = None;
+    let finished = client.running.finish();
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    program::assert_nothing_left(&finished);
+}
+
+#[test]
+fn two_calls_that_save_the_same_name_save_one() {
+    let scratch = program::scratch();
+    let mut client = Client::start(&scratch, &[]);
+    let arguments = json!({"name": "note", "scenario": note()});
+    let ids = [(); 8].map(|()| client.call("save_scenario", arguments.clone(), None));
+    let saved = ids.map(|id| client.answer(id)["result"]["isError"] == false);
+    assert_eq!(saved.iter().filter(|saved| **saved).count(), 1);
+}
+
+#[test]
+fn hostile_arguments_are_answered_and_nothing_is_written() {
+    let scratch = program::scratch();
+    let outside = scratch.home().join("outside");
+    fs::create_dir_all(&outside).expect("writable");
+    fs::write(outside.join("x.json"), note().to_string()).expect("writable");
+    scratch
+        .write("note.json", note().to_string())
+        .expect("writable");
+    std::os::unix::fs::symlink(&outside, scratch.work().join("link")).expect("linked");
+    std::os::unix::fs::symlink(outside.join("x.json"), scratch.work().join("x.json"))
+        .expect("linked");
+    fs::create_dir_all(scratch.work().join(".cuecard")).expect("writable");
+    std::os::unix::fs::symlink(&outside, scratch.work().join(".cuecard/scenarios"))
+        .expect("linked");
+    let mut client = Client::start(&scratch, &[]);
+    let huge = "x".repeat(3 << 20);
+    let mut deep = json!(1);
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let scenarios = [
+        json!("x"),
+        json!("x.json"),
+        json!("link/x.json"),
+        json!("link"),
+        json!("../home/outside/x.json"),
+        json!("/etc/passwd"),
+        json!("a\u{0}b"),
+        json!(""),
+        json!("-"),
+        json!("--config=x"),
+        json!(huge),
+        json!(null),
+        json!(1),
+        json!([]),
+        json!({}),
+        deep.clone(),
+    ];
+    let mut calls = Vec::new();
+    for (tool, key) in [
+        ("list_scenarios", "folder"),
+        ("check_scenario", "scenario"),
+        ("play_scenario", "scenario"),
+        ("explain", "what"),
+        ("record_transcript", "transcript"),
+        ("record_transcript", "name"),
+        ("save_scenario", "name"),
+        ("save_scenario", "scenario"),
+    ] {
+        for value in &scenarios {
+            let mut arguments = match tool {
+                "save_scenario" => json!({"scenario": note(), "name": "x"}),
+                "record_transcript" => json!({"transcript": "x", "name": "x"}),
+                _ => json!({}),
+            };
+            arguments[key] = value.clone();
+            calls.push((tool, arguments));
+        }
+        calls.push((tool, json!({"unknown": deep.clone()})));
+    }
+    let variables = json!({"": 1, "TITLE": huge, "--var": "x"});
+    calls.push((
+        "play_scenario",
+        json!({"scenario": "note.json", "variables": variables}),
+    ));
+    for (tool, arguments) in calls {
+        let id = client.call(tool, arguments.clone(), None);
+        let answer = client.answer(id);
+        let shown: String = arguments.to_string().chars().take(200).collect();
+        let size = answer.to_string().len();
+        assert!(size < 64_000, "{tool} {shown}: {size} bytes");
+        let is_error = answer.get("error").is_some() || answer["result"]["isError"] == true;
+        let text = answer.to_string();
+        assert!(is_error, "{tool} {shown}: {text}");
+        assert!(!text.contains("root:"), "{tool} {shown}: {text}");
+    }
+    // What the link leads to is not listed either.
+    let listed = client.call("list_scenarios", json!({}), None);
+    assert_eq!(
+        client.answer(listed)["result"]["structuredContent"]["scenarios"],
+        json!([])
+    );
+    let only: Vec<String> = files_below(&outside);
+    assert_eq!(only, ["x.json"]);
+    client.running.stdin = None;
+    program::assert_nothing_left(&client.running.finish());
+}
