@@ -12,6 +12,7 @@ pub mod env_file;
 pub mod fault;
 pub mod findings;
 pub mod http_server;
+pub mod journal;
 pub mod lines;
 pub mod listener;
 pub mod load;
