@@ -31,6 +31,7 @@ mod prompts;
 mod replay_browser;
 mod report;
 mod requests;
+mod resume;
 mod run;
 mod schemas;
 mod seed;

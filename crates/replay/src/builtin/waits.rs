@@ -76,6 +76,7 @@ pub(super) async fn wait(
     let session = toolbox.pool.session(&server, recorder).await?;
     toolbox.last_server = Some(server.clone());
     let evaluate = evaluate_tool(&server, &session).await?;
+    permit(&toolbox.policy, &server, &session, &evaluate.name).await?;
 
     let clock = recorder.clock();
     let started = clock.now();

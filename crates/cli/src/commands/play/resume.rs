@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use cuecard_mcp::quoted;
 use cuecard_runner::prepare::{Resumption, UnknownStep};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -80,30 +81,14 @@ fn without_replaced(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     kept
 }
 
-/// A word as shells read it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{quoted, without_replaced};
+    use super::without_replaced;
 
     #[test]
     fn the_command_keeps_all_options_but_those_that_a_resumed_run_has_not() {
         let words = "--color never play a.json --start 2 --end=4 --resume last --redo --redo 3 --assume-done --var A=1";
         let kept = without_replaced(words.split(' ').map(Into::into));
         assert_eq!(kept.join(" ".as_ref()), "--color never play a.json --var A=1");
-    }
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_more() {
-        assert_eq!(quoted("A=it's $1"), r"'A=it'\''s $1'");
-        assert_eq!(quoted("a/b-1.json"), "a/b-1.json");
-        assert_eq!(quoted(""), "''");
     }
 }
