@@ -161,7 +161,7 @@ impl Journal {
                 self.resumed_by = Some(run);
                 Ok(Position::Over)
             }
-            (Record::Passed {}, Position::BetweenSteps) => {
+            (Record::Passed {}, Position::BetweenSteps) if next.is_none() => {
                 self.has_passed = true;
                 Ok(Position::Over)
             }
@@ -171,9 +171,8 @@ impl Journal {
             }
             (Record::End { finished, withheld }, Position::BetweenSteps | Position::Within(_))
                 if next == Some(finished.step)
-                    && (finished.status != StepStatus::Passed
-                        || finished.restored == Some(Restored::AssumedDone)
-                        || position == Position::Within(finished.step)) =>
+                    && (position == Position::Within(finished.step)
+                        || may_end_without_call(&finished)) =>
             {
                 Ok(self.end(finished, withheld))
             }
@@ -211,5 +210,224 @@ impl Journal {
         // A range that ends before it begins is none.
         let mut steps = (first <= end).then(|| self.header.steps.range(first..=end))?;
         steps.next().map(|(number, _)| *number)
+    }
+}
+
+/// Whether a step may end that made no call.
+fn may_end_without_call(finished: &StepFinished) -> bool {
+    !matches!(finished.status, StepStatus::Passed | StepStatus::Unknown)
+        || finished.restored == Some(Restored::AssumedDone)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn header(n_steps: u64) -> JournalHeader {
+        JournalHeader {
+            journal: VERSION,
+            start: 2,
+            end: u64::MAX,
+            salt: "salt".to_owned(),
+            // Numbers may have gaps, and the first may be out of range.
+            steps: (0..=n_steps).map(|idx| (idx * 2, format!("hash {idx}"))).collect(),
+            variables: [("V".to_owned(), json!({"b": [1.5, "\n"], "a": null}))].into(),
+            ..JournalHeader::default()
+        }
+    }
+
+    fn finished(step: u64, status: StepStatus, outputs: &Json) -> StepFinished {
+        StepFinished {
+            step,
+            id: None,
+            tool: "t".into(),
+            description: None,
+            status,
+            duration_ms: 1.5,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            healed: None,
+            outputs: outputs.as_object().cloned().unwrap_or_default(),
+            restored: None,
+        }
+    }
+
+    fn line(record: &Record) -> Vec<u8> {
+        let mut line = serde_json::to_vec(record).expect("it can be written");
+        line.push(b'\n');
+        line
+    }
+
+    /// How a step goes, and what the user decides if the run ends in it.
+    #[derive(Debug, Clone, Copy)]
+    enum Course {
+        Ends(StepStatus),
+        FailsThenPasses,
+        DiesThenRedone,
+        DiesThenAssumed,
+        InterruptedThenRedone,
+    }
+
+    /// What a journal says up to some record.
+    #[derive(Debug, Clone, PartialEq)]
+    struct Expected {
+        length: usize,
+        done: usize,
+        unknown: Option<u64>,
+    }
+
+    /// The lines of a run with all its resumptions, and what is expected behind each.
+    fn journal_of(courses: &[Course], outputs: &Json) -> (Vec<u8>, Vec<Expected>) {
+        let mut text = Vec::new();
+        let mut expected = Vec::new();
+        let (mut done, mut unknown) = (0, None);
+        let mut write = |record: &Record, ends: usize, under_way: Option<u64>| {
+            text.extend(line(record));
+            done += ends;
+            unknown = under_way;
+            expected.push(Expected { length: text.len(), done, unknown });
+        };
+        let run = || Record::Run(Box::new(header(courses.len() as u64)));
+        let resume = || Record::Resume { run: "earlier".to_owned() };
+        let end = |step, status| Record::End {
+            finished: finished(step, status, outputs),
+            withheld: Vec::new(),
+        };
+        write(&run(), 0, None);
+        for (course, step) in courses.iter().zip((2..).step_by(2)) {
+            let begin = Record::Begin { step };
+            match *course {
+                Course::Ends(StepStatus::Skipped) => write(&end(step, StepStatus::Skipped), 1, None),
+                Course::Ends(status) => {
+                    write(&begin, 0, Some(step));
+                    write(&end(step, status), 1, None);
+                }
+                Course::FailsThenPasses => {
+                    write(&begin, 0, Some(step));
+                    write(&end(step, StepStatus::Failed), 0, None);
+                    write(&resume(), 0, None);
+                    write(&begin, 0, Some(step));
+                    write(&end(step, StepStatus::Passed), 1, None);
+                }
+                Course::DiesThenRedone => {
+                    write(&begin, 0, Some(step));
+                    write(&resume(), 0, None);
+                    write(&begin, 0, Some(step));
+                    write(&end(step, StepStatus::Passed), 1, None);
+                }
+                Course::DiesThenAssumed => {
+                    write(&begin, 0, Some(step));
+                    write(&resume(), 0, None);
+                    let mut finished = finished(step, StepStatus::Passed, &Json::Null);
+                    finished.restored = Some(Restored::AssumedDone);
+                    let withheld = vec!["o".to_owned()];
+                    write(&Record::End { finished, withheld }, 1, None);
+                }
+                Course::InterruptedThenRedone => {
+                    write(&begin, 0, Some(step));
+                    write(&end(step, StepStatus::Unknown), 0, Some(step));
+                    write(&resume(), 0, None);
+                    write(&begin, 0, Some(step));
+                    write(&end(step, StepStatus::Tolerated), 1, None);
+                }
+            }
+        }
+        write(&Record::Passed {}, 0, None);
+        (text, expected)
+    }
+
+    fn courses() -> impl Strategy<Value = Vec<Course>> {
+        let course = prop_oneof![
+            Just(Course::Ends(StepStatus::Passed)),
+            Just(Course::Ends(StepStatus::Tolerated)),
+            Just(Course::Ends(StepStatus::Skipped)),
+            Just(Course::FailsThenPasses),
+            Just(Course::DiesThenRedone),
+            Just(Course::DiesThenAssumed),
+            Just(Course::InterruptedThenRedone),
+        ];
+        prop::collection::vec(course, 1..8)
+    }
+
+    proptest! {
+        #[test]
+        fn cut_anywhere_a_journal_says_where_the_run_was(
+            courses in courses(),
+            output in "\\PC*",
+            at in any::<prop::sample::Index>(),
+        ) {
+            let outputs = json!({"o": output, "n": {"x": [0.1, 9_007_199_254_740_993_u64]}});
+            let (text, expected) = journal_of(&courses, &outputs);
+            let cut = at.index(text.len() + 1);
+            let read = Journal::read(&text[..cut]);
+            let Some(whole) = expected.iter().rev().find(|state| state.length <= cut) else {
+                prop_assert!(read.is_err());
+                return Ok(());
+            };
+            let read = read.expect("it is what a run writes");
+            prop_assert_eq!(read.length, whole.length as u64);
+            prop_assert_eq!(read.is_torn, whole.length < cut);
+            prop_assert_eq!((read.done.len(), read.unknown), (whole.done, whole.unknown));
+            prop_assert_eq!(read.has_passed, cut == text.len());
+            prop_assert_eq!(&read.header, &header(courses.len() as u64));
+            let numbers: Vec<u64> = read.done.iter().map(|step| step.step).collect();
+            let first: Vec<u64> = (2..).step_by(2).take(whole.done).collect();
+            prop_assert_eq!(numbers, first);
+            for step in &read.done {
+                let is_known = step.restored.is_none();
+                prop_assert_eq!(is_known, !read.withheld.contains_key(&step.step));
+                prop_assert_eq!(is_known, Json::from(step.outputs.clone()) == outputs);
+            }
+        }
+
+        #[test]
+        fn a_record_that_is_left_out_doubled_or_broken_is_noticed(
+            courses in courses(),
+            at in any::<prop::sample::Index>(),
+            how in 0..3,
+        ) {
+            let (text, _) = journal_of(&courses, &Json::Null);
+            let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+            let last = lines.len() - 1;
+            let at = at.index(last);
+            let is_end = lines[at].starts_with(b"{\"end\"");
+            match how {
+                0 => drop(lines.remove(at)),
+                1 => lines.insert(at, lines[at]),
+                _ => lines[at] = b"{\"begin\": {\"step\": \"one\"}}\n",
+            }
+            let read = Journal::read(lines.concat().as_slice());
+            let was = |at: usize| text.split_inclusive(|byte| *byte == b'\n').nth(at).unwrap_or_default();
+            // Two resumptions in a row are one.
+            let is_resume = how < 2 && was(at).starts_with(b"{\"resume\"");
+            // A step may fail before its call; and what ended a run may have been lost with the power.
+            let next = String::from_utf8_lossy(was(at + 1));
+            let may_fail = next.contains("tolerated") || next.contains("failed");
+            let may_be_lost = how == 0 && (is_end || may_fail);
+            prop_assert!(read.is_err() || is_resume || may_be_lost, "{read:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_no_run_writes_is_refused_with_its_number() {
+        let run = String::from_utf8(line(&Record::Run(Box::new(header(2))))).expect("UTF-8");
+        let later = run.replace("\"journal\":1", "\"journal\":2");
+        for (text, said) in [
+            ("".to_owned(), "line 1: the journal has no whole line"),
+            ("{}\n".to_owned(), "line 1: not a record"),
+            ("{\"passed\":{}}\n".to_owned(), "line 1: a journal begins with `run`"),
+            (later, "line 1: the journal has version 2; this release reads 1"),
+            (format!("{run}{run}"), "line 2: a second `run`"),
+            (format!("{run}\n"), "line 2: not a record"),
+            (format!("{run}{{\"begin\":{{\"step\":4}}}}\n"), "line 2: this record can't follow"),
+            (format!("{run}{{\"passed\":{{}}}}\n{{\"begin\":{{\"step\":2}}}}\n"), "line 3: a record after the last"),
+        ] {
+            let error = Journal::read(text.as_bytes()).expect_err(said).to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
     }
 }
