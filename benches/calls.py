@@ -12,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from bench import left_out, write
 
 # Rows of this part when nothing is left out.
-ROWS = 7
+ROWS = 8
 HIGHEST_RATIO = 1.15
+HIGHEST_JOURNAL_RATIO = 1.05
 
 
 def measured(args, folder):
@@ -126,6 +127,15 @@ def rows(bench):
     (folder / ".mcp.json").unlink()
     if "stdio, server-everything" not in names:
         yield left_out("echo steps over stdio, server-everything", "`./test` installs it")
+    out, _ = measured([bench.examples / "journal", str(calls), str(bench.pick(15, 3, 1)), binary, "mcp", "demo"], folder)
+    runs = json.loads(out)
+    with_journal, without = (statistics.median(runs[name]) * 1e6 / calls for name in ("with", "without"))
+    best = min(runs["with"]) / min(runs["without"])
+    yield (
+        f"{calls:,} echo steps over stdio with a journal, with the start of the server",
+        f"{with_journal:.0f} µs each, without {without:.0f}: {with_journal / without:.2f} × (best {best:.2f})",
+        f"<= {HIGHEST_JOURNAL_RATIO} ×",
+    )
     for count in bench.pick((10_000, 100_000), (10_000, 100_000), (100, 200)):
         write(folder / "echo.json", echo_steps(count, "mcp__demo__echo"))
         _, _, reading = bench.repeated(1, ["check", "echo.json"])

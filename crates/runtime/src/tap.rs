@@ -378,7 +378,10 @@ impl std::fmt::Debug for Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuecard_trace::{Line, Log, RequestSent, ToolCall, ToolResult, TraceReader};
+    use crate::run_dir::RunDir;
+    use cuecard_trace::{
+        Line, Log, RequestSent, StepStarted, StepStatus, ToolCall, ToolResult, TraceReader,
+    };
     use std::cell::RefCell;
     use std::rc::Rc;
 
@@ -502,6 +505,90 @@ mod tests {
         let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
         assert!(!text.contains("s3cret"), "{text}");
         assert!(text.contains("then [redacted], token: 15"), "{text}");
+    }
+
+    #[test]
+    fn a_step_is_told_when_its_end_is_on_the_disk_and_the_rest_before() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let dir = RunDir::create(parent.path(), jiff::Timestamp::UNIX_EPOCH).expect("created");
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let mut recorder = Recorder::new(Clock::start(), Redactor::new(["s3cret".to_owned()]));
+        recorder.tell(Box::new(Seen(seen.clone())));
+        recorder.keep_journal(Journal::create(&dir, |_| Ok(())).expect("created"));
+        let started = |step| {
+            EventData::StepStarted(StepStarted {
+                step,
+                id: None,
+                tool: "t".into(),
+                description: None,
+            })
+        };
+        let finished = |step, output: &str| {
+            EventData::StepFinished(StepFinished {
+                step,
+                id: None,
+                tool: "t".into(),
+                description: None,
+                status: StepStatus::Passed,
+                duration_ms: 1.0,
+                attempts: Vec::new(),
+                error: None,
+                skipped_by: None,
+                healed: None,
+                outputs: [("o".to_owned(), output.into()), ("n".to_owned(), 1.into())]
+                    .into_iter()
+                    .collect(),
+                restored: None,
+            })
+        };
+        let told = || seen.borrow().len();
+        recorder.record(started(1));
+        recorder.record(finished(1, "plain"));
+        // Nothing can be on the disk that is not written.
+        recorder.audience.borrow_mut().show();
+        assert_eq!(told(), 0);
+        recorder.write();
+        let journal = || std::fs::read_to_string(dir.path().join("journal.jsonl")).expect("written");
+        assert_eq!(journal().lines().count(), 2, "before anybody is told");
+        recorder.commit();
+        assert_eq!(told(), 2);
+        recorder.record(started(2));
+        recorder.record(finished(2, "it is s3cret"));
+        recorder.commit();
+        assert_eq!(told(), 4);
+        let journal = journal();
+        let last = journal.lines().last().expect("a line");
+        let Ok(Record::<StepFinished>::End { finished, withheld }) = serde_json::from_str(last) else {
+            panic!("{last}")
+        };
+        assert_eq!((withheld, &finished.outputs["n"]), (vec!["o".to_owned()], &1.into()));
+        assert!(!journal.contains("s3cret"), "{journal}");
+    }
+
+    #[test]
+    fn a_journal_that_can_not_be_written_is_an_error_and_hides_no_event() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let dir = RunDir::create(parent.path(), jiff::Timestamp::UNIX_EPOCH).expect("created");
+        let journal = Journal::create(&dir, |file| {
+            *file = std::fs::File::options().write(true).open("/dev/full")?;
+            Ok(())
+        });
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        recorder.tell(Box::new(Seen(seen.clone())));
+        recorder.keep_journal(journal.expect("created"));
+        recorder.record(EventData::StepStarted(StepStarted {
+            step: 1,
+            id: None,
+            tool: "t".into(),
+            description: None,
+        }));
+        recorder.write();
+        let error = recorder.take_error().expect("the disk is full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(recorder.failed_file(), "journal");
+        recorder.show();
+        assert_eq!(seen.borrow().len(), 1);
     }
 
     #[test]

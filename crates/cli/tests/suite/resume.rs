@@ -182,22 +182,11 @@ fn secrets_are_given_again_and_never_in_the_journal() {
     assert!(!journal.contains("s3cret") && journal.contains("Ann"), "{journal}");
 
     place.write("flag", "").expect("writable");
-    let refusals = [
-        ("", "CUECARD_VAR_WORD", "the variable `WORD` has no value"),
-        ("another-word", "", "the secret `WORD` is not what it was in the run"),
-    ];
-    for (value, _, said) in refusals {
-        match value {
-            "" => drop(place.set("CUECARD_VAR_WORD_", "")),
-            value => drop(place.set("CUECARD_VAR_WORD", value)),
-        }
-        if value.is_empty() {
-            continue;
-        }
-        let refused = program::play(&place, &["scenario.json", "--resume", "last"], 3);
-        assert!(refused.stderr.contains(said), "{}", refused.stderr);
-        assert!(!refused.stderr.contains(value), "{}", refused.stderr);
-    }
+    place.set("CUECARD_VAR_WORD", "another-word");
+    let refused = program::play(&place, &["scenario.json", "--resume", "last"], 3);
+    let said = "the secret `WORD` is not what it was in the run";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("another-word"), "{}", refused.stderr);
     place.set("CUECARD_VAR_WORD", "s3cret-word");
     let other = program::play(&place, &["scenario.json", "--resume", "last", "--var", "NAME=Bob"], 3);
     assert!(other.stderr.contains("`Bob` (--var) was `Ann`"), "{}", other.stderr);
