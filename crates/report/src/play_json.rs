@@ -8,9 +8,7 @@ use serde_json::{Map, json};
 
 use cuecard_source::value::Json;
 use cuecard_tool_call::script::Verdict;
-use cuecard_trace::{
-    Attempt, Event, EventData, Milliseconds, Restored, StepFinished, StepStatus,
-};
+use cuecard_trace::{Attempt, Event, EventData, Milliseconds, Restored, StepFinished, StepStatus};
 
 use super::PlayTotals;
 

@@ -159,7 +159,8 @@ impl Journal {
         let mut state = self.shared.state();
         state.is_urgent = true;
         self.shared.changed.notify_all();
-        let is_waiting = |state: &mut State| state.committed < state.written && state.error.is_none();
+        let is_waiting =
+            |state: &mut State| state.committed < state.written && state.error.is_none();
         let mut state = self.shared.wait_while(state, is_waiting);
         state.error.take().map_or(Ok(()), Err)
     }

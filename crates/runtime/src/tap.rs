@@ -69,8 +69,7 @@ impl Audience<'_> {
     fn show(&mut self) {
         let committed = self.committed.as_ref();
         let committed = committed.map_or(u64::MAX, |committed| *committed.borrow());
-        let is_ready =
-            |(at, event): &&(u64, Event)| *at <= committed && event.seq <= self.written;
+        let is_ready = |(at, event): &&(u64, Event)| *at <= committed && event.seq <= self.written;
         let ready = self.untold.iter().take_while(is_ready).count();
         if ready == 0 {
             return;
@@ -548,7 +547,8 @@ mod tests {
         recorder.audience.borrow_mut().show();
         assert_eq!(told(), 0);
         recorder.write();
-        let journal = || std::fs::read_to_string(dir.path().join("journal.jsonl")).expect("written");
+        let journal =
+            || std::fs::read_to_string(dir.path().join("journal.jsonl")).expect("written");
         assert_eq!(journal().lines().count(), 2, "before anybody is told");
         recorder.commit();
         assert_eq!(told(), 2);
@@ -558,10 +558,14 @@ mod tests {
         assert_eq!(told(), 4);
         let journal = journal();
         let last = journal.lines().last().expect("a line");
-        let Ok(Record::<StepFinished>::End { finished, withheld }) = serde_json::from_str(last) else {
+        let Ok(Record::<StepFinished>::End { finished, withheld }) = serde_json::from_str(last)
+        else {
             panic!("{last}")
         };
-        assert_eq!((withheld, &finished.outputs["n"]), (vec!["o".to_owned()], &1.into()));
+        assert_eq!(
+            (withheld, &finished.outputs["n"]),
+            (vec!["o".to_owned()], &1.into())
+        );
         assert!(!journal.contains("s3cret"), "{journal}");
     }
 

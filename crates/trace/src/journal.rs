@@ -233,7 +233,9 @@ mod tests {
             end: u64::MAX,
             salt: "salt".to_owned(),
             // Numbers may have gaps, and the first may be out of range.
-            steps: (0..=n_steps).map(|idx| (idx * 2, format!("hash {idx}"))).collect(),
+            steps: (0..=n_steps)
+                .map(|idx| (idx * 2, format!("hash {idx}")))
+                .collect(),
             variables: [("V".to_owned(), json!({"b": [1.5, "\n"], "a": null}))].into(),
             ..JournalHeader::default()
         }
@@ -289,10 +291,16 @@ mod tests {
             text.extend(line(record));
             done += ends;
             unknown = under_way;
-            expected.push(Expected { length: text.len(), done, unknown });
+            expected.push(Expected {
+                length: text.len(),
+                done,
+                unknown,
+            });
         };
         let run = || Record::Run(Box::new(header(courses.len() as u64)));
-        let resume = || Record::Resume { run: "earlier".to_owned() };
+        let resume = || Record::Resume {
+            run: "earlier".to_owned(),
+        };
         let end = |step, status| Record::End {
             finished: finished(step, status, outputs),
             withheld: Vec::new(),
@@ -301,7 +309,9 @@ mod tests {
         for (course, step) in courses.iter().zip((2..).step_by(2)) {
             let begin = Record::Begin { step };
             match *course {
-                Course::Ends(StepStatus::Skipped) => write(&end(step, StepStatus::Skipped), 1, None),
+                Course::Ends(StepStatus::Skipped) => {
+                    write(&end(step, StepStatus::Skipped), 1, None)
+                }
                 Course::Ends(status) => {
                     write(&begin, 0, Some(step));
                     write(&end(step, status), 1, None);
@@ -419,12 +429,24 @@ mod tests {
         for (text, said) in [
             ("".to_owned(), "line 1: the journal has no whole line"),
             ("{}\n".to_owned(), "line 1: not a record"),
-            ("{\"passed\":{}}\n".to_owned(), "line 1: a journal begins with `run`"),
-            (later, "line 1: the journal has version 2; this release reads 1"),
+            (
+                "{\"passed\":{}}\n".to_owned(),
+                "line 1: a journal begins with `run`",
+            ),
+            (
+                later,
+                "line 1: the journal has version 2; this release reads 1",
+            ),
             (format!("{run}{run}"), "line 2: a second `run`"),
             (format!("{run}\n"), "line 2: not a record"),
-            (format!("{run}{{\"begin\":{{\"step\":4}}}}\n"), "line 2: this record can't follow"),
-            (format!("{run}{{\"passed\":{{}}}}\n{{\"begin\":{{\"step\":2}}}}\n"), "line 3: a record after the last"),
+            (
+                format!("{run}{{\"begin\":{{\"step\":4}}}}\n"),
+                "line 2: this record can't follow",
+            ),
+            (
+                format!("{run}{{\"passed\":{{}}}}\n{{\"begin\":{{\"step\":2}}}}\n"),
+                "line 3: a record after the last",
+            ),
         ] {
             let error = Journal::read(text.as_bytes()).expect_err(said).to_string();
             assert!(error.starts_with(said), "{error}");

@@ -51,7 +51,10 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
         ));
         if !server.writing.is_empty() {
             let tools = server.writing.join(", ");
-            stderr_line(&format!("      may change something: {}", printable(&tools)));
+            stderr_line(&format!(
+                "      may change something: {}",
+                printable(&tools)
+            ));
         }
     }
 }

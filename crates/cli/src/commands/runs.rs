@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use serde_json::Value as Json;
 
-/// The folder of the run called `name`; `last` is the last one with such a description.
+/// The folder of the run called `name`; `last` is the last one with such a folder and description.
 pub(super) fn find(
     runs: &Path,
     name: &str,
-    is_wanted: impl Fn(&Json) -> bool,
+    is_wanted: impl Fn(&Path, &Json) -> bool,
 ) -> Result<PathBuf, Diagnostic> {
     let as_path = Path::new(name);
     if as_path.join("trace.jsonl").is_file() {
@@ -25,7 +25,7 @@ pub(super) fn find(
     known.sort_by_key(|(description, path)| (started_at(description), path.clone()));
     let mut newest = known.into_iter().rev();
     let found = match name {
-        "last" => newest.find(|(description, _)| is_wanted(description)),
+        "last" => newest.find(|(description, path)| is_wanted(path, description)),
         id => newest.find(|(_, path)| path.ends_with(id)),
     };
     if found.is_none() && as_path.is_dir() {

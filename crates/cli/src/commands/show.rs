@@ -33,13 +33,14 @@ struct FinishedRun {
 
 pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
     let told = |found: Diagnostic| output.diagnostics(&[found], false, &Redactor::default());
-    let run = match find(&args.runs.run_dir, &args.run, |_| true).and_then(|folder| read(&folder)) {
-        Ok(run) => run,
-        Err(problem) => {
-            told(problem);
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let run =
+        match find(&args.runs.run_dir, &args.run, |_, _| true).and_then(|folder| read(&folder)) {
+            Ok(run) => run,
+            Err(problem) => {
+                told(problem);
+                return ExitCode::CouldNotRun;
+            }
+        };
     output.diagnostics(&run.doubts, false, &Redactor::default());
     if let Some(seconds) = args.at {
         let at = Duration::try_from_secs_f64(seconds);

@@ -56,7 +56,8 @@ impl Resumption {
     /// Why it can't be resumed.
     pub fn open(folder: &Path, unknown: Option<UnknownStep>) -> Result<Self, Diagnostic> {
         let id = folder.file_name().unwrap_or_default().to_string_lossy();
-        let refused = |code: Code, what: String| Diagnostic::error(code, format!("the run {id} {what}"));
+        let refused =
+            |code: Code, what: String| Diagnostic::error(code, format!("the run {id} {what}"));
         let cant = |what: String| refused(codes::RESUME_REFUSED, what);
         let unreadable = |error: &io::Error| cant(format!("can't be read: {}", io_reason(error)));
         let lock = lock_finished(folder).map_err(|error| unreadable(&error))?;
@@ -64,11 +65,17 @@ impl Resumption {
         let path = folder.join(JOURNAL);
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => cant("has no journal: only runs of tool calls can be resumed".to_owned()),
+            io::ErrorKind::NotFound => {
+                cant("has no journal: only runs of tool calls can be resumed".to_owned())
+            }
             _ => unreadable(&error),
         })?;
-        let journal = model::Journal::read(BufReader::new(&file))
-            .map_err(|error| cant(format!("has a damaged journal: `{}` {error}", path.display())))?;
+        let journal = model::Journal::read(BufReader::new(&file)).map_err(|error| {
+            cant(format!(
+                "has a damaged journal: `{}` {error}",
+                path.display()
+            ))
+        })?;
         if journal.has_passed {
             return Err(cant("passed: there is nothing to resume".to_owned())
                 .with_help("play the scenario again without `--resume`"));
@@ -80,7 +87,10 @@ impl Resumption {
         let mut notes = Vec::new();
         if journal.is_torn {
             let what = "its journal ends in the middle of a line, which is left out";
-            notes.push(Diagnostic::note(codes::RESUME_REFUSED, format!("the run {id} was cut off: {what}")));
+            notes.push(Diagnostic::note(
+                codes::RESUME_REFUSED,
+                format!("the run {id} was cut off: {what}"),
+            ));
         }
         let mut assumed = None;
         match (journal.unknown, unknown) {
@@ -146,8 +156,9 @@ impl Resumption {
                 last.from,
                 as_text(value)
             );
-            let error = Diagnostic::error(codes::RESUME_VALUE, message)
-                .with_help("leave it out: a resumed run has the variables of the run that it resumes");
+            let error = Diagnostic::error(codes::RESUME_VALUE, message).with_help(
+                "leave it out: a resumed run has the variables of the run that it resumes",
+            );
             (last.value != *value).then_some(error)
         };
         let restored = variables().map(|(name, value)| Given {
@@ -175,7 +186,10 @@ impl Resumption {
         changed.dedup();
         let mut found = std::mem::take(&mut self.notes);
         if !changed.is_empty() || header.rest != now.rest {
-            let named = changed.iter().take(MOST_NAMED).map(|number| format!("step {number}"));
+            let named = changed
+                .iter()
+                .take(MOST_NAMED)
+                .map(|number| format!("step {number}"));
             let mut parts: Vec<String> = named.collect();
             match changed.len().saturating_sub(MOST_NAMED) {
                 0 => {}
@@ -184,20 +198,32 @@ impl Resumption {
             if header.rest != now.rest {
                 parts.push("what stands beside the steps".to_owned());
             }
-            let message = format!("the scenario changed since the run {}: {}", self.id, parts.join(", "));
+            let message = format!(
+                "the scenario changed since the run {}: {}",
+                self.id,
+                parts.join(", ")
+            );
             let error = Diagnostic::error(codes::RESUME_CHANGED, message);
-            found.push(error.with_help("undo the changes, or play the scenario from the beginning, without `--resume`"));
+            found.push(error.with_help(
+                "undo the changes, or play the scenario from the beginning, without `--resume`",
+            ));
             return found;
         }
         for (name, value, _) in bindings.iter() {
             let hash = header.secrets.get(name);
             if hash.is_some_and(|hash| *hash != secret_hash(&header.salt, value)) {
-                let message = format!("the secret `{name}` is not what it was in the run {}", self.id);
+                let message = format!(
+                    "the secret `{name}` is not what it was in the run {}",
+                    self.id
+                );
                 let error = Diagnostic::error(codes::RESUME_VALUE, message);
                 found.push(error.with_help(format!("give the same value: set CUECARD_VAR_{name}")));
             }
         }
-        if let Some(step) = self.assumed.and_then(|number| scenario.steps_in(&(number..=number)).first()) {
+        if let Some(step) = self
+            .assumed
+            .and_then(|number| scenario.steps_in(&(number..=number)).first())
+        {
             let outputs = step.outputs.iter().map(|rule| rule.name.clone());
             self.journal.withheld.insert(step.number, outputs.collect());
             self.journal.done.push(StepFinished {
@@ -230,7 +256,11 @@ impl Resumption {
         let done = std::mem::take(&mut self.journal.done);
         let mut records = record(&Record::<&StepFinished>::Resume { run: self.id })?;
         if let Some(finished) = done.last().filter(|last| Some(last.step) == self.assumed) {
-            let withheld = self.journal.withheld.remove(&finished.step).unwrap_or_default();
+            let withheld = self
+                .journal
+                .withheld
+                .remove(&finished.step)
+                .unwrap_or_default();
             records.extend(record(&Record::End { finished, withheld })?);
         }
         let journal = Journal::create(dir, |new| {
@@ -242,7 +272,8 @@ impl Resumption {
         let run = dir.id().to_owned();
         self.file.set_len(length)?;
         self.file.seek(io::SeekFrom::Start(length))?;
-        self.file.write_all(&record(&Record::<&StepFinished>::ResumedBy { run })?)?;
+        self.file
+            .write_all(&record(&Record::<&StepFinished>::ResumedBy { run })?)?;
         self.file.sync_data()?;
         Ok((journal, done))
     }
@@ -302,6 +333,12 @@ fn record(record: &Record<&StepFinished>) -> io::Result<Vec<u8>> {
 fn secret_hash(salt: &str, value: &Json) -> String {
     let mut hash = [0_u8; 16];
     let text = as_text(value);
-    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, salt.as_bytes(), text.as_bytes(), &mut hash);
+    pbkdf2::derive(
+        pbkdf2::PBKDF2_HMAC_SHA256,
+        ITERATIONS,
+        salt.as_bytes(),
+        text.as_bytes(),
+        &mut hash,
+    );
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -189,7 +189,9 @@ impl Policy {
                 let name = &names[0];
                 Err(Refusal::new(
                     RefusalKind::Tool,
-                    format!("`--read-only` does not allow `{name}`: its server does not say that it only reads"),
+                    format!(
+                        "`--read-only` does not allow `{name}`: its server does not say that it only reads"
+                    ),
                     format!("allow it with `--allow-tool {name}`, or drop `--read-only`"),
                 ))
             }

@@ -51,7 +51,10 @@ fn hash<const N: usize>(salt: &str, parts: [&str; N]) -> String {
         hasher.update(tokens);
     }
     let digest = hasher.finalize();
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -61,9 +64,15 @@ mod tests {
     #[test]
     fn only_white_space_outside_of_texts_makes_no_difference() {
         let of = |text| hash("salt", [text]);
-        assert_eq!(of(r#"{"a": "b c\" d", "e":1}"#), of("{\n\"a\":\"b c\\\" d\",\"e\":\t1 }"));
+        assert_eq!(
+            of(r#"{"a": "b c\" d", "e":1}"#),
+            of("{\n\"a\":\"b c\\\" d\",\"e\":\t1 }")
+        );
         assert_ne!(of(r#"{"a": "b c"}"#), of(r#"{"a": "bc"}"#));
-        assert_ne!(of(r#"{"a": "\\", "b": " c"}"#), of(r#"{"a": "\\", "b": "c"}"#));
+        assert_ne!(
+            of(r#"{"a": "\\", "b": " c"}"#),
+            of(r#"{"a": "\\", "b": "c"}"#)
+        );
         assert_ne!(of("1"), hash("other", ["1"]));
     }
 }

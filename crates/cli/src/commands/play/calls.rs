@@ -124,7 +124,9 @@ pub(super) async fn play_calls(
     let (calls, options) = (prepared.calls, prepared.options);
     let (scenario, range) = (calls.scenario.clone(), calls.range.clone());
     let mut resumption = prepared.resumption;
-    let resumed_from = resumption.as_ref().map(|resumption| resumption.id().to_owned());
+    let resumed_from = resumption
+        .as_ref()
+        .map(|resumption| resumption.id().to_owned());
     let mut restored = Vec::new();
     let opening = Opening {
         subject: Subject {

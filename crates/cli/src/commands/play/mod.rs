@@ -134,7 +134,9 @@ fn prepare(
         if args.resume.is_some() {
             let message = "only runs of tool-call scenarios can be resumed";
             let error = Diagnostic::error(codes::ARGUMENT, message);
-            return Err(Stop::invalid(error.with_help("start at a step with `--start`")));
+            return Err(Stop::invalid(
+                error.with_help("start at a step with `--start`"),
+            ));
         }
         let steps = browser_steps::ready(args, options, file, source, environment, output)?;
         return Ok(Ready::Steps(Box::new(steps)));

@@ -5,13 +5,21 @@ use std::path::Path;
 
 use cuecard_mcp::quoted;
 use cuecard_runner::prepare::{Resumption, UnknownStep};
+use cuecard_runtime::run_dir::JOURNAL;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
 use crate::args::PlayArgs;
 use crate::commands::runs;
 
 /// The options that a resumed run does not have, and those of its own.
-const REPLACED: &[&str] = &["--start", "--resume-from", "--end", "--resume", "--redo", "--assume-done"];
+const REPLACED: &[&str] = &[
+    "--start",
+    "--resume-from",
+    "--end",
+    "--resume",
+    "--redo",
+    "--assume-done",
+];
 
 /// The scenario as runs remember it.
 pub(super) fn path_of(file: &Path) -> String {
@@ -25,7 +33,9 @@ pub(super) fn resumption(args: &PlayArgs, file: &Path) -> Result<Option<Resumpti
         return Ok(None);
     };
     let path = path_of(file);
-    let is_of_file = |description: &serde_json::Value| description["path"] == *path;
+    let is_of_file = |folder: &Path, description: &serde_json::Value| {
+        description["path"] == *path && folder.join(JOURNAL).is_file()
+    };
     let folder = runs::find(&args.runs.run_dir, name, is_of_file).map_err(|mut error| {
         if name == "last" {
             error.message = format!(
@@ -73,7 +83,10 @@ fn without_replaced(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
             kept.push(word);
             continue;
         }
-        let is_number = |next: &OsString| next.to_str().is_some_and(|next| next.parse::<u64>().is_ok());
+        let is_number = |next: &OsString| {
+            next.to_str()
+                .is_some_and(|next| next.parse::<u64>().is_ok())
+        };
         if !has_value && (name == "--resume" || words.peek().is_some_and(is_number)) {
             words.next();
         }
@@ -89,6 +102,9 @@ mod tests {
     fn the_command_keeps_all_options_but_those_that_a_resumed_run_has_not() {
         let words = "--color never play a.json --start 2 --end=4 --resume last --redo --redo 3 --assume-done --var A=1";
         let kept = without_replaced(words.split(' ').map(Into::into));
-        assert_eq!(kept.join(" ".as_ref()), "--color never play a.json --var A=1");
+        assert_eq!(
+            kept.join(" ".as_ref()),
+            "--color never play a.json --var A=1"
+        );
     }
 }

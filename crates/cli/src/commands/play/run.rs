@@ -27,6 +27,9 @@ use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stderr_line, stdout};
 use crate::output_files::{run_dir, unwritable_run};
 
+/// Begins the journal of the run in a folder.
+type BeginJournal<'a> = dyn FnMut(&RunDir) -> io::Result<Journal> + 'a;
+
 /// What is known when a run begins.
 pub(super) struct Opening<'a> {
     /// What is played.
@@ -50,7 +53,7 @@ pub(super) struct Opening<'a> {
     /// The id of the run that it resumes.
     pub resumed_from: Option<String>,
     /// Begins its journal, if it has one.
-    pub journal: Option<&'a mut dyn FnMut(&RunDir) -> io::Result<Journal>>,
+    pub journal: Option<&'a mut BeginJournal<'a>>,
 }
 
 /// What is known at its end, beside how it went.
@@ -204,14 +207,19 @@ impl<'a> Run<'a> {
             ending.more.push(("resume_command", json!(command)));
         }
         if played.failure.is_some() {
-            hints.push(format!("  full trace: {}", shown_dir.join("trace.jsonl").display()));
+            hints.push(format!(
+                "  full trace: {}",
+                shown_dir.join("trace.jsonl").display()
+            ));
         }
         for hint in hints {
             stderr_line(&output.stderr.faint(&hint));
         }
         if let Some(run) = &resumed_from {
             ending.more.push(("resumed_from", json!(run)));
-            ending.more.push(("restored_steps", json!(played.summary.restored)));
+            ending
+                .more
+                .push(("restored_steps", json!(played.summary.restored)));
         }
         let mut problems = ending.problems;
         let is_told = played
