@@ -200,9 +200,11 @@ impl Connections {
                 continue;
             };
             let is_read_only = match self.tools.get(server) {
-                Some(Tools::Known(tools)) => tools
-                    .iter()
-                    .any(|info| info.name == tool && info.is_read_only),
+                Some(Tools::Known(tools)) => {
+                    // That a tool is unknown is an error by itself.
+                    let info = tools.iter().find(|info| info.name == tool);
+                    info.is_none_or(|info| info.is_read_only)
+                }
                 _ => false,
             };
             let mut connected = self.connected.iter_mut();

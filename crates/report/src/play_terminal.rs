@@ -156,9 +156,6 @@ pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration)
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
     }
-    if summary.restored > 0 {
-        facts.push(format!("{} restored", summary.restored));
-    }
     if summary.healed > 0 {
         facts.push(style.doubtful(&format!("{} of them healed", summary.healed)));
     }
@@ -173,6 +170,9 @@ pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration)
     }
     if summary.unknown > 0 {
         facts.push(style.doubtful(&format!("{} unknown", summary.unknown)));
+    }
+    if summary.restored > 0 {
+        facts.push(format!("{} of them restored", summary.restored));
     }
     let not_run = summary.not_run();
     if not_run > 0 {

@@ -135,7 +135,7 @@ pub(super) const STEP: &[Field] = &[
     field(
         "effect",
         r#"{"const": "once"}"#,
-        "The effect must not happen twice: the journal of the run is on the disk before each call and before the step is reported.",
+        "The effect must not happen twice: the journal of the run is on the disk before its call, and before it is reported.",
     ),
 ];
 
