@@ -356,7 +356,7 @@ fn a_run_that_goes_on_is_not_resumed() {
     let other = scratch();
     let path = |name: &str| place.work().join(name).display().to_string();
     let (file, runs) = (path("scenario.json"), path(".cuecard/runs"));
-    let args = [&file, "--run-dir", &runs, "--resume", "last"];
+    let args = [&*file, "--run-dir", &runs, "--resume", "last"];
     let refused = program::play(&other, &args, 3);
     assert!(
         refused.stderr.contains("is still going on"),
