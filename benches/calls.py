@@ -12,8 +12,9 @@ from contextlib import ExitStack, contextmanager
 from bench import left_out, write
 
 # Rows of this part when nothing is left out.
-ROWS = 10
+ROWS = 11
 HIGHEST_RATIO = 1.15
+HIGHEST_JOURNAL_RATIO = 1.05
 LOWEST_RATE = 10_000
 # How many calls of a served cassette are on their way at a time.
 WINDOW = 16
@@ -182,10 +183,19 @@ def rows(bench):
     if "stdio, server-everything" not in names:
         for what in "", ", recorded":
             yield left_out(f"echo steps over stdio, server-everything{what}", "`./test` installs it")
-    calls = bench.pick(100_000, 20_000, 100)
-    rate = max(served(binary, calls, folder) for _ in range(bench.pick(3, 3, 1)))
-    what = f"{calls:,} calls of a served cassette over stdio, {WINDOW} at a time"
+    n_served = bench.pick(100_000, 20_000, 100)
+    rate = max(served(binary, n_served, folder) for _ in range(bench.pick(3, 3, 1)))
+    what = f"{n_served:,} calls of a served cassette over stdio, {WINDOW} at a time"
     yield what, f"{rate:,.0f} calls/s", f">= {LOWEST_RATE:,} calls/s"
+    out, _ = measured([bench.examples / "journal", str(calls), str(bench.pick(15, 3, 1)), binary, "mcp", "demo"], folder)
+    runs = json.loads(out)
+    with_journal, without = (statistics.median(runs[name]) * 1e6 / calls for name in ("with", "without"))
+    best = min(runs["with"]) / min(runs["without"])
+    yield (
+        f"{calls:,} echo steps over stdio with a journal, with the start of the server",
+        f"{with_journal:.0f} µs each, without {without:.0f}: {with_journal / without:.2f} × (best {best:.2f})",
+        f"<= {HIGHEST_JOURNAL_RATIO} ×",
+    )
     for count in bench.pick((10_000, 100_000), (10_000, 100_000), (100, 200)):
         write(folder / "echo.json", echo_steps(count, "mcp__demo__echo"))
         _, _, reading = bench.repeated(1, ["check", "echo.json"])

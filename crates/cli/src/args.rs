@@ -241,6 +241,33 @@ pub(crate) struct PlayArgs {
     /// Stop after this step
     #[arg(long, value_name = "STEP", help_heading = "What to play")]
     pub end: Option<u64>,
+    /// Resume a run from its first unfinished step: `last`, or the id of a run
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = ["start", "end", "dry_run"],
+        help_heading = "What to play"
+    )]
+    pub resume: Option<String>,
+    /// With --resume: play the step again during which the run ended
+    #[arg(
+        long,
+        value_name = "STEP",
+        num_args = 0..=1,
+        requires = "resume",
+        conflicts_with = "assume_done",
+        help_heading = "What to play"
+    )]
+    pub redo: Option<Option<u64>>,
+    /// With --resume: go on behind the step during which the run ended
+    #[arg(
+        long,
+        value_name = "STEP",
+        num_args = 0..=1,
+        requires = "resume",
+        help_heading = "What to play"
+    )]
+    pub assume_done: Option<Option<u64>>,
     /// Check everything that can be checked without side effects, and run nothing
     #[arg(long, help_heading = "What to play")]
     pub dry_run: bool,
@@ -454,7 +481,7 @@ pub(crate) struct DiffArgs {
 }
 
 /// Where variables get their values.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct VariableArgs {
     /// Set a variable (repeatable)
     #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]

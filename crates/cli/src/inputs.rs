@@ -442,6 +442,7 @@ pub(crate) fn policy_options(
         allow_paths: safety.allow_paths.iter().map(absolute).collect(),
         allow_hosts: safety.allow_hosts.clone(),
         allow_commands: safety.allow_commands.clone(),
+        allow_tools: safety.allow_tools.clone(),
         only_hosts: safety.only_hosts.clone(),
         only_commands: safety.only_commands.clone(),
         confine: safety.confine,

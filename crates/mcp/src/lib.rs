@@ -57,4 +57,5 @@ pub use questions::{Asked, Offers};
 pub use reply::{ContentBlock, ToolReply};
 pub use session::{Era, Session, SessionInfo};
 pub use spec::{DuplexMaker, Protocol, ServerSpec, TransportSpec};
+pub use text::quoted;
 pub use tools::ToolInfo;

@@ -207,7 +207,8 @@ pub(super) fn size(bytes: usize) -> String {
     }
 }
 
-fn quoted(word: &str) -> String {
+/// A word as shells read it.
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./~-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

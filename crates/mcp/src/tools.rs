@@ -28,6 +28,8 @@ pub struct ToolInfo {
     pub output_schema: Option<Value>,
     /// Whether it can be called only as a task, which nothing here does.
     pub requires_task: bool,
+    /// Whether its annotations say that it changes nothing. Without annotations it may, as the protocol has it.
+    pub is_read_only: bool,
 }
 
 impl Session {
@@ -105,5 +107,9 @@ fn read_tool(tool: &Value) -> Option<ToolInfo> {
             .pointer("/execution/taskSupport")
             .and_then(Value::as_str)
             == Some("required"),
+        is_read_only: tool
+            .pointer("/annotations/readOnlyHint")
+            .and_then(Value::as_bool)
+            .unwrap_or_default(),
     })
 }

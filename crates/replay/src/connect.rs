@@ -19,6 +19,7 @@ use super::older;
 use super::pool::{Pool, known_servers, unknown_server};
 use cuecard_mcp::config::Config;
 use cuecard_mcp::{ServerSpec, ToolInfo};
+use cuecard_runtime::policy::Policy;
 use cuecard_runtime::tap::Recorder;
 
 /// A server that answered.
@@ -32,6 +33,8 @@ pub struct Connected {
     pub protocol: Option<String>,
     /// How many tools it lists; none if it has no such list, so that nothing can be said about its tools.
     pub tools: Option<usize>,
+    /// The tools that the steps call and that may change something, by what the server says.
+    pub writing: Vec<String>,
 }
 
 /// The servers of some scenarios, and what they say about their tools.
@@ -114,6 +117,7 @@ impl Connections {
                     Tools::Known(tools) => Some(tools.len()),
                     _ => None,
                 },
+                writing: Vec::new(),
             };
             (name, (tools, Some(connected)))
         });
@@ -180,6 +184,45 @@ impl Connections {
             }
         }
         diagnostics
+    }
+
+    /// Notes which tools may change something, and gives what `policy` says against those that are surely called.
+    pub fn check_writing(
+        &mut self,
+        scenario: &ToolCallScenario,
+        steps: impl Iterator<Item = usize>,
+        pool: &Pool,
+        policy: Option<&Policy>,
+    ) -> Vec<Diagnostic> {
+        let mut refused = Vec::new();
+        for step in steps.map(|idx| &scenario.steps[idx]) {
+            let Some((server, tool)) = step.tool.server_and_tool(|name| pool.knows(name)) else {
+                continue;
+            };
+            let is_read_only = match self.tools.get(server) {
+                Some(Tools::Known(tools)) => {
+                    // That a tool is unknown is an error by itself.
+                    let info = tools.iter().find(|info| info.name == tool);
+                    info.is_none_or(|info| info.is_read_only)
+                }
+                _ => false,
+            };
+            let mut connected = self.connected.iter_mut();
+            let Some(connected) = connected.find(|one| one.server == server && !is_read_only)
+            else {
+                continue;
+            };
+            if !connected.writing.iter().any(|known| known == tool) {
+                connected.writing.push(tool.to_owned());
+            }
+            let refusal = policy.and_then(|policy| policy.writing_tool(server, tool).err());
+            if let Some(refusal) = refusal.filter(|_| step.condition.is_none()) {
+                let message = format!("step {}: {}", step.number, refusal.message);
+                let error = Diagnostic::error(codes::SAFETY_TOOL, message).with_help(refusal.help);
+                refused.push(error.at(&scenario.source, step.tool_span));
+            }
+        }
+        refused
     }
 
     /// Whether a server that is needed can't be reached.

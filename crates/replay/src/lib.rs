@@ -23,7 +23,7 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Effect, Options, Script, Summary, Verdict};
-use cuecard_trace::{EventData, StepStatus};
+use cuecard_trace::{EventData, StepFinished, StepStatus};
 use tokio_util::sync::CancellationToken;
 
 pub use builtin::{forbidden, refused_for_text};
@@ -45,6 +45,8 @@ pub struct Play {
     pub options: Options,
     /// Which screenshots are taken; none if absent.
     pub screenshots: Option<Screenshots>,
+    /// The first steps, which an earlier run has done: they are not played.
+    pub restored: Vec<StepFinished>,
 }
 
 /// Screenshots of the browser that a server drives.
@@ -62,6 +64,9 @@ impl Screenshots {
         let EventData::StepFinished(step) = data else {
             return None;
         };
+        if step.restored.is_some() {
+            return None;
+        }
         let has_failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
         let is_asked =
             self.each_step && step.status == StepStatus::Passed && step.tool.starts_with("mcp__");
@@ -98,13 +103,15 @@ pub async fn play(
     let clock = recorder.clock();
     toolbox.offer(&play.scenario.answers);
     let mut script = Script::new(play.scenario, play.bindings, play.options);
+    script.restore(play.restored);
+    let reporter = recorder.reporter();
     let mut screenshots = Vec::new();
     let mut now = clock.now();
     let verdict = loop {
         if let Some(error) = recorder.take_error() {
             let failure = Diagnostic::error(
                 codes::FILE_WRITE,
-                format!("the trace can't be written: {error}"),
+                format!("the {} can't be written: {error}", recorder.failed_file()),
             )
             .with_help("free disk space, or choose another directory with `--run-dir DIR`");
             return finish(
@@ -126,6 +133,7 @@ pub async fn play(
                 }
                 continue;
             }
+            Effect::Commit => recorder.commit(),
             Effect::Call(request) => {
                 // Calls that are answered at once never give way, and whoever stops the run must be heard.
                 tokio::task::coop::consume_budget().await;
@@ -134,6 +142,7 @@ pub async fn play(
                     biased;
                     outcome = toolbox.call(&request, recorder) => Some(outcome),
                     () = stop.cancelled() => None,
+                    never = reporter.report() => match never {},
                 };
                 now = clock.now();
                 match outcome {
@@ -147,6 +156,7 @@ pub async fn play(
                     biased;
                     () = stop.cancelled() => {}
                     () = clock.sleep_until(until) => {}
+                    never = reporter.report() => match never {},
                 }
                 now = clock.now();
             }
@@ -162,6 +172,7 @@ pub async fn play(
             script.interrupt(now);
         }
     };
+    recorder.commit();
     let failure = script.failure().cloned();
     finish(&script, verdict, failure, clock.now(), screenshots)
 }

@@ -20,7 +20,7 @@ use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page, target};
 use cuecard_mcp::result::{self, Blob};
 use cuecard_mcp::{CallError, CallErrorKind, Era, Protocol, Session, ToolInfo, ToolReply};
-use cuecard_runtime::policy::ScriptShape;
+use cuecard_runtime::policy::{Policy, ScriptShape};
 use cuecard_runtime::tap::Recorder;
 
 /// How many notices of a server are recorded while its call is open.
@@ -48,6 +48,7 @@ pub(super) async fn call(
         .unwrap_or(DEFAULT_TIMEOUT);
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
+    permit(&toolbox.policy, server, &session, tool).await?;
     if toolbox.last_server.as_deref() != Some(server) {
         toolbox.last_server = Some(server.to_owned());
     }
@@ -161,6 +162,25 @@ pub(super) async fn call(
     match unanswered.into_iter().next() {
         Some(first) => with_unanswered(answer, first, toolbox.pool.elicits(server), is_all),
         None => answer,
+    }
+}
+
+/// Refuses a tool that may change something, if the policy limits these.
+pub(super) async fn permit(
+    policy: &Policy,
+    server: &str,
+    session: &Session,
+    tool: &str,
+) -> Result<(), Failure> {
+    if !policy.limits_tools() {
+        return Ok(());
+    }
+    // Nothing is known of a tool that is not listed.
+    let tools = session.tools().await.ok().flatten();
+    let info = tools.iter().flat_map(|tools| tools.iter());
+    match info.into_iter().find(|info| info.name == tool) {
+        Some(info) if info.is_read_only => Ok(()),
+        _ => policy.writing_tool(server, tool).map_err(builtin::refused),
     }
 }
 

@@ -128,7 +128,7 @@ impl Toolbox {
         let answer = match recorder.error() {
             Some(error) => Err(Failure::new(
                 FailureKind::RunFile,
-                format!("the trace can't be written: {error}"),
+                format!("the {} can't be written: {error}", recorder.failed_file()),
             )),
             None => self.within_timeout(request, recorder).await,
         };

@@ -125,6 +125,9 @@ impl JunitReport {
         if let Some(reason) = &step.healed {
             case.set_system_out(format!("healed: {reason}"));
         }
+        if let Some(restored) = step.restored {
+            case.set_system_out(restored.as_str());
+        }
         self.suite.add_test_case(case);
     }
 
@@ -265,6 +268,7 @@ mod tests {
             skipped_by: None,
             healed: None,
             outputs: serde_json::Map::new(),
+            restored: None,
         });
         let mut bytes = Vec::new();
         report

@@ -140,10 +140,11 @@ impl PlayHtml {
         };
         let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
         let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
-        let tally = match (self.end.take(), step.attempts.len()) {
-            (Some(end), _) => end,
-            (None, 0 | 1) => String::new(),
-            (None, count) => format!("{count} attempts"),
+        let tally = match (self.end.take(), step.restored, step.attempts.len()) {
+            (_, Some(restored), _) => restored.as_str().to_owned(),
+            (Some(end), None, _) => end,
+            (None, None, 0 | 1) => String::new(),
+            (None, None, count) => format!("{count} attempts"),
         };
         let open = if is_bad { " open" } else { "" };
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
@@ -352,6 +353,7 @@ mod tests {
                 skipped_by: None,
                 healed: None,
                 outputs: serde_json::Map::new(),
+                restored: None,
             }),
         ];
         for (seq, data) in (1..).zip(events) {

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 
 use cuecard_source::value::Json;
 use cuecard_tool_call::script::Verdict;
-use cuecard_trace::{Attempt, Event, EventData, Milliseconds, StepFinished, StepStatus};
+use cuecard_trace::{Attempt, Event, EventData, Milliseconds, Restored, StepFinished, StepStatus};
 
 use super::PlayTotals;
 
@@ -136,6 +136,7 @@ impl<W: Write> PlayJson<W> {
             description: step.description.as_deref(),
             error,
             healed: step.healed.as_deref(),
+            restored: step.restored,
             code: step.error.as_ref().map(|error| error.code.as_str()),
             retries: step.attempts.len().saturating_sub(1),
             attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
@@ -238,6 +239,8 @@ struct StepEntry<'a> {
     code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     healed: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restored: Option<Restored>,
     retries: usize,
     attempts: Vec<AttemptEntry<'a>>,
 }

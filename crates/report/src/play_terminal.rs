@@ -87,6 +87,10 @@ impl StepList {
         self.fit(&mut tool, &step.tool, self.tool);
         line.push_str(&style.faint(&tool));
         line.push_str("  ");
+        if let Some(restored) = step.restored {
+            line.push_str(&style.faint(restored.as_str()));
+            return line;
+        }
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
         aligned(&mut line, &took, 8);
         line
@@ -167,6 +171,9 @@ pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration)
     if summary.unknown > 0 {
         facts.push(style.doubtful(&format!("{} unknown", summary.unknown)));
     }
+    if summary.restored > 0 {
+        facts.push(format!("{} of them restored", summary.restored));
+    }
     let not_run = summary.not_run();
     if not_run > 0 {
         facts.push(format!("{not_run} not run"));
@@ -200,6 +207,7 @@ mod tests {
             skipped_by: None,
             healed: None,
             outputs: serde_json::Map::new(),
+            restored: None,
         })
     }
 

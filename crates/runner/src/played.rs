@@ -125,6 +125,7 @@ fn ready(
         found: Vec::new(),
         has_config: setup.config.is_some(),
         config: &|| config(setup),
+        resumed: None,
     };
     prepare_calls(source, asked)
 }
@@ -227,6 +228,7 @@ async fn perform(
         run_dir: None,
         speed: setup.speed,
         screenshots: None,
+        restored: Vec::new(),
     });
     let deadline = stop.child_token();
     let began = Stopwatch::start();

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod fault_writer;
 pub mod findings;
 pub mod http_server;
+pub mod journal;
 pub mod lines;
 pub mod listener;
 pub mod load;

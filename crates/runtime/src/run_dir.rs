@@ -12,6 +12,9 @@ use rustix::fs::{FlockOperation, flock};
 /// The folder in it for the files of answers.
 pub(crate) const FILES: &str = "files";
 
+/// The journal in it.
+pub const JOURNAL: &str = "journal.jsonl";
+
 /// What describes the run.
 const DESCRIPTION: &str = "run.json";
 
@@ -125,6 +128,19 @@ fn create_private(path: &Path) -> io::Result<File> {
 pub fn new_id(started: Timestamp) -> String {
     let random = RandomState::new().hash_one(std::process::id()) & 0xff_ffff;
     format!("{}-{random:06x}", started.strftime("%Y%m%dT%H%M%S"))
+}
+
+/// Makes sure that a run is over: while the file is held, nobody resumes it or clears it away. `None` if it goes on.
+///
+/// # Errors
+/// The operating system's.
+pub fn lock_finished(path: &Path) -> io::Result<Option<File>> {
+    let trace = File::open(path.join("trace.jsonl"))?;
+    match flock(&trace, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        // A file system without locks still keeps a trace.
+        _ => Ok(Some(trace)),
+    }
 }
 
 /// Removes the oldest runs below `parent`, of those that failed and of the others apart. A command calls it before its

@@ -92,9 +92,14 @@ impl Event {
                 format!("{id} {status}: {}", as_text(&assertion.observed)).into()
             }
             EventData::StepStarted(step) => step.description.as_deref().unwrap_or_default().into(),
-            EventData::StepFinished(step) => match &step.error {
-                Some(error) => format!("{}: {}", step.status.as_str(), error.message).into(),
-                None => step.status.as_str().into(),
+            EventData::StepFinished(step) => match (&step.error, step.restored) {
+                (_, Some(restored)) => {
+                    format!("{}, {}", step.status.as_str(), restored.as_str()).into()
+                }
+                (Some(error), None) => {
+                    format!("{}: {}", step.status.as_str(), error.message).into()
+                }
+                (None, None) => step.status.as_str().into(),
             },
             EventData::Other(other) => as_text(&other.data),
         };

@@ -369,6 +369,29 @@ pub struct StepFinished {
     /// What it gave to later steps.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub outputs: serde_json::Map<String, Json>,
+    /// Why this run did not play it, if it resumes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<Restored>,
+}
+
+/// Why a resumed run does not play a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Restored {
+    /// The resumed run has done it.
+    Done,
+    /// The user says that it is done.
+    AssumedDone,
+}
+
+impl Restored {
+    /// The words in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "restored",
+            Self::AssumedDone => "assumed done",
+        }
+    }
 }
 
 /// How a step ended.

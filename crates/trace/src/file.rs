@@ -586,6 +586,7 @@ pub(super) mod tests {
                     healed: None,
                     skipped_by: None,
                     outputs: [("o".to_owned(), output)].into_iter().collect(),
+                    restored: (step % 2 == 0).then_some(crate::Restored::Done),
                 })
             }),
             json_value().prop_map(|data| EventData::Other(Other {

@@ -10,13 +10,14 @@ mod event_summary;
 pub mod export;
 mod file;
 pub mod import;
+pub mod journal;
 mod schema;
 mod whole;
 
 pub use data::{
     Assertion, Attempt, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead,
     MemoryWrite, Message, MessageReceived, Other, Permission, Plan, RequestAnswered,
-    RequestReceived, RequestSent, ResponseReceived, Screenshot, StepError, StepFinished,
+    RequestReceived, RequestSent, ResponseReceived, Restored, Screenshot, StepError, StepFinished,
     StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
 };
 pub use event::{Event, EventData, Milliseconds};

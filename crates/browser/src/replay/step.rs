@@ -394,6 +394,7 @@ impl Playing<'_, '_> {
             skipped_by: None,
             healed: healed.as_ref().map(|healed| healed.reason.clone()),
             outputs: serde_json::Map::new(),
+            restored: None,
         };
         self.told.status = Some(status);
         self.told.ms = Some(finished.duration_ms);

@@ -15,7 +15,7 @@ pub(crate) struct SafetyArgs {
     /// Restrict all paths to the root, and run no commands
     #[arg(long)]
     pub confine: bool,
-    /// Change nothing: no writes, no commands
+    /// Change nothing: no writes, no commands, no tools of servers but those that are annotated as read-only
     #[arg(long)]
     pub read_only: bool,
     /// Allow a folder outside the root (repeatable)
@@ -27,6 +27,9 @@ pub(crate) struct SafetyArgs {
     /// Allow a command that would be refused (repeatable)
     #[arg(long = "allow-command", value_name = "NAME")]
     pub allow_commands: Vec<String>,
+    /// Allow a tool under --read-only: mcp__SERVER__TOOL, or mcp__SERVER for all tools of a server (repeatable)
+    #[arg(long = "allow-tool", value_name = "NAME")]
+    pub allow_tools: Vec<String>,
     /// Allow these hosts only (repeatable, or comma-separated)
     #[arg(long = "only-hosts", value_name = "HOST", value_delimiter = ',')]
     pub only_hosts: Vec<String>,

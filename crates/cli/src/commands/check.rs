@@ -204,6 +204,7 @@ fn ask(
                     .open(scenario, steps(), &mut pool, &mut recorder)
                     .await;
                 let found = connections.check(scenario, &bindings, steps(), &pool, &mut recorder);
+                connections.check_writing(scenario, steps(), &pool, None);
                 checked.diagnostics.extend(found);
             }
         };

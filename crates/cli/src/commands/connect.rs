@@ -49,6 +49,13 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
             server.server,
             server.transport,
         ));
+        if !server.writing.is_empty() {
+            let tools = server.writing.join(", ");
+            stderr_line(&format!(
+                "      may change something: {}",
+                printable(&tools)
+            ));
+        }
     }
 }
 
@@ -60,6 +67,7 @@ pub(super) fn document(connected: &[Connected]) -> Json {
             "transport": server.transport,
             "protocol": server.protocol,
             "tools": server.tools,
+            "writing_tools": server.writing,
         })
     };
     connected.iter().map(server).collect()

@@ -29,6 +29,7 @@ pub(crate) mod play;
 pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod run;
+mod runs;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod server;

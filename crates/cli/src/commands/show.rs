@@ -11,6 +11,7 @@ use cuecard_terminal::{Recording, Screen, View, ViewEvent, Viewer, ViewerKey};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_trace::{Event, EventData};
 
+use super::runs::{described, find, started_at};
 use crate::args::ShowArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -32,13 +33,14 @@ struct FinishedRun {
 
 pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
     let told = |found: Diagnostic| output.diagnostics(&[found], false, &Redactor::default());
-    let run = match find(&args.runs.run_dir, &args.run).and_then(|folder| read(&folder)) {
-        Ok(run) => run,
-        Err(problem) => {
-            told(problem);
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let run =
+        match find(&args.runs.run_dir, &args.run, |_, _| true).and_then(|folder| read(&folder)) {
+            Ok(run) => run,
+            Err(problem) => {
+                told(problem);
+                return ExitCode::CouldNotRun;
+            }
+        };
     output.diagnostics(&run.doubts, false, &Redactor::default());
     if let Some(seconds) = args.at {
         let at = Duration::try_from_secs_f64(seconds);
@@ -85,43 +87,6 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
     }
 }
 
-/// The folder of a run.
-fn find(runs: &Path, name: &str) -> Result<PathBuf, Diagnostic> {
-    let as_path = Path::new(name);
-    if as_path.join("trace.jsonl").is_file() {
-        return Ok(as_path.to_owned());
-    }
-    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    let mut known: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("trace.jsonl").is_file())
-        .collect();
-    known.sort_by_key(|path| (started_at(path), path.clone()));
-    let found = match name {
-        "last" => known.pop(),
-        id => known.iter().find(|path| path.ends_with(id)).cloned(),
-    };
-    if found.is_none() && as_path.is_dir() {
-        let message = format!("`{name}` has no trace.jsonl: it is no run directory");
-        return Err(Diagnostic::error(codes::FILE_READ, message));
-    }
-    found.ok_or_else(|| {
-        let message = match name {
-            "last" => format!("there is no run in `{}`", runs.display()),
-            id => format!("there is no run `{id}` in `{}`", runs.display()),
-        };
-        Diagnostic::error(codes::FILE_READ, message)
-            .with_help("name the folder of a run, or where runs are with --run-dir")
-    })
-}
-
-/// When a run began.
-fn started_at(folder: &Path) -> Option<jiff::Timestamp> {
-    let text = fs::read_to_string(folder.join("run.json")).ok()?;
-    let json: serde_json::Value = serde_json::from_str(&text).ok()?;
-    json["started_at"].as_str()?.parse().ok()
-}
-
 fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     let path = folder.join("trace.jsonl");
     let trace = fs::read_to_string(&path).map_err(|error| {
@@ -158,7 +123,7 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
         ));
     }
     let first = events.first().map(|event| event.ts);
-    let started = started_at(folder).or(first);
+    let started = started_at(&described(folder)).or(first);
     let shown = events.iter().map(|event| {
         let at = started.map(|started| event.ts.duration_since(started));
         let at = at.and_then(|at| Duration::try_from(at).ok());

@@ -34,6 +34,7 @@ mod record_mcp;
 mod replay_browser;
 mod report;
 mod requests;
+mod resume;
 mod run;
 mod schemas;
 mod seed;

@@ -63,6 +63,7 @@ pub(super) fn refused(refusal: Refusal) -> Failure {
         RefusalKind::Command => FailureKind::RefusedCommand,
         RefusalKind::Data => FailureKind::RefusedData,
         RefusalKind::Host => FailureKind::RefusedHost,
+        RefusalKind::Tool => FailureKind::RefusedTool,
     };
     Failure::new(kind, refusal.message).with_help(refusal.help)
 }

@@ -9,7 +9,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::mcp_call::failed_call;
+use super::super::mcp_call::{failed_call, permit};
 use super::super::page;
 use super::super::pool::record_notices;
 use super::super::requests::{Peer, Polling};
@@ -76,6 +76,7 @@ pub(super) async fn wait(
     let session = toolbox.pool.session(&server, recorder).await?;
     toolbox.last_server = Some(server.clone());
     let evaluate = evaluate_tool(&server, &session).await?;
+    permit(&toolbox.policy, &server, &session, &evaluate.name).await?;
 
     let clock = recorder.clock();
     let started = clock.now();

@@ -423,6 +423,7 @@ mod tests {
             input_schema: schema,
             output_schema: None,
             requires_task: false,
+            is_read_only: false,
         };
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         check(

@@ -1,11 +1,13 @@
 //! What is settled before a run: one place for play, dry runs, verify and tests.
 
+mod resume;
 mod steps;
 mod tool_calls;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error};
 use cuecard_source::value::Redactor;
 
+pub use resume::{Resumption, UnknownStep, begin_journal};
 pub use steps::{PreparedSteps, StepsRequest, partial, prepare_steps};
 pub use tool_calls::{
     CallsContext, CallsRequest, GivenTo, PreparedCalls, environment_server, prepare_calls,

@@ -17,8 +17,9 @@ use cuecard_source::value::Redactor;
 use cuecard_tool_call::format::{Scope, check_references, read};
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Given, Options, bind_variables};
+use cuecard_trace::StepFinished;
 
-use super::{Findings, redacted};
+use super::{Findings, Resumption, redacted};
 use crate::Stop;
 
 /// The values of a scenario's variables, and what is wrong with them.
@@ -40,6 +41,8 @@ pub struct CallsRequest<'a> {
     pub has_config: bool,
     /// Finds the config.
     pub config: &'a dyn Fn() -> Result<Config, Vec<Diagnostic>>,
+    /// The run that is resumed, if one is.
+    pub resumed: Option<&'a mut Resumption>,
 }
 
 /// A scenario with all that is known before it is played.
@@ -65,7 +68,10 @@ pub struct PreparedCalls {
 ///
 /// # Errors
 /// With all that is wrong.
-pub fn prepare_calls(source: &SourceFile, asked: CallsRequest<'_>) -> Result<PreparedCalls, Stop> {
+pub fn prepare_calls(
+    source: &SourceFile,
+    mut asked: CallsRequest<'_>,
+) -> Result<PreparedCalls, Stop> {
     let reading = read(source);
     let mut findings = Findings::new(asked.strict, asked.found);
     findings.take(reading.diagnostics);
@@ -73,8 +79,14 @@ pub fn prepare_calls(source: &SourceFile, asked: CallsRequest<'_>) -> Result<Pre
     let Some(scenario) = reading.scenario else {
         return Err(findings.refused(&redactor));
     };
-    let (given, found) = (asked.given)(&scenario);
+    let (mut given, found) = (asked.given)(&scenario);
     findings.take(found);
+    if let Some(resumed) = &asked.resumed {
+        let (restored, found) = resumed.variables(&given);
+        given.extend(restored);
+        findings.take(found);
+        asked.range = resumed.range();
+    }
     redactor.add(secrets(&scenario, &given));
     let (bindings, found) = bind_variables(&scenario, &given);
     redactor.add(bindings.secrets());
@@ -83,6 +95,9 @@ pub fn prepare_calls(source: &SourceFile, asked: CallsRequest<'_>) -> Result<Pre
             .into_iter()
             .map(|one| secret_missing(one, asked.secrets)),
     );
+    if let Some(resumed) = asked.resumed {
+        findings.take(resumed.check(&scenario, &bindings));
+    }
     findings.take(empty_range(&scenario, &asked.range));
     findings.take(check_references(
         &scenario,
@@ -134,6 +149,8 @@ pub struct CallsContext<'a> {
     pub speed: f64,
     /// Which screenshots are taken; none if absent.
     pub screenshots: Option<Screenshots>,
+    /// The first steps, which an earlier run has done.
+    pub restored: Vec<StepFinished>,
 }
 
 impl PreparedCalls {
@@ -158,6 +175,7 @@ impl PreparedCalls {
                 speed: run.speed,
             },
             screenshots: run.screenshots,
+            restored: run.restored,
         };
         (play, toolbox)
     }

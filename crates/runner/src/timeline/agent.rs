@@ -144,6 +144,7 @@ impl Executor<'_> {
         for (name, values) in [
             ("--allow-host", &policy.allow_hosts),
             ("--allow-command", &policy.allow_commands),
+            ("--allow-tool", &policy.allow_tools),
             ("--only-hosts", &policy.only_hosts),
             ("--only-commands", &policy.only_commands),
         ] {

@@ -41,13 +41,16 @@ pub struct PolicyOptions {
     pub allow_hosts: Vec<String>,
     /// Programs that may be started under `confine` and `read_only` (`--allow-command`).
     pub allow_commands: Vec<String>,
+    /// Tools of servers that may be called under `read_only` (`--allow-tool`): `mcp__server__tool`, or `mcp__server` for all
+    /// of a server.
+    pub allow_tools: Vec<String>,
     /// If not empty, the only hosts that may be reached (`--only-hosts`), written like `allow_hosts`.
     pub only_hosts: Vec<String>,
     /// If not empty, the only programs that may be started (`--only-commands`).
     pub only_commands: Vec<String>,
     /// All paths inside the root, no commands (`--confine`).
     pub confine: bool,
-    /// No writing and no commands (`--read-only`).
+    /// No writing, no commands, and no tools of servers that may change something (`--read-only`).
     pub read_only: bool,
     /// The run directory, which may be written under `confine` and `read_only`.
     pub run_dir: Option<PathBuf>,
@@ -70,6 +73,8 @@ pub struct Policy {
     places: Places,
     commands: CommandLists,
     hosts: HostLists,
+    /// The only tools that may change something; any may if absent.
+    writing_tools: Option<Vec<String>>,
 }
 
 impl Policy {
@@ -78,6 +83,7 @@ impl Policy {
     pub fn new(options: PolicyOptions) -> Result<Self, Refusal> {
         Ok(Self {
             hosts: HostLists::new(&options.allow_hosts, &options.only_hosts)?,
+            writing_tools: options.read_only.then_some(options.allow_tools),
             commands: CommandLists {
                 allowed: options.allow_commands,
                 only: options.only_commands,
@@ -167,6 +173,32 @@ impl Policy {
         self.hosts.grant(text)
     }
 
+    /// Whether tools of servers that may change something are refused (`--read-only`).
+    pub fn limits_tools(&self) -> bool {
+        self.writing_tools.is_some()
+    }
+
+    /// Whether `tool` of `server` may be called, which may change something.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Tool`].
+    pub fn writing_tool(&self, server: &str, tool: &str) -> Result<(), Refusal> {
+        let names = [format!("mcp__{server}__{tool}"), format!("mcp__{server}")];
+        match &self.writing_tools {
+            Some(allowed) if !names.iter().any(|name| allowed.contains(name)) => {
+                let name = &names[0];
+                Err(Refusal::new(
+                    RefusalKind::Tool,
+                    format!(
+                        "`--read-only` does not allow `{name}`: its server does not say that it only reads"
+                    ),
+                    format!("allow it with `--allow-tool {name}`, or drop `--read-only`"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether only certain hosts may be reached (`--only-hosts`).
     pub fn limits_hosts(&self) -> bool {
         self.hosts.limits()
@@ -184,6 +216,8 @@ pub enum RefusalKind {
     Data,
     /// A URL or an address may not be reached.
     Host,
+    /// A tool of a server may not be called.
+    Tool,
 }
 
 /// An action that the policy doesn't allow.

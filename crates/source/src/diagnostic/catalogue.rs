@@ -155,6 +155,10 @@ catalogue! {
     REFERENCE_ABSENT = "C-REF-05", "a reference has no value";
     REFERENCE_LITERAL = "C-REF-06", "double braces that are not a reference";
     REFERENCE_MISPLACED = "C-REF-07", "a reference where none is filled in";
+    RESUME_CHANGED = "C-RESUME-01", "the scenario changed since the run";
+    RESUME_UNKNOWN = "C-RESUME-02", "a step may have had its effect";
+    RESUME_VALUE = "C-RESUME-03", "a value of the resumed run is not known";
+    RESUME_REFUSED = "C-RESUME-04", "a run can't be resumed";
     RETRY_UNUSED = "C-RETRY-01", "`retry` has no effect";
     RUN_TOOL_ERROR = "C-RUN-01", "the tool reported an error";
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";
@@ -165,6 +169,7 @@ catalogue! {
     SAFETY_COMMAND = "C-SAFE-02", "a command is not allowed";
     SAFETY_DATA = "C-SAFE-03", "data would be executed as code";
     SAFETY_HOST = "C-SAFE-04", "a host is not allowed";
+    SAFETY_TOOL = "C-SAFE-05", "a tool is not allowed";
     STEP_DUPLICATE = "C-STEP-01", "duplicate step number";
     STEP_ORDER = "C-STEP-02", "steps are out of order";
     STEP_NONE = "C-STEP-03", "a scenario has no steps";

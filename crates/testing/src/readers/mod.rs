@@ -13,7 +13,7 @@ use cuecard_source::diagnostic::{Diagnostic, any_error};
 pub use formats::{
     browser, capture, cassette, config, heal, mcp_cassette, sentence, steps, test_case, tool_call,
 };
-pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
+pub use recordings::{atif, claude_code, codex, journal, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
 
 /// A reader by the name of its fuzz target, and what must hold of it for any text; it panics if that doesn't.
@@ -35,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     ("config", config),
     ("replay_bundle", replay_bundle),
     ("trace", trace),
+    ("journal", journal),
     ("atif", atif),
     ("otlp", otlp),
     ("claude_code", claude_code),

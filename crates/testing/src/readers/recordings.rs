@@ -3,6 +3,7 @@
 use cuecard_source::SourceFile;
 use cuecard_trace::import::TranscriptFormat;
 use cuecard_trace::import::{self, Imported};
+use cuecard_trace::journal::Journal;
 use cuecard_trace::{Trace, TraceError};
 
 use super::assert_read_or_refused;
@@ -80,4 +81,24 @@ fn assert_read_back(trace: &Trace) {
     if let Ok(read) = Trace::read(document.as_slice()) {
         assert_eq!(&read, trace);
     }
+}
+
+/// The journal of a run is read or refused; what is read has its steps in order, and the first that is not done behind
+/// them.
+///
+/// # Panics
+/// See [`replay_bundle`].
+pub fn journal(text: &str) {
+    let Ok(journal) = Journal::read(text.as_bytes()) else {
+        return;
+    };
+    assert!(journal.length <= text.len() as u64);
+    let numbers = || journal.done.iter().map(|step| step.step);
+    assert!(numbers().is_sorted());
+    assert!(numbers().all(|number| journal.header.steps.contains_key(&number)));
+    let next = journal.next_step();
+    assert!(journal.unknown.is_none() || journal.unknown == next);
+    let whole = usize::try_from(journal.length).unwrap_or(usize::MAX);
+    let again = Journal::read(&text.as_bytes()[..whole]).expect("the same without what is torn");
+    assert_eq!((again.done, again.unknown), (journal.done, journal.unknown));
 }

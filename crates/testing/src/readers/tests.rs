@@ -82,6 +82,17 @@ fn corpus() -> Vec<String> {
             "\n",
         )
         .to_owned(),
+        concat!(
+            r#"{"run":{"journal":1,"start":0,"end":9,"salt":"s","steps":{"1":"a","2":"b"},"rest":"c","variables":{"A":1},"secrets":{}}}"#,
+            "\n",
+            r#"{"begin":{"step":1}}"#,
+            "\n",
+            r#"{"end":{"finished":{"step":1,"tool":"t","status":"passed","duration_ms":1.0,"outputs":{"o":1}}}}"#,
+            "\n",
+            r#"{"begin":{"step":2}}"#,
+            "\n",
+        )
+        .to_owned(),
         "frame=css=#pay >> within=role=row[name=\"A\"] >> role=button[name=\"B\"] >> nth=1".to_owned(),
         "verify that the 'Save' button in the 'A' row is not visible and click 'B'".to_owned(),
         "[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\"]\n".to_owned(),

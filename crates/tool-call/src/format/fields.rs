@@ -132,6 +132,11 @@ pub(super) const STEP: &[Field] = &[
         r#"{"enum": ["auto", "json", "text", "structured", "content"]}"#,
         "Which part of the tool's response is the result.",
     ),
+    field(
+        "effect",
+        r#"{"const": "once"}"#,
+        "The effect must not happen twice: the journal of the run is on the disk before its call, and before it is reported.",
+    ),
 ];
 
 pub(super) const TARGET: &[Field] = &[
@@ -331,5 +336,3 @@ pub(super) const MATCH: &[Field] = &[
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
 pub(super) const LATER_ANSWERS: &[&str] = &["roots", "sampling"];
 pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
-/// Known, and without effect in this release: the journal of finished steps comes later.
-pub(super) const INERT_STEP: &[&str] = &["effect"];

@@ -6,6 +6,7 @@ mod effects;
 mod elements;
 mod expect;
 mod fields;
+mod fingerprint;
 mod legacy;
 mod lint;
 mod params;
@@ -21,9 +22,10 @@ use cuecard_source::reader;
 
 pub use cuecard_source::Effects;
 pub use effects::{effects, server_of};
+pub use fingerprint::{Fingerprint, fingerprint};
 pub use lint::lint;
 pub use read::{Partial, Reading, read};
-pub use references::{Scope, check_references};
+pub use references::{Scope, check_references, check_withheld};
 pub use schema::schema;
 
 /// What this format calls its mistakes.

@@ -1,6 +1,6 @@
 //! Checks every reference that can be known to fail before the run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use super::template::BRACES_MEANT;
@@ -51,6 +51,42 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
                 diagnostics.extend(checker.check(idx, placeholder));
             });
         }
+    }
+    diagnostics
+}
+
+/// References, in the answers and the steps behind number `done`, to outputs that a resumed run does not know: `withheld`
+/// has their names by the number of their step.
+pub fn check_withheld(
+    scenario: &ToolCallScenario,
+    done: u64,
+    withheld: &BTreeMap<u64, Vec<String>>,
+) -> Vec<Diagnostic> {
+    let steps = scenario.steps.iter();
+    let unknown = steps.filter_map(|step| Some((step.id.as_deref()?, withheld.get(&step.number)?)));
+    let unknown: HashMap<&str, &Vec<String>> = unknown.collect();
+    let mut diagnostics = Vec::new();
+    let mut check = |placeholder: &Placeholder| {
+        let reference = &placeholder.reference;
+        let names = unknown.get(reference.name.as_str());
+        if let (Some(names), Some(PathSegment::Key(output))) = (names, reference.path.first())
+            && names.contains(output)
+        {
+            let message = format!(
+                "`{}` is not known: a journal keeps no secrets, and no outputs of a step that is assumed done",
+                reference.text
+            );
+            let error = Diagnostic::error(codes::RESUME_VALUE, message);
+            diagnostics.push(
+                error
+                    .at(&scenario.source, placeholder.span)
+                    .with_help("play the scenario from the beginning, without `--resume`"),
+            );
+        }
+    };
+    scenario.answers.for_each_placeholder(&mut check);
+    for step in scenario.steps.iter().filter(|step| step.number > done) {
+        step.for_each_placeholder(&mut check);
     }
     diagnostics
 }

@@ -30,7 +30,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         return None;
     }
     let object = Object { node, pointer };
-    let more: Vec<_> = [fields::LATER_STEP, fields::INERT_STEP, &["action"]].concat();
+    let more: Vec<_> = [fields::LATER_STEP, &["action"]].concat();
     reader.unknown_keys(object, fields::STEP, &more, "this step");
     later(reader, object, fields::LATER_STEP);
     let number = number(reader, object);
@@ -68,6 +68,9 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         expectations: expectations(reader, object),
         timeout: timeout(reader, object),
         parse: parse(reader, object, tool.as_ref().map(|(tool, _)| tool)),
+        has_effect_once: reader
+            .one_of(object, "effect", "`effect`", &[("once", true)])
+            .unwrap_or_default(),
         output_optional: reader
             .flag(object, "output_optional", "`output_optional`")
             .unwrap_or_default(),

@@ -110,6 +110,8 @@ pub struct Step {
     pub timeout: Option<Duration>,
     /// `parse`: which part of the tool's answer is the value.
     pub parse: Parse,
+    /// `effect: once`: the journal is on the disk before the call, and before the step is reported.
+    pub has_effect_once: bool,
     /// Where the step stands.
     pub span: Span,
 }

@@ -23,6 +23,8 @@ pub enum FailureKind {
     RefusedData,
     /// The safety policy refused a host.
     RefusedHost,
+    /// The safety policy refused a tool of a server.
+    RefusedTool,
     /// The parameters don't fit the tool.
     BadParameters,
     /// No element of the page, or several, fit the step's target.
@@ -55,6 +57,7 @@ impl FailureKind {
             Self::RefusedCommand => codes::SAFETY_COMMAND,
             Self::RefusedData => codes::SAFETY_DATA,
             Self::RefusedHost => codes::SAFETY_HOST,
+            Self::RefusedTool => codes::SAFETY_TOOL,
             Self::BadParameters => codes::PARAM_TYPE,
             Self::Target => codes::TARGET_NOT_ONE,
             Self::Reference => codes::REFERENCE_ABSENT,
@@ -74,9 +77,11 @@ impl FailureKind {
             Self::CallFailed => "call_failed",
             Self::Timeout => "timeout",
             Self::ServerStart => "server_start",
-            Self::RefusedPath | Self::RefusedCommand | Self::RefusedData | Self::RefusedHost => {
-                "refused"
-            }
+            Self::RefusedPath
+            | Self::RefusedCommand
+            | Self::RefusedData
+            | Self::RefusedHost
+            | Self::RefusedTool => "refused",
             Self::BadParameters => "bad_parameters",
             Self::Target => "target",
             Self::Reference => "reference",

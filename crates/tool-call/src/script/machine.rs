@@ -16,7 +16,9 @@ use cuecard_page::Wanted;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Value, cut};
-use cuecard_trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
+use cuecard_trace::{
+    Attempt, EventData, Restored, StepError, StepFinished, StepStarted, StepStatus,
+};
 
 /// The longest wait between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
@@ -47,6 +49,8 @@ impl Default for Options {
 pub enum Effect {
     /// Write this into the trace.
     Record(EventData),
+    /// Bring what is recorded to the disk.
+    Commit,
     /// Call a tool, then say [`Script::returned`].
     Call(Box<CallRequest>),
     /// Poll again when the clock shows this.
@@ -146,6 +150,9 @@ impl Verdict {
 pub struct Summary {
     /// Steps in range.
     pub total: usize,
+    /// Steps that were not played, since an earlier run did them or the user says that they are done. They count for what
+    /// they ended with as well.
+    pub restored: usize,
     /// Steps that passed.
     pub passed: usize,
     /// Those of them whose element was not as it was.
@@ -186,8 +193,13 @@ impl Summary {
 
     /// How many steps did not run.
     pub fn not_run(&self) -> usize {
-        let begun = self.passed + self.tolerated + self.skipped + self.failed + self.unknown;
+        let begun = self.done() + self.failed + self.unknown;
         self.total.saturating_sub(begun)
+    }
+
+    /// How many steps let the run go on.
+    pub fn done(&self) -> usize {
+        self.passed + self.tolerated + self.skipped
     }
 }
 
@@ -199,6 +211,8 @@ pub struct Script {
     options: Options,
     effects: VecDeque<Effect>,
     state: State,
+    /// The first steps, which an earlier run has done.
+    restored: VecDeque<StepFinished>,
     next_idx: usize,
     end_idx: usize,
     summary: Summary,
@@ -260,6 +274,7 @@ impl Script {
             options,
             effects: VecDeque::new(),
             state: State::Ready,
+            restored: VecDeque::new(),
             next_idx: first,
             end_idx: first + total,
             summary: Summary {
@@ -270,6 +285,11 @@ impl Script {
             no_answers: Arc::default(),
             scenario,
         }
+    }
+
+    /// Says how an earlier run ended the first steps, one by one, which are not played.
+    pub fn restore(&mut self, done: Vec<StepFinished>) {
+        self.restored = done.into();
     }
 
     /// Counts so far.
@@ -372,9 +392,9 @@ impl Script {
         };
         let scenario = self.scenario.clone();
         self.summary.unknown += 1;
+        let step = &scenario.steps[current.idx];
         let finished = finished(now, current, &scenario, StepStatus::Unknown);
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.finish_step(finished, step);
     }
 
     fn begin_next(&mut self, now: Duration) {
@@ -386,6 +406,10 @@ impl Script {
         self.next_idx += 1;
         let scenario = self.scenario.clone();
         let step = &scenario.steps[idx];
+        if let Some(finished) = self.restored.pop_front() {
+            self.take_restored(idx, step, finished);
+            return;
+        }
         let current = Current {
             idx,
             description: step
@@ -423,6 +447,9 @@ impl Script {
                             tool: step.tool.text(),
                             description: current.description.clone(),
                         })));
+                    if step.has_effect_once {
+                        self.effects.push_back(Effect::Commit);
+                    }
                     self.call(
                         now,
                         Current {
@@ -435,6 +462,39 @@ impl Script {
                 }
                 Err(failure) => self.failed(now, current, step, failure),
             },
+        }
+    }
+
+    /// Leaves behind what the step left in an earlier run.
+    fn take_restored(&mut self, idx: usize, step: &Step, mut finished: StepFinished) {
+        self.summary.restored += 1;
+        let left = match finished.status {
+            StepStatus::Skipped => {
+                self.summary.skipped += 1;
+                Left::Skipped
+            }
+            StepStatus::Tolerated => {
+                self.summary.tolerated += 1;
+                Left::Tolerated
+            }
+            _ => {
+                self.summary.passed += 1;
+                let output = |name: &String| finished.outputs.get(name).cloned();
+                Left::Outputs(step.outputs.iter().map(|rule| output(&rule.name)).collect())
+            }
+        };
+        self.resolver.leave(idx, left);
+        finished.restored.get_or_insert(Restored::Done);
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+    }
+
+    /// Records the end of a step that was played.
+    fn finish_step(&mut self, finished: StepFinished, step: &Step) {
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        if step.has_effect_once {
+            self.effects.push_back(Effect::Commit);
         }
     }
 
@@ -516,8 +576,7 @@ impl Script {
         });
         let mut finished = finished(now, current, &self.scenario, StepStatus::Skipped);
         finished.skipped_by = condition;
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.finish_step(finished, step);
     }
 
     fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
@@ -531,8 +590,7 @@ impl Script {
         self.summary.passed += 1;
         let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
         finished.outputs = shown;
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.finish_step(finished, step);
         self.pause(now, pause);
     }
 
@@ -566,8 +624,7 @@ impl Script {
             notes: failure.notes.clone(),
             help: failure.help.clone(),
         });
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.finish_step(finished, step);
         if tolerated {
             self.summary.tolerated += 1;
             self.resolver.leave(idx, Left::Tolerated);
@@ -689,6 +746,7 @@ fn finished(
         skipped_by: None,
         healed: None,
         outputs: serde_json::Map::new(),
+        restored: None,
     }
 }
 

@@ -28,6 +28,12 @@ impl Bindings {
         names
     }
 
+    /// The name and value of each variable, and whether it is a secret.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json, bool)> {
+        let variables = self.variables.iter();
+        variables.map(|(name, bound)| (&**name, &bound.value, bound.origin == Origin::Secret))
+    }
+
     /// What a reference to a variable stands for; `None` for anything else.
     pub fn value(&self, reference: &crate::model::Reference) -> Option<&Json> {
         let bound = self.variables.get(&reference.name)?;

@@ -55,17 +55,29 @@ fn play_with(
     scenario: &Arc<ToolCallScenario>,
     given: &[Given],
     options: Options,
+    answer: impl FnMut(&CallRequest) -> CallOutcome,
+) -> Run {
+    resume_with(scenario, given, options, Vec::new(), answer)
+}
+
+/// The same behind the steps that are `done`.
+fn resume_with(
+    scenario: &Arc<ToolCallScenario>,
+    given: &[Given],
+    options: Options,
+    done: Vec<StepFinished>,
     mut answer: impl FnMut(&CallRequest) -> CallOutcome,
 ) -> Run {
     let (bindings, diagnostics) = bind_variables(scenario, given);
     assert!(!any_error(&diagnostics), "{diagnostics:#?}");
     let mut script = Script::new(scenario.clone(), bindings, options);
+    script.restore(done);
     let mut now = Duration::ZERO;
     let (mut calls, mut steps) = (Vec::new(), Vec::new());
     let verdict = loop {
         match script.poll(now) {
             Effect::Record(EventData::StepFinished(step)) => steps.push(step),
-            Effect::Record(_) => {}
+            Effect::Record(_) | Effect::Commit => {}
             Effect::Call(request) => {
                 let outcome = answer(&request);
                 calls.push((*request, now));

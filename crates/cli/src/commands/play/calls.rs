@@ -9,7 +9,9 @@ use cuecard_report::Style;
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
-use cuecard_runner::prepare::{CallsContext, CallsRequest, PreparedCalls, prepare_calls};
+use cuecard_runner::prepare::{
+    CallsContext, CallsRequest, PreparedCalls, Resumption, begin_journal, prepare_calls,
+};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::printable;
 use cuecard_source::{Effects, SourceFile};
@@ -19,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::options::Options;
 use super::reports::Subject;
+use super::resume;
 use super::run::{Ending, Opening, Run};
 use crate::args::{self, PlayArgs};
 use crate::commands::browser_stage;
@@ -31,6 +34,7 @@ use crate::output_files::check_used;
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
     pub calls: PreparedCalls,
+    pub resumption: Option<Resumption>,
     pub options: Options,
     pub file: PathBuf,
     /// The first lines on the terminal.
@@ -53,17 +57,32 @@ pub(super) fn prepare(
         "a tool-call scenario only uses a browser through its MCP servers",
     );
     found.append(&mut options.warnings);
-    let mut variables = inputs::variables_of(&args.variables, environment);
+    let mut resumption = resume::resumption(args, file).map_err(Stop::invalid)?;
+    let mut variable_args = args.variables.clone();
+    let hashed = resumption.iter().flat_map(Resumption::secrets);
+    let hashed: Vec<String> = hashed
+        .filter(|name| !args.variables.secrets.contains(name))
+        .cloned()
+        .collect();
+    variable_args.secrets.extend_from_slice(&hashed);
+    let mut variables = inputs::variables_of(&variable_args, environment);
     let for_config = std::mem::take(&mut variables.environment);
     let asked = CallsRequest {
         given: &mut |scenario| {
             for name in &args.variables.secrets {
                 variables.secret_for(name, scenario);
             }
+            let is_declared = |name: &&String| {
+                let mut declared = scenario.variables.iter();
+                declared.any(|variable| variable.name == **name)
+            };
+            for name in hashed.iter().filter(is_declared) {
+                variables.secret_for(name, scenario);
+            }
             let found = std::mem::take(&mut variables.diagnostics);
             (std::mem::take(&mut variables.given), found)
         },
-        secrets: &args.variables.secrets,
+        secrets: &variable_args.secrets,
         range: options.range.clone(),
         strict: args.strict,
         found,
@@ -75,6 +94,7 @@ pub(super) fn prepare(
                 environment: &for_config,
             })
         },
+        resumed: resumption.as_mut(),
     };
     let calls = prepare_calls(source, asked)?;
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
@@ -84,9 +104,10 @@ pub(super) fn prepare(
     options.policy.protect(calls.config.own_files());
     options.policy.protect(super::results(args));
     Ok(Prepared {
-        title: title(&calls, output.stderr),
+        title: title(&calls, resumption.as_ref(), output.stderr),
         labels: labels(&calls.scenario),
         calls,
+        resumption,
         options,
         file: file.to_owned(),
     })
@@ -101,7 +122,12 @@ pub(super) async fn play_calls(
     stop: &CancellationToken,
 ) -> ExitCode {
     let (calls, options) = (prepared.calls, prepared.options);
-    let scenario = calls.scenario.clone();
+    let (scenario, range) = (calls.scenario.clone(), calls.range.clone());
+    let mut resumption = prepared.resumption;
+    let resumed_from = resumption
+        .as_ref()
+        .map(|resumption| resumption.id().to_owned());
+    let mut restored = Vec::new();
     let opening = Opening {
         subject: Subject {
             name: &scenario.name,
@@ -127,6 +153,15 @@ pub(super) async fn play_calls(
         title: prepared.title,
         labels: prepared.labels,
         header: &|id| trace::header(&scenario, id),
+        resumed_from,
+        journal: Some(&mut |dir| match resumption.take() {
+            Some(resumption) => {
+                let (journal, done) = resumption.continue_in(dir)?;
+                restored = done;
+                Ok(journal)
+            }
+            None => begin_journal(dir, &scenario, &range, &calls.bindings, &calls.redactor),
+        }),
     };
     let mut run = match Run::begin(args, output, opening) {
         Ok(run) => run,
@@ -145,6 +180,7 @@ pub(super) async fn play_calls(
                 each_step: args.screenshot_each_step,
             }
         }),
+        restored,
     });
     let mut played = replay::play(play, &mut toolbox, &mut run.recorder, stop).await;
     run.recorder.settle();
@@ -156,10 +192,13 @@ pub(super) async fn play_calls(
         played.verdict = Verdict::Failed;
         played.failure = Some(warning.strictly(true));
     }
+    let may_resume = played.verdict != Verdict::Passed && played.summary.done() > 0;
+    let unfinished = scenario.steps_in(&range).get(played.summary.done());
     run.finish(
         &played,
         Ending {
             warning,
+            unfinished: unfinished.filter(|_| may_resume).map(|step| step.number),
             ..Ending::default()
         },
     )
@@ -179,7 +218,7 @@ fn effects(calls: &PreparedCalls) -> Effects {
 }
 
 /// The first lines: the scenario, its servers, and the configs that define them.
-fn title(calls: &PreparedCalls, style: Style) -> String {
+fn title(calls: &PreparedCalls, resumption: Option<&Resumption>, style: Style) -> String {
     let (scenario, range, config) = (&calls.scenario, &calls.range, &calls.config);
     let total = scenario.steps_in(range).len();
     let steps = if total == 1 {
@@ -217,6 +256,14 @@ fn title(calls: &PreparedCalls, style: Style) -> String {
     if !sources.is_empty() {
         text.push_str(&style.faint(&format!("  config {}", sources.join(", "))));
         text.push('\n');
+    }
+    if let Some(resumption) = resumption {
+        let place = match resumption.next_step() {
+            Some(step) => format!("from step {step}"),
+            None => "whose steps are all done".to_owned(),
+        };
+        let line = format!("  resumes the run {} {place}\n", resumption.id());
+        text.push_str(&style.faint(&line));
     }
     text.push('\n');
     calls.redactor.text(&text).into_owned()

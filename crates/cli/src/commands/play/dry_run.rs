@@ -69,6 +69,8 @@ pub(super) async fn preview(
             () = stop.cancelled() => interrupted = true,
             () = connections.open(&scenario, steps(), &mut pool, &mut recorder) => {
                 found.extend(connections.check(&scenario, &calls.bindings, steps(), &pool, &mut recorder));
+                let policy = Some(&prepared.options.policy);
+                found.extend(connections.check_writing(&scenario, steps(), &pool, policy));
             }
         }
         pool.shut_down().await;

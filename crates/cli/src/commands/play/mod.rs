@@ -5,6 +5,7 @@ mod calls;
 mod dry_run;
 mod options;
 mod reports;
+mod resume;
 mod run;
 mod several;
 mod terminal;
@@ -63,6 +64,7 @@ fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
     let for_one = [
         ("`--start`", args.start.is_some()),
         ("`--end`", args.end.is_some()),
+        ("`--resume`", args.resume.is_some()),
     ];
     let for_one = for_one.into_iter().find(|(_, is_given)| *is_given);
     if let (true, Some((one, _))) = (is_several(args), for_one) {
@@ -129,6 +131,13 @@ fn prepare(
 ) -> Result<Ready, Stop> {
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
+        if args.resume.is_some() {
+            let message = "only runs of tool-call scenarios can be resumed";
+            let error = Diagnostic::error(codes::ARGUMENT, message);
+            return Err(Stop::invalid(
+                error.with_help("start at a step with `--start`"),
+            ));
+        }
         let steps = browser_steps::ready(args, options, file, source, environment, output)?;
         return Ok(Ready::Steps(Box::new(steps)));
     }

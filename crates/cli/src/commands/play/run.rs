@@ -1,5 +1,6 @@
 //! A run of `play` from its first line to its last: its folder, its trace, its reports, and how it ends.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use cuecard_replay::{Played, prepare as trace};
 use cuecard_report::play_terminal::counts;
 use cuecard_report::{PlayTotals, diagnostics};
 use cuecard_runtime::clock::Clock;
+use cuecard_runtime::journal::Journal;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -17,12 +19,16 @@ use cuecard_trace::Header;
 use serde_json::json;
 
 use super::reports::{Report, Reports, SharedPart, Subject};
+use super::resume;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stderr_line, stdout};
 use crate::output_files::{run_dir, unwritable_run};
+
+/// Begins the journal of the run in a folder.
+type BeginJournal<'a> = dyn FnMut(&RunDir) -> io::Result<Journal> + 'a;
 
 /// What is known when a run begins.
 pub(super) struct Opening<'a> {
@@ -44,6 +50,10 @@ pub(super) struct Opening<'a> {
     pub labels: Vec<(u64, String, String)>,
     /// The first line of the trace of the run with this id.
     pub header: &'a dyn Fn(&str) -> Header,
+    /// The id of the run that it resumes.
+    pub resumed_from: Option<String>,
+    /// Begins its journal, if it has one.
+    pub journal: Option<&'a mut BeginJournal<'a>>,
 }
 
 /// What is known at its end, beside how it went.
@@ -59,6 +69,8 @@ pub(super) struct Ending {
     pub has_drifted: bool,
     /// What could not be written.
     pub problems: Vec<Diagnostic>,
+    /// The number of the step from which it can be resumed.
+    pub unfinished: Option<u64>,
 }
 
 /// A run that has begun.
@@ -68,6 +80,7 @@ pub(super) struct Run<'a> {
     file: PathBuf,
     name: String,
     started: jiff::Timestamp,
+    resumed_from: Option<String>,
     part: Option<SharedPart>,
     /// Its folder.
     pub dir: Arc<RunDir>,
@@ -113,48 +126,100 @@ impl<'a> Run<'a> {
             .map_err(|error| unwritable_run(&error))?;
         recorder.tell(Box::new(Terminal::new(args, output, &opening.labels)));
         recorder.tell(Box::new(reports.clone()));
-        let name = opening.subject.name.to_owned();
-        let described = dir.describe(&description(opening.file, &name, dir.id(), started, None));
-        described.map_err(|error| unwritable_run(&error))?;
-        Ok(Self {
+        let mut run = Self {
             args,
             output,
             file: opening.file.to_owned(),
-            name,
+            name: opening.subject.name.to_owned(),
             started,
+            resumed_from: opening.resumed_from,
             part,
             dir,
             recorder,
             reports,
+        };
+        let described = run.dir.describe(&run.description(None));
+        described.map_err(|error| unwritable_run(&error))?;
+        if let Some(begin) = opening.journal {
+            let journal = begin(&run.dir).map_err(|error| unwritable_run(&error))?;
+            run.recorder.keep_journal(journal);
+        }
+        Ok(run)
+    }
+
+    /// `run.json`: what was played, and how it ended.
+    fn description(&self, played: Option<&Played>) -> Json {
+        json!({
+            "id": self.dir.id(),
+            "kind": "play",
+            "cuecard": env!("CARGO_PKG_VERSION"),
+            "file": self.file.display().to_string(),
+            "path": resume::path_of(&self.file),
+            "scenario": self.name,
+            "resumed_from": self.resumed_from,
+            "started_at": format!("{:.3}", self.started),
+            "status": played.map_or("running", |played| played.verdict.as_str()),
+            "duration": played.map(|played| played.took.as_micros() as f64 / 1_000_000.0),
         })
     }
 
     /// Ends the trace and the reports, and says how it went.
-    pub(super) fn finish(self, played: &Played, ending: Ending) -> ExitCode {
+    pub(super) fn finish(self, played: &Played, mut ending: Ending) -> ExitCode {
+        let description = self.description(Some(played));
         let Self {
             args,
             output,
             file,
-            name,
             started,
+            resumed_from,
             part,
             dir,
             mut recorder,
             reports,
+            ..
         } = self;
         recorder.end(&trace::end(played));
         let trace_error = recorder.take_error();
+        let failed_file = recorder.failed_file();
         let redactor = recorder.redactor().clone();
         // It shows the last steps, and leaves the terminal.
         drop(recorder);
         // The run is over; a description that can't be written is not worth its verdict.
-        let _ = dir.describe(&description(&file, &name, dir.id(), started, Some(played)));
+        let _ = dir.describe(&description);
         let shown_dir = args.runs.run_dir.join(dir.id());
         if let Some(warning) = &ending.warning {
             output.diagnostic(warning, args.json, &redactor);
         }
         if let Some(failure) = &played.failure {
-            show_failure(output, failure, &shown_dir, args.json, &redactor);
+            show_failure(output, failure, args.json, &redactor);
+        }
+        let mut hints = Vec::new();
+        if let Some(step) = ending.unfinished {
+            let is_unknown = played.summary.unknown > 0;
+            let command = resume::command(&file, part.is_some(), is_unknown);
+            let command = redactor.text(&command).into_owned();
+            let or = match is_unknown {
+                true => " (or `--assume-done` if the step had its effect)",
+                false => "",
+            };
+            hints.push(format!("  resume from step {step}: {command}{or}"));
+            ending.more.push(("resume_from", json!(step)));
+            ending.more.push(("resume_command", json!(command)));
+        }
+        if played.failure.is_some() {
+            hints.push(format!(
+                "  full trace: {}",
+                shown_dir.join("trace.jsonl").display()
+            ));
+        }
+        for hint in hints {
+            stderr_line(&output.stderr.faint(&hint));
+        }
+        if let Some(run) = &resumed_from {
+            ending.more.push(("resumed_from", json!(run)));
+            ending
+                .more
+                .push(("restored_steps", json!(played.summary.restored)));
         }
         let mut problems = ending.problems;
         let is_told = played
@@ -162,7 +227,7 @@ impl<'a> Run<'a> {
             .as_ref()
             .is_some_and(|failure| failure.code == codes::FILE_WRITE);
         if let Some(error) = trace_error.filter(|_| !is_told) {
-            let message = format!("the trace can't be written: {}", io_reason(&error));
+            let message = format!("the {failed_file} can't be written: {}", io_reason(&error));
             problems.push(Diagnostic::error(codes::FILE_WRITE, message));
         }
         if dir.is_trace_lost() {
@@ -223,43 +288,14 @@ fn totals(
     }
 }
 
-/// Why the run failed, and where everything that happened is written.
-fn show_failure(
-    output: &Output,
-    failure: &Diagnostic,
-    run_dir: &Path,
-    json: bool,
-    redactor: &Redactor,
-) {
+/// Why the run failed.
+fn show_failure(output: &Output, failure: &Diagnostic, json: bool, redactor: &Redactor) {
     stderr_line("");
-    let trace = run_dir.join("trace.jsonl");
     let rendered = diagnostics::render(failure, output.stderr);
-    let style = output.stderr;
-    let hint = style.faint(&format!("  full trace: {}", trace.display()));
-    stderr(&redactor.text(&format!("{rendered}{hint}\n")));
+    stderr(&redactor.text(&rendered));
     if json {
         let mut line = diagnostics::to_json(failure);
         redactor.json(&mut line);
         stderr_line(&line.to_string());
     }
-}
-
-/// `run.json`: what was played, and how it ended.
-fn description(
-    file: &Path,
-    name: &str,
-    id: &str,
-    started: jiff::Timestamp,
-    played: Option<&Played>,
-) -> Json {
-    json!({
-        "id": id,
-        "kind": "play",
-        "cuecard": env!("CARGO_PKG_VERSION"),
-        "file": file.display().to_string(),
-        "scenario": name,
-        "started_at": format!("{started:.3}"),
-        "status": played.map_or("running", |played| played.verdict.as_str()),
-        "duration": played.map(|played| played.took.as_micros() as f64 / 1_000_000.0),
-    })
 }

@@ -19,6 +19,7 @@ async fn tools_are_listed_page_by_page_once_and_again_when_they_changed() {
         input_schema: json!({ "type": "object" }),
         output_schema: None,
         requires_task: false,
+        is_read_only: false,
     };
     assert_eq!(tools[0], expected);
     assert_eq!((tools.len(), tools[1].name.as_str()), (2, "list1"));

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::{CallOutcome, Failure, FailureKind, Options, Verdict};
-use super::{given, play_with, returned, scenario};
+use super::super::{CallOutcome, CallRequest, Failure, FailureKind, Options, Verdict};
+use super::{given, play_with, resume_with, returned, scenario};
 use cuecard_source::diagnostic::any_error;
 use cuecard_source::value::{Json, Origin};
 use cuecard_trace::StepStatus;
@@ -90,6 +90,43 @@ proptest! {
         if let Some(position) = run.steps.iter().position(|step| step.status == StepStatus::Failed) {
             prop_assert_eq!(position, run.steps.len() - 1);
         }
+    }
+}
+
+proptest! {
+    /// Behind the steps that an earlier run has done, the same calls with the same parameters and marks follow.
+    #[test]
+    fn a_resumed_run_goes_on_as_the_first_did(kinds in prop::collection::vec(0_u8..4, 2..8), output in any_json(), at in any::<prop::sample::Index>()) {
+        let steps: Vec<Json> = kinds.iter().zip(1..).map(|(&kind, number)| {
+            let before: Vec<String> = (1..number).map(|step| format!("{{{{s{step}.v | default('none')}}}}")).collect();
+            json!({
+                "step": number, "id": format!("s{number}"), "tool": "mcp__s__t", "params": {"before": before, "text": before.concat()},
+                "output": {"v": "$.v", "w": "$.w"}, "output_optional": true, "wait_after": 0.5, "effect": "once",
+                "on_error": (["stop", "skip", "retry", "stop"][kind as usize]),
+                "condition": (if kind == 3 { "'{{s1.v | default(1)}}' == 'no'" } else { "true" }),
+            })
+        }).collect();
+        let scenario = scenario(steps.into(), json!({}));
+        let mut answer = |request: &CallRequest| match kinds[request.step as usize - 1] {
+            1 => CallOutcome::failed(FailureKind::Timeout, "late"),
+            2 if request.attempt == 1 => CallOutcome::failed(FailureKind::ToolError, "try again"),
+            _ => returned(json!({"v": output, "n": request.step})),
+        };
+        let first = play_with(&scenario, &[], Options::default(), &mut answer);
+        prop_assert_eq!(first.verdict, Verdict::Passed);
+        let n_done = at.index(kinds.len() + 1);
+        let second = resume_with(&scenario, &[], Options::default(), first.steps[..n_done].to_vec(), &mut answer);
+        prop_assert_eq!(second.verdict, Verdict::Passed);
+        let called = |run: &super::Run| -> Vec<_> {
+            let calls = run.calls.iter().filter(|(call, _)| call.step as usize > n_done);
+            calls.map(|(call, _)| (call.step, call.attempt, call.params.clone())).collect()
+        };
+        prop_assert_eq!(called(&second).len(), second.calls.len());
+        prop_assert_eq!(called(&second), called(&first));
+        let ended = |run: &super::Run| -> Vec<_> { run.steps.iter().map(|step| (step.step, step.status, step.outputs.clone())).collect() };
+        prop_assert_eq!(ended(&second), ended(&first));
+        prop_assert_eq!(second.script.summary().restored, n_done);
+        prop_assert_eq!(second.steps.iter().filter(|step| step.restored.is_some()).count(), n_done);
     }
 }
 

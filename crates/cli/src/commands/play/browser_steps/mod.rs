@@ -123,6 +123,8 @@ pub(super) async fn play_steps(
                 json!({"supports_tool_trace": true, "supports_replay": true}),
             )
         },
+        resumed_from: None,
+        journal: None,
     };
     let mut run = match Run::begin(args, output, opening) {
         Ok(run) => run,

@@ -1,0 +1,344 @@
+//! The journal of a run of tool calls, as it begins and as a later run goes on with it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
+use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use cuecard_runtime::journal::Journal;
+use cuecard_runtime::run_dir::{JOURNAL, RunDir, lock_finished};
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::{Json, Redactor, as_text, mask_credentials};
+use cuecard_tool_call::format::{check_withheld, fingerprint};
+use cuecard_tool_call::model::ToolCallScenario;
+use cuecard_tool_call::script::{Bindings, Given};
+use cuecard_trace::journal::{self as model, JournalHeader, Record, VERSION};
+use cuecard_trace::{Restored, StepFinished, StepStatus};
+use ring::pbkdf2;
+
+/// Of so many steps that have changed the numbers are named.
+const MOST_NAMED: usize = 12;
+
+/// How often the hash of a secret is made, so that trying many takes long.
+const ITERATIONS: NonZeroU32 = NonZeroU32::new(100_000).expect("not zero");
+
+/// What becomes of a step that may have had its effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownStep {
+    /// It is played again.
+    Redo(Option<u64>),
+    /// It counts as done.
+    AssumeDone(Option<u64>),
+}
+
+/// An earlier run that is resumed.
+#[derive(Debug)]
+pub struct Resumption {
+    id: String,
+    journal: model::Journal,
+    file: File,
+    /// Nobody else resumes the run meanwhile.
+    _lock: File,
+    /// A step that the user says is done.
+    assumed: Option<u64>,
+    /// What is said about the journal.
+    notes: Vec<Diagnostic>,
+}
+
+impl Resumption {
+    /// Reads what the run in `folder` left.
+    ///
+    /// # Errors
+    /// Why it can't be resumed.
+    pub fn open(folder: &Path, unknown: Option<UnknownStep>) -> Result<Self, Diagnostic> {
+        let id = folder.file_name().unwrap_or_default().to_string_lossy();
+        let refused =
+            |code: Code, what: String| Diagnostic::error(code, format!("the run {id} {what}"));
+        let cant = |what: String| refused(codes::RESUME_REFUSED, what);
+        let unreadable = |error: &io::Error| cant(format!("can't be read: {}", io_reason(error)));
+        let lock = lock_finished(folder).map_err(|error| unreadable(&error))?;
+        let lock = lock.ok_or_else(|| cant("is still going on".to_owned()))?;
+        let path = folder.join(JOURNAL);
+        let file = File::options().read(true).write(true).open(&path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                cant("has no journal: only runs of tool calls can be resumed".to_owned())
+            }
+            _ => unreadable(&error),
+        })?;
+        let journal = model::Journal::read(BufReader::new(&file)).map_err(|error| {
+            cant(format!(
+                "has a damaged journal: `{}` {error}",
+                path.display()
+            ))
+        })?;
+        if journal.has_passed {
+            return Err(cant("passed: there is nothing to resume".to_owned())
+                .with_help("play the scenario again without `--resume`"));
+        }
+        if let Some(other) = &journal.resumed_by {
+            return Err(cant(format!("was resumed already, by the run {other}"))
+                .with_help(format!("resume that: `--resume {other}`")));
+        }
+        let mut notes = Vec::new();
+        if journal.is_torn {
+            let what = "its journal ends in the middle of a line, which is left out";
+            notes.push(Diagnostic::note(
+                codes::RESUME_REFUSED,
+                format!("the run {id} was cut off: {what}"),
+            ));
+        }
+        let mut assumed = None;
+        match (journal.unknown, unknown) {
+            (None, None) => {}
+            (None, Some(_)) => notes.push(Diagnostic::note(
+                codes::RESUME_UNKNOWN,
+                "no step is unknown: `--redo` and `--assume-done` have no effect",
+            )),
+            (Some(step), None) => {
+                let what = format!("ended during step {step}, which may have had its effect");
+                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(
+                    "find out; then add `--redo` to play the step again, or `--assume-done` to go on behind it",
+                ));
+            }
+            (Some(step), Some(UnknownStep::Redo(given) | UnknownStep::AssumeDone(given)))
+                if given.is_some_and(|given| given != step) =>
+            {
+                let what = format!("ended during step {step}: no other step is unknown");
+                return Err(refused(codes::RESUME_UNKNOWN, what));
+            }
+            (Some(_), Some(UnknownStep::Redo(_))) => {}
+            (Some(step), Some(UnknownStep::AssumeDone(_))) => assumed = Some(step),
+        }
+        Ok(Self {
+            id: id.into_owned(),
+            journal,
+            file,
+            _lock: lock,
+            assumed,
+            notes,
+        })
+    }
+
+    /// The id of the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The steps that the run was to play.
+    pub(super) fn range(&self) -> RangeInclusive<u64> {
+        self.journal.header.start..=self.journal.header.end
+    }
+
+    /// The number of the step at which it is resumed; none if all are done.
+    pub fn next_step(&self) -> Option<u64> {
+        self.journal.next_step()
+    }
+
+    /// The variables of which the journal has only hashes.
+    pub fn secrets(&self) -> impl Iterator<Item = &String> {
+        self.journal.header.secrets.keys()
+    }
+
+    /// The values of the variables that are no secrets, and what is wrong with those that were `given` now.
+    pub(super) fn variables(&self, given: &[Given]) -> (Vec<Given>, Vec<Diagnostic>) {
+        let from = format!("the run {}", self.id);
+        let variables = || self.journal.header.variables.iter();
+        let other = |(name, value): (&String, &Json)| {
+            let last = given.iter().rev().find(|given| given.name == *name)?;
+            let message = format!(
+                "the variable `{name}` is not what it was in {from}: `{}` ({}) was `{}`",
+                as_text(&last.value),
+                last.from,
+                as_text(value)
+            );
+            let error = Diagnostic::error(codes::RESUME_VALUE, message).with_help(
+                "leave it out: a resumed run has the variables of the run that it resumes",
+            );
+            (last.value != *value).then_some(error)
+        };
+        let restored = variables().map(|(name, value)| Given {
+            name: name.clone(),
+            value: value.clone(),
+            from: from.clone(),
+            secret: false,
+            may_be_unknown: true,
+        });
+        (restored.collect(), variables().filter_map(other).collect())
+    }
+
+    /// What speaks against going on with this scenario and these variables, and what is noted.
+    pub(super) fn check(
+        &mut self,
+        scenario: &ToolCallScenario,
+        bindings: &Bindings,
+    ) -> Vec<Diagnostic> {
+        let header = &self.journal.header;
+        let now = fingerprint(scenario, &header.salt);
+        let numbers = header.steps.keys().chain(now.steps.keys());
+        let has_changed = |number: &&u64| header.steps.get(*number) != now.steps.get(*number);
+        let mut changed: Vec<u64> = numbers.filter(has_changed).copied().collect();
+        changed.sort_unstable();
+        changed.dedup();
+        let mut found = std::mem::take(&mut self.notes);
+        if !changed.is_empty() || header.rest != now.rest {
+            let named = changed
+                .iter()
+                .take(MOST_NAMED)
+                .map(|number| format!("step {number}"));
+            let mut parts: Vec<String> = named.collect();
+            match changed.len().saturating_sub(MOST_NAMED) {
+                0 => {}
+                more => parts.push(format!("{more} more steps")),
+            }
+            if header.rest != now.rest {
+                parts.push("what stands beside the steps".to_owned());
+            }
+            let message = format!(
+                "the scenario changed since the run {}: {}",
+                self.id,
+                parts.join(", ")
+            );
+            let error = Diagnostic::error(codes::RESUME_CHANGED, message);
+            found.push(error.with_help(
+                "undo the changes, or play the scenario from the beginning, without `--resume`",
+            ));
+            return found;
+        }
+        for (name, value, _) in bindings.iter() {
+            let hash = header.secrets.get(name);
+            if hash.is_some_and(|hash| *hash != secret_hash(&header.salt, value)) {
+                let message = format!(
+                    "the secret `{name}` is not what it was in the run {}",
+                    self.id
+                );
+                let error = Diagnostic::error(codes::RESUME_VALUE, message);
+                found.push(error.with_help(format!("give the same value: set CUECARD_VAR_{name}")));
+            }
+        }
+        if let Some(step) = self
+            .assumed
+            .and_then(|number| scenario.steps_in(&(number..=number)).first())
+        {
+            let outputs = step.outputs.iter().map(|rule| rule.name.clone());
+            self.journal.withheld.insert(step.number, outputs.collect());
+            self.journal.done.push(StepFinished {
+                step: step.number,
+                id: step.id.clone(),
+                tool: step.tool.text(),
+                description: None,
+                status: StepStatus::Passed,
+                duration_ms: 0.0,
+                attempts: Vec::new(),
+                error: None,
+                skipped_by: None,
+                healed: None,
+                outputs: serde_json::Map::new(),
+                restored: Some(Restored::AssumedDone),
+            });
+        }
+        let done = self.journal.done.last().map_or(0, |last| last.step);
+        found.extend(check_withheld(scenario, done, &self.journal.withheld));
+        found
+    }
+
+    /// Begins the journal of the run in `dir` with what this one left, and gives the steps that are done. From here on
+    /// only that run can be resumed.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn continue_in(mut self, dir: &RunDir) -> io::Result<(Journal, Vec<StepFinished>)> {
+        let length = self.journal.length;
+        let done = std::mem::take(&mut self.journal.done);
+        let mut records = record(&Record::<&StepFinished>::Resume { run: self.id })?;
+        if let Some(finished) = done.last().filter(|last| Some(last.step) == self.assumed) {
+            let withheld = self
+                .journal
+                .withheld
+                .remove(&finished.step)
+                .unwrap_or_default();
+            records.extend(record(&Record::End { finished, withheld })?);
+        }
+        let journal = Journal::create(dir, |new| {
+            self.file.rewind()?;
+            io::copy(&mut (&self.file).take(length), new)?;
+            new.write_all(&records)?;
+            new.sync_data()
+        })?;
+        let run = dir.id().to_owned();
+        self.file.set_len(length)?;
+        self.file.seek(io::SeekFrom::Start(length))?;
+        self.file
+            .write_all(&record(&Record::<&StepFinished>::ResumedBy { run })?)?;
+        self.file.sync_data()?;
+        Ok((journal, done))
+    }
+}
+
+/// Begins the journal of a run that plays the steps in `range`.
+///
+/// # Errors
+/// The operating system's.
+pub fn begin_journal(
+    dir: &RunDir,
+    scenario: &ToolCallScenario,
+    range: &RangeInclusive<u64>,
+    bindings: &Bindings,
+    redactor: &Redactor,
+) -> io::Result<Journal> {
+    let salt = format!("{:016x}", RandomState::new().hash_one(dir.id()));
+    let print = fingerprint(scenario, &salt);
+    let (mut variables, mut secrets) = (BTreeMap::new(), BTreeMap::new());
+    let declared = scenario.variables.iter();
+    let mut used: HashSet<&str> = declared.map(|variable| &*variable.name).collect();
+    scenario.for_each_placeholder(&mut |placeholder| {
+        used.insert(&placeholder.reference.name);
+    });
+    for (name, value, is_secret) in bindings.iter().filter(|(name, ..)| used.contains(name)) {
+        let mut shown = serde_json::json!({ name: value });
+        mask_credentials(&mut shown);
+        redactor.json(&mut shown);
+        match !is_secret && shown[name] == *value {
+            true => {
+                variables.insert(name.to_owned(), value.clone());
+            }
+            false => {
+                secrets.insert(name.to_owned(), secret_hash(&salt, value));
+            }
+        }
+    }
+    let header = record(&Record::<&StepFinished>::Run(Box::new(JournalHeader {
+        journal: VERSION,
+        start: *range.start(),
+        end: *range.end(),
+        salt,
+        steps: print.steps,
+        rest: print.rest,
+        variables,
+        secrets,
+    })))?;
+    Journal::create(dir, |file| file.write_all(&header))
+}
+
+fn record(record: &Record<&StepFinished>) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn secret_hash(salt: &str, value: &Json) -> String {
+    let mut hash = [0_u8; 16];
+    let text = as_text(value);
+    pbkdf2::derive(
+        pbkdf2::PBKDF2_HMAC_SHA256,
+        ITERATIONS,
+        salt.as_bytes(),
+        text.as_bytes(),
+        &mut hash,
+    );
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}

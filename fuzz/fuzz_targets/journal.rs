@@ -1,0 +1,8 @@
+//! Journals of runs.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::journal(text));
