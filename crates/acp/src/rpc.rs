@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0 as the protocol of agents uses it: one message a line, no batches. Knows no method.
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 use serde_json::json;
 
@@ -81,7 +82,7 @@ pub(super) fn read(line: &[u8]) -> Result<Message, Malformed> {
         id,
         why: why.to_owned(),
     };
-    let mut message: Json = serde_json::from_slice(line).map_err(|error| Malformed {
+    let mut message = read_value(line).map_err(|error| Malformed {
         id: None,
         why: format!("it is not JSON: {error}"),
     })?;

@@ -53,8 +53,9 @@ enum Message {
     /// Texts, and blocks beside them.
     User(Vec<String>, Vec<RequestedBlock>),
     Results(Vec<ToolResult>),
+    /// Calls, and the texts around them: before the first one, behind it, and so on.
     Model {
-        text: String,
+        texts: Vec<String>,
         calls: Vec<(String, String, Value)>,
     },
 }
@@ -427,8 +428,8 @@ impl Client<'_> {
                 && live.last() == Some(&turn_idx)
             {
                 let answer = self.place_of_answer(*at);
-                if let Message::Model { text, calls } = &mut said[answer] {
-                    change.make(text, calls);
+                if let Message::Model { texts, calls } = &mut said[answer] {
+                    change.make(texts, calls);
                 }
                 if let (Change::FewerCalls, Some(Message::Results(results))) =
                     (change, said.get_mut(answer + 1))
@@ -564,21 +565,25 @@ impl Client<'_> {
         if !answer.status.is_success() {
             return false;
         }
-        let mut text = String::new();
+        let mut texts = vec![String::new()];
         let mut calls = Vec::new();
+        let say = |texts: &mut Vec<String>, said: &str| {
+            texts.last_mut().expect("never empty").push_str(said);
+        };
         if self.case.endpoint == Endpoint::Gemini {
             let content = &answer.json()["candidates"][0]["content"];
             for part in content["parts"].as_array().into_iter().flatten() {
                 if part["thought"] == true {
                     continue;
                 }
-                text.push_str(part["text"].as_str().unwrap_or_default());
+                say(&mut texts, part["text"].as_str().unwrap_or_default());
                 let call = &part["functionCall"];
                 if let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) {
                     calls.push((id.to_owned(), name.to_owned(), call["args"].clone()));
+                    texts.push(String::new());
                 }
             }
-            self.said.push(Message::Model { text, calls });
+            self.said.push(Message::Model { texts, calls });
             return true;
         }
         let decoded = read_body(self.case.endpoint, answer.text.as_bytes(), 0)
@@ -586,7 +591,9 @@ impl Client<'_> {
         for element in decoded.elements {
             match element {
                 Element::Text(pieces) | Element::Refusal(pieces) => {
-                    text.extend(pieces.iter().map(|piece| &*piece.text));
+                    for piece in &pieces {
+                        say(&mut texts, &piece.text);
+                    }
                 }
                 Element::Thinking(_) => {}
                 Element::Call(call) => {
@@ -595,10 +602,11 @@ impl Client<'_> {
                         CallInput::Text(text) | CallInput::Raw(text) => json!({"input": text}),
                     };
                     calls.push((call.id, call.name, args));
+                    texts.push(String::new());
                 }
             }
         }
-        self.said.push(Message::Model { text, calls });
+        self.said.push(Message::Model { texts, calls });
         true
     }
 
@@ -724,7 +732,7 @@ async fn each_departure_from_a_script_fails_the_run() {
     let client = client();
     let mut random = Random(18);
     let (mut kinds, mut wrong) = (std::collections::HashSet::new(), Vec::new());
-    let mut n_changed = 0;
+    let (mut n_changed, mut n_moved) = (0, 0);
     let cases = cases();
     for case in &cases {
         let name = case.path.display();
@@ -739,6 +747,9 @@ async fn each_departure_from_a_script_fails_the_run() {
         for departure in case.departures(&mut random) {
             kinds.insert(std::mem::discriminant(&departure));
             n_changed += usize::from(matches!(departure, Departure::ChangedAnswer(..)));
+            let is_moved =
+                matches!(&departure, Departure::ChangedAnswer(_, it) if it.is_about_order());
+            n_moved += usize::from(is_moved);
             if failures(case, &client, Some(&departure)).await.is_empty() {
                 wrong.push(format!(
                     "{name}: {:?} passes with {departure:?}",
@@ -764,4 +775,5 @@ async fn each_departure_from_a_script_fails_the_run() {
     );
     assert_eq!(kinds.len(), 16, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
+    assert!(n_moved >= 10, "{n_moved} texts were moved");
 }
