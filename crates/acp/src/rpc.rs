@@ -197,6 +197,14 @@ mod tests {
     }
 
     #[test]
+    fn an_integer_over_64_bits_keeps_its_digits() {
+        let message = read(br#"{"jsonrpc": "2.0", "method": "x", "params": {"n": 123456789012345678901234567890}}"#);
+        let params = json!({"n": "123456789012345678901234567890"});
+        let method = "x".to_owned();
+        assert_eq!(message, Ok(Message::Notification { method, params }));
+    }
+
+    #[test]
     fn an_answer_may_be_null() {
         let message = read(br#"{"jsonrpc": "2.0", "id": 0, "result": null}"#);
         let result = Ok(Json::Null);

@@ -3,7 +3,7 @@
 use super::convert_items::{self, InlineCall};
 use super::event_table::{EVENTS, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
-use super::response::{self, Continuation, Draft};
+use super::response::{self, Draft};
 use super::{agent, asserts, control, convert, tool, user};
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};

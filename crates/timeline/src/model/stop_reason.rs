@@ -85,8 +85,8 @@ impl StopReason {
         Self::PromptUnsafe,
         Self::PromptBlocklist,
         Self::PromptImageSafety,
-        Self::PromptOther,
         Self::Other,
+        Self::PromptOther,
     ];
 
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.

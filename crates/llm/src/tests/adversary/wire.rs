@@ -28,7 +28,7 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
         }
         (Endpoint::Gemini, Message::Model { texts, calls }) => {
-            let text = |text| json!({"text": text});
+            let text = |text: &str| json!({"text": text});
             let parts = in_order(texts, calls, text, |(id, name, args)| {
                 json!({"functionCall": {"id": id, "name": name, "args": args}})
             });
@@ -41,7 +41,7 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
         }
         (Endpoint::Messages, Message::Model { texts, calls }) => {
-            let text = |text| json!({"type": "text", "text": text});
+            let text = |text: &str| json!({"type": "text", "text": text});
             let mut blocks = in_order(texts, calls, text, |(id, name, args)| {
                 json!({"type": "tool_use", "id": id, "name": name, "input": args})
             });
@@ -55,7 +55,7 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             })
             .collect(),
         (Endpoint::Responses, Message::Model { texts, calls }) => {
-            let text = |text| {
+            let text = |text: &str| {
                 let content = json!([{"type": "output_text", "text": text}]);
                 json!({"type": "message", "role": "assistant", "content": content})
             };
