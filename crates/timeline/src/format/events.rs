@@ -332,11 +332,12 @@ fn finish_response(
     span: Span,
     fault: Option<Fault>,
 ) {
-    let behind_calls = draft.inner.iter().flat_map(|(_, more)| &more.elements);
-    let has_errors = (draft.response.elements.iter().chain(behind_calls))
-        .any(|element| matches!(element, ResponseElement::Error(_)));
-    if has_errors && !(draft.calls.is_empty() && draft.inner.is_empty()) {
-        let message = "a response with an error can't contain calls";
+    let is_error = |element: &ResponseElement| matches!(element, ResponseElement::Error(_));
+    let mut behind_calls = draft.inner.iter().flat_map(|(_, more)| &more.elements);
+    if behind_calls.any(is_error)
+        || (!draft.calls.is_empty() && draft.response.elements.iter().any(is_error))
+    {
+        let message = "a response with an error can't contain calls before it";
         loader.invalid(span, pointer, message);
     }
     let Draft {

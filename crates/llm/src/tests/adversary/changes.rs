@@ -127,18 +127,16 @@ impl Case {
                     .map(|change| Departure::ChangedAnswer(turn_idx, change)),
             );
         }
-        if let Some(turn_idx) = random.pick(&with_order)
+        // A message of Chat has no place between its calls.
+        if self.endpoint != Endpoint::Chat
+            && let Some(turn_idx) = random.pick(&with_order)
             && let Some(nth) = behind(turn_idx).map(|idx| idx - 1)
         {
             let texts = self.turn(turn_idx).texts();
-            // A message of Chat has no place between its calls.
-            let has_order = self.endpoint != Endpoint::Chat;
-            let changes = [
-                has_order.then_some(Change::MovedText(nth)),
-                (has_order && texts[nth] != texts[nth + 1]).then_some(Change::SwappedTexts(nth)),
-                Some(Change::DroppedText(nth)),
-            ];
-            let changes = changes.into_iter().flatten();
+            let is_swapped = texts[nth] != texts[nth + 1];
+            let swapped = is_swapped.then_some(Change::SwappedTexts(nth));
+            let changes = [Change::MovedText(nth), Change::DroppedText(nth)];
+            let changes = changes.into_iter().chain(swapped);
             found.extend(changes.map(|change| Departure::ChangedAnswer(turn_idx, change)));
         }
         let more = random.pick(&with_more);
