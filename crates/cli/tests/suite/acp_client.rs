@@ -73,7 +73,6 @@ fn drive(agent: &Agent, played: &str, expected: &str) -> Run {
     fs::write(home.join("expected.yaml"), expected).expect("writable");
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let program = env!("CARGO_BIN_EXE_cuecard");
-    let profile = text(repository_root().join("tests/acp/mistral-vibe.toml"));
     let mut args = words(&[
         "serve",
         "llm",
@@ -81,13 +80,7 @@ fn drive(agent: &Agent, played: &str, expected: &str) -> Run {
         "--speed",
         "0",
     ]);
-    args.extend(words(&[
-        "--profile",
-        &profile,
-        "--run-dir",
-        &text(home.join("runs")),
-        "--",
-    ]));
+    args.extend(words(&["--run-dir", &text(home.join("runs")), "--"]));
     args.extend(words(&[
         program,
         "acp",

@@ -86,6 +86,8 @@ enum Departure {
     WrongMethod(usize, &'static str),
     /// The client stops before this turn.
     Stops(usize),
+    /// The client gives up at the first error of this turn, which has an answer behind it.
+    GivesUp(usize),
     /// Two sessions play at once, and one of them stops before this turn.
     OtherStops(usize),
     /// The answer of the turn before the last is left out of the last request.
@@ -343,6 +345,12 @@ impl Case {
             ["GET", "PUT", "DELETE"][random.below(3)],
         ));
         found.push(Departure::Stops(any));
+        let fails_first = |turn_idx: &&usize| {
+            let turn = self.turn(**turn_idx);
+            turn.attempts.len() > 1 && !turn.is_cancelled
+        };
+        let failing = live.iter().rev().find(fails_first);
+        found.extend(failing.copied().map(Departure::GivesUp));
         let later = random.pick(live.get(1..).unwrap_or_default());
         found.extend(later.map(Departure::OtherStops));
         let answered = live.windows(2).map(|pair| pair[0]);
@@ -417,6 +425,11 @@ impl Client<'_> {
                 _ => {}
             }
             self.say(turn_idx, departure);
+            if departure == Some(&Departure::GivesUp(turn_idx)) {
+                let body = self.body(self.case.endpoint, &self.said);
+                self.post(&body).await;
+                return;
+            }
             let mut said = self.said.clone();
             if let Some(Departure::ForgottenAnswer(at)) = departure
                 && live.last() == Some(&turn_idx)
@@ -714,7 +727,7 @@ async fn failures(
     // That a turn was not played says nothing of why: only of who stops early no more can be said.
     let may_be_incomplete = matches!(
         departure,
-        None | Some(Departure::Stops(_) | Departure::OtherStops(_))
+        None | Some(Departure::Stops(_) | Departure::OtherStops(_) | Departure::GivesUp(_))
     );
     // A history that is not word for word what was said is a note, which `--strict` makes a failure.
     let is_about_history = matches!(departure, None | Some(Departure::ChangedAnswer(..)));
@@ -773,7 +786,7 @@ async fn each_departure_from_a_script_fails_the_run() {
         "{} timelines",
         cases.len()
     );
-    assert_eq!(kinds.len(), 16, "each kind of departure was tried");
+    assert_eq!(kinds.len(), 17, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
     assert!(n_moved >= 9, "{n_moved} texts were moved");
 }
