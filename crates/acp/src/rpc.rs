@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0 as the protocol of agents uses it: one message a line, no batches. Knows no method.
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 use serde_json::json;
 
@@ -81,7 +82,7 @@ pub(super) fn read(line: &[u8]) -> Result<Message, Malformed> {
         id,
         why: why.to_owned(),
     };
-    let mut message: Json = serde_json::from_slice(line).map_err(|error| Malformed {
+    let mut message = read_value(line).map_err(|error| Malformed {
         id: None,
         why: format!("it is not JSON: {error}"),
     })?;
@@ -193,6 +194,14 @@ mod tests {
         );
         // An answer to nothing is answered by nothing.
         assert_eq!(why(r#"{"jsonrpc": "2.0", "id": 7}"#).0, None);
+    }
+
+    #[test]
+    fn an_integer_over_64_bits_keeps_its_digits() {
+        let message = read(br#"{"jsonrpc": "2.0", "method": "x", "params": {"n": 123456789012345678901234567890}}"#);
+        let params = json!({"n": "123456789012345678901234567890"});
+        let method = "x".to_owned();
+        assert_eq!(message, Ok(Message::Notification { method, params }));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::read_value;
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::StopReasons;
@@ -392,15 +393,19 @@ pub(super) fn changed(
         let Some(made) = place.and_then(|idx| made.get(idx)) else {
             continue;
         };
+        let is_same_object = |args: &Json| {
+            let without_own =
+                profile.map(|profile| profile.without_filled_in(&held.name, args, &held.args));
+            is_same_json(args, without_own.as_ref().unwrap_or(&held.args))
+        };
         let (is_same, args) = match &made.input {
-            CallInput::Arguments(args) => {
-                let without_own =
-                    profile.map(|profile| profile.without_filled_in(&held.name, args, &held.args));
-                let is_same = is_same_json(args, without_own.as_ref().unwrap_or(&held.args));
-                (is_same, args.to_string())
-            }
+            CallInput::Arguments(args) => (is_same_object(args), args.to_string()),
             CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
-            CallInput::Raw(text) => (true, text.clone()),
+            // Of what is no object, a client may have made anything.
+            CallInput::Raw(text) => {
+                let args = read_value(text).ok().filter(Json::is_object);
+                (args.is_none_or(|args| is_same_object(&args)), text.clone())
+            }
         };
         if held.name != made.name || !is_same {
             changed.push(format!(

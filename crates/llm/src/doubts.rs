@@ -2,7 +2,7 @@
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::cut;
-use cuecard_timeline::script::{HistoryAnswer, LlmScript, Request, Served};
+use cuecard_timeline::script::{Endpoint, HistoryAnswer, LlmScript, Request, Served};
 
 use super::answers::{self, AgentMapping};
 use super::mock_server::MockServer;
@@ -52,8 +52,10 @@ impl MockServer {
             found.push(self.findings.strictly(differs));
         }
         let agent = self.calling.of(request);
+        // In a message of Chat the text and the calls stand apart.
+        let has_order = request.endpoint != Endpoint::Chat;
         for answer in served.history(request) {
-            found.extend(self.changed_answer(script, &answer, &agent));
+            found.extend(self.changed_answer(script, &answer, &agent, has_order));
         }
         found
     }
@@ -64,6 +66,7 @@ impl MockServer {
         script: &LlmScript,
         held: &HistoryAnswer<'_>,
         agent: &AgentMapping<'_>,
+        has_order: bool,
     ) -> Option<Diagnostic> {
         let turn = script.turn(held.turn_idx)?;
         let mut changed = Vec::new();
@@ -72,6 +75,12 @@ impl MockServer {
             changed.push(format!(
                 "the text was {:?}, and is {text:?}",
                 cut(&sent, 200)
+            ));
+        } else if has_order && !turn.is_in_order(&held.texts) {
+            changed.push(format!(
+                "the text stands elsewhere between the calls: it was {}, and is {}",
+                cut(&around_calls(&turn.texts()), 200),
+                cut(&around_calls(&held.texts), 200)
             ));
         }
         let speed = self.options.play.speed;
@@ -94,4 +103,10 @@ impl MockServer {
         }
         Some(self.findings.strictly_noted(note))
     }
+}
+
+/// Texts and the calls between them, in words.
+fn around_calls(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    texts.join(", a call, ")
 }

@@ -128,51 +128,64 @@ pub(super) fn said_by(
     abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)>,
 ) -> Vec<EventData> {
     let mut events = Vec::new();
-    let mut text_said = String::new();
-    for element in elements {
-        match element {
-            Element::Thinking(pieces) => {
-                let text: String = pieces.iter().map(|piece| &*piece.text).collect();
-                events.push(EventData::Thought(Thought { text }));
-            }
-            Element::Text(pieces) | Element::Refusal(pieces) => {
-                text_said.extend(pieces.iter().map(|piece| &*piece.text));
-            }
-            Element::Call(_) => {}
-        }
-    }
-    let calls: Vec<_> = elements
+    let has_calls = elements
         .iter()
-        .filter_map(|element| match element {
-            Element::Call(call) => Some(call),
-            _ => None,
-        })
-        .collect();
-    let (role, content) = ("assistant".to_owned(), text_said);
-    if is_last && calls.is_empty() {
+        .any(|element| matches!(element, Element::Call(_)));
+    let role = || "assistant".to_owned();
+    if is_last && !has_calls {
+        events.extend(thoughts(elements));
         events.push(EventData::FinalOutput(FinalOutput {
-            role,
-            content,
+            role: role(),
+            content: text_of(elements),
             format_hint: None,
         }));
-    } else if !content.is_empty() {
-        events.push(EventData::Message(Message { role, content }));
+        return events;
     }
-    for call in calls {
-        let native_args = match &call.input {
-            CallInput::Arguments(args) => args.clone(),
-            CallInput::Text(text) | CallInput::Raw(text) => Arc::new(Json::String(text.clone())),
-        };
-        let (tool, args) = abstract_of(call).unwrap_or_else(|| (call.name.clone(), native_args));
-        events.push(EventData::ToolCall(ToolCall {
-            native_tool: (tool != call.name).then(|| call.name.clone()),
-            tool: tool.into(),
-            call_id: call.id.as_str().into(),
-            args,
-            attempt: None,
-        }));
+    for said in elements.split_inclusive(|element| matches!(element, Element::Call(_))) {
+        events.extend(thoughts(said));
+        let content = text_of(said);
+        if !content.is_empty() {
+            let role = role();
+            events.push(EventData::Message(Message { role, content }));
+        }
+        if let Some(Element::Call(call)) = said.last() {
+            events.push(called(call, &abstract_of));
+        }
     }
     events
+}
+
+fn thoughts(elements: &[Element]) -> impl Iterator<Item = EventData> {
+    elements.iter().filter_map(|element| match element {
+        Element::Thinking(pieces) => {
+            let text = pieces.iter().map(|piece| &*piece.text).collect();
+            Some(EventData::Thought(Thought { text }))
+        }
+        _ => None,
+    })
+}
+
+fn text_of(elements: &[Element]) -> String {
+    let pieces = elements.iter().flat_map(|element| match element {
+        Element::Text(pieces) | Element::Refusal(pieces) => &pieces[..],
+        Element::Thinking(_) | Element::Call(_) => &[],
+    });
+    pieces.map(|piece| &*piece.text).collect()
+}
+
+fn called(call: &Call, abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)>) -> EventData {
+    let native_args = match &call.input {
+        CallInput::Arguments(args) => args.clone(),
+        CallInput::Text(text) | CallInput::Raw(text) => Arc::new(Json::String(text.clone())),
+    };
+    let (tool, args) = abstract_of(call).unwrap_or_else(|| (call.name.clone(), native_args));
+    EventData::ToolCall(ToolCall {
+        native_tool: (tool != call.name).then(|| call.name.clone()),
+        tool: tool.into(),
+        call_id: call.id.as_str().into(),
+        args,
+        attempt: None,
+    })
 }
 
 /// What a request goes on from, for the log: the last text of the user's, and the results by call.

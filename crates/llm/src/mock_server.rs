@@ -9,8 +9,8 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::{
-    Address, Answered, Decision, Endpoint, LlmScript, Part, Request, Role, Selection,
-    SelectionReason, Served, SessionKey, Sessions, Speed, Turn, UnmatchedRequest,
+    Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
+    SessionKey, Sessions, Speed, UnmatchedRequest,
 };
 use cuecard_trace::EventData;
 use futures::future::BoxFuture;
@@ -257,15 +257,8 @@ impl MockServer {
     /// Puts the text that describes it in place of each image of a script that comes back in an answer of the history:
     /// as it is compared.
     pub(super) fn describe_images(&self, request: &mut Request) {
-        let answers = request.history.iter_mut();
-        let answers = answers.filter(|message| message.role == Role::Assistant);
-        for part in answers.flat_map(|message| &mut message.parts) {
-            let Part::Block(block) = part else { continue };
-            let turns = self.scripts.iter().flat_map(|script| &script.turns.turns);
-            let mut images = turns.flat_map(Turn::images);
-            if let Some((_, text)) = images.find(|(image, _)| image.is_in(block)) {
-                *part = Part::Text(text.to_string());
-            }
+        for script in self.scripts.iter() {
+            script.describe_images(request);
         }
     }
 

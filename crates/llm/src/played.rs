@@ -77,7 +77,7 @@ impl MockServer {
                 let lacking = live
                     .iter()
                     .copied()
-                    .filter(|&idx| !progress.played[idx] || is_cut(idx));
+                    .filter(|&idx| !progress.is_played(idx) || is_cut(idx));
                 let lacking: Vec<usize> = lacking.collect();
                 let found = lacking
                     .iter()

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cuecard_runtime::listener::RefusedByListener;
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{lone_surrogate, read_value, without_lone_surrogates};
 use serde::de::DeserializeOwned;
 
 use super::service::Service;
@@ -107,7 +107,8 @@ pub(crate) async fn body<T: DeserializeOwned>(
     if let Cow::Owned(_) = whole {
         service.found(lone_surrogate("the body of a request")).await;
     }
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&whole)
+    let object: serde_json::Map<String, serde_json::Value> = read_value(&whole)
+        .and_then(serde_json::from_value)
         .map_err(|error| Problem::invalid(format!("the body is not a JSON object: {error}")))?;
     serde_json::from_value(object.into())
         .map_err(|error| Problem::invalid(format!("the body can't be read: {error}")))

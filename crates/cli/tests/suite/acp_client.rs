@@ -8,7 +8,7 @@ use cuecard_testing::repository_root;
 use cuecard_testing::scratch::Finished;
 use serde_json::Value;
 
-use crate::agents::{Agent, opencode, prepared, words};
+use crate::agents::{Agent, VIBE_PROVIDERS, VIBE_SETTINGS, opencode, prepared, words};
 use crate::program;
 
 /// What came of a run.
@@ -52,24 +52,14 @@ fn careful_opencode() -> Option<Agent> {
 /// mistral-vibe, which reads and writes files and runs commands through its client.
 fn vibe() -> Option<Agent> {
     let program = peers::optional("venv-vibe/bin/vibe-acp")?;
-    let script = r#"export VIBE_PROVIDERS="[{\"name\":\"mock\",\"api_base\":\"$OPENAI_BASE_URL\",\"api_key_env_var\":\"\"}]"; exec "$0""#;
-    let variable = |name, value: &str| (name, value.to_owned());
+    let script = format!("{VIBE_PROVIDERS}exec \"$0\"");
+    let titles = ("VIBE_SESSION_LOGGING__GENERATE_TITLES", "false");
+    let settings = VIBE_SETTINGS.into_iter().chain([titles]);
     Some(Agent {
-        command: words(&["sh", "-c", script, &program.to_string_lossy()]),
-        variables: vec![
-            variable("VIBE_ACTIVE_MODEL", "scripted"),
-            variable(
-                "VIBE_MODELS",
-                r#"{"scripted":{"name":"scripted","provider":"mock"}}"#,
-            ),
-            variable("VIBE_DEFAULT_AGENT", "auto-approve"),
-            variable("VIBE_ENABLE_TELEMETRY", "false"),
-            variable("VIBE_ENABLE_UPDATE_CHECKS", "false"),
-            variable("VIBE_ENABLE_AUTO_UPDATE", "false"),
-            variable("VIBE_ENABLE_CONNECTORS", "false"),
-            variable("VIBE_EXPERIMENTS__ENABLE", "false"),
-            variable("VIBE_SESSION_LOGGING__GENERATE_TITLES", "false"),
-        ],
+        command: words(&["sh", "-c", &script, &program.to_string_lossy()]),
+        variables: settings
+            .map(|(name, value)| (name, value.to_owned()))
+            .collect(),
         files: Vec::new(),
         dialect: "chat",
         calls: "write_file",
@@ -83,7 +73,6 @@ fn drive(agent: &Agent, played: &str, expected: &str) -> Run {
     fs::write(home.join("expected.yaml"), expected).expect("writable");
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let program = env!("CARGO_BIN_EXE_cuecard");
-    let profile = text(repository_root().join("tests/acp/mistral-vibe.toml"));
     let mut args = words(&[
         "serve",
         "llm",
@@ -91,13 +80,7 @@ fn drive(agent: &Agent, played: &str, expected: &str) -> Run {
         "--speed",
         "0",
     ]);
-    args.extend(words(&[
-        "--profile",
-        &profile,
-        "--run-dir",
-        &text(home.join("runs")),
-        "--",
-    ]));
+    args.extend(words(&["--run-dir", &text(home.join("runs")), "--"]));
     args.extend(words(&[
         program,
         "acp",

@@ -240,6 +240,57 @@ fn gemini_cli_plays_the_example() {
     }));
 }
 
+/// Qwen Code, whose settings are those of Gemini CLI.
+fn qwen() -> Option<Agent> {
+    let program = installed(".bin/qwen")?;
+    let settings = r#"{"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
+        "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
+    Some(Agent {
+        command: words(&[&program, "--yolo", "--model", "scripted", "--prompt", "{}"]),
+        variables: Vec::new(),
+        files: vec![(".qwen/settings.json", settings.to_owned())],
+        dialect: "chat",
+        calls: "edit",
+    })
+}
+
+#[test]
+fn qwen_code_plays_the_example() {
+    assert_plays_the_example(qwen());
+}
+
+/// How Mistral Vibe asks a model whose address is known only when it runs, in variables and the beginning of a script.
+pub(crate) const VIBE_PROVIDERS: &str = r#"export VIBE_PROVIDERS="[{\"name\":\"mock\",\"api_base\":\"$OPENAI_BASE_URL\",\"api_key_env_var\":\"\"}]"; "#;
+pub(crate) const VIBE_SETTINGS: [(&str, &str); 8] = [
+    ("VIBE_ACTIVE_MODEL", "scripted"),
+    (
+        "VIBE_MODELS",
+        r#"{"scripted":{"name":"scripted","provider":"mock"}}"#,
+    ),
+    ("VIBE_DEFAULT_AGENT", "auto-approve"),
+    ("VIBE_ENABLE_TELEMETRY", "false"),
+    ("VIBE_ENABLE_UPDATE_CHECKS", "false"),
+    ("VIBE_ENABLE_AUTO_UPDATE", "false"),
+    ("VIBE_ENABLE_CONNECTORS", "false"),
+    ("VIBE_EXPERIMENTS__ENABLE", "false"),
+];
+
+#[test]
+fn mistral_vibe_plays_the_example() {
+    let Some(program) = peers::optional("venv-vibe/bin/vibe") else {
+        return;
+    };
+    let script = format!("{VIBE_PROVIDERS}exec \"$0\" --trust --output text -p \"$1\"");
+    let settings = VIBE_SETTINGS.map(|(name, value)| (name, value.to_owned()));
+    assert_plays_the_example(Some(Agent {
+        command: words(&["sh", "-c", &script, &program.to_string_lossy(), "{}"]),
+        variables: settings.to_vec(),
+        files: Vec::new(),
+        dialect: "chat",
+        calls: "edit",
+    }));
+}
+
 #[test]
 fn an_assert_that_fails_fails_the_run_of_the_agent() {
     let Some(agent) = codex("scripted", "exec_command") else {

@@ -13,7 +13,6 @@ use cuecard_wire::llm::answer::{CallInput, Element, Piece};
 use cuecard_wire::llm::decode::{Decoded, own_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::shows_thinking;
-use cuecard_wire::llm::stop::StopReason;
 
 /// Headers of an error that clients act on, beside `retry-after` in seconds and what says how much is left of a limit.
 const ACTED_ON: &[&str] = &["retry-after-ms", "x-should-retry"];
@@ -27,10 +26,10 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
     let endpoint = request.endpoint;
     RecordedAnswer {
         id: decoded.id.clone(),
-        elements: decoded.elements.iter().map(element).collect(),
+        elements: decoded.elements.iter().flat_map(elements).collect(),
         stop_reason: decoded
             .stop_beside_elements()
-            .map(|stop| stop_word(stop).to_owned()),
+            .map(|stop| stop.word().to_owned()),
         usage: decoded.usage.map_or(Json::Null, |usage| {
             let mut scripted = usage.to_scripted();
             // Else a player counts what is thought.
@@ -48,11 +47,17 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
     }
 }
 
-/// The first word of any dialect that means this reason and no other.
-fn stop_word(stop: StopReason) -> &'static str {
-    let words = [stop.anthropic(), stop.chat(), stop.gemini()];
-    let means_it = |word: &&&str| StopReason::from_word(word) == Some(stop);
-    words.iter().find(means_it).copied().unwrap_or(words[0])
+/// An element, with each image in it apart.
+fn elements(element: &Element) -> Vec<RecordedElement> {
+    let Element::Text(pieces) = element else {
+        return vec![self::element(element)];
+    };
+    let runs = pieces.chunk_by(|one, next| one.image.is_none() && next.image.is_none());
+    let recorded = runs.map(|run| match &run[0].image {
+        Some(image) => RecordedElement::Image(image.clone(), run[0].at_ms),
+        None => self::element(&Element::Text(run.to_vec())),
+    });
+    recorded.collect()
 }
 
 fn element(element: &Element) -> RecordedElement {

@@ -53,8 +53,9 @@ enum Message {
     /// Texts, and blocks beside them.
     User(Vec<String>, Vec<RequestedBlock>),
     Results(Vec<ToolResult>),
+    /// Calls, and the texts around them: before the first one, behind it, and so on.
     Model {
-        text: String,
+        texts: Vec<String>,
         calls: Vec<(String, String, Value)>,
     },
 }
@@ -85,6 +86,8 @@ enum Departure {
     WrongMethod(usize, &'static str),
     /// The client stops before this turn.
     Stops(usize),
+    /// The client gives up at the first error of this turn, which has an answer behind it.
+    GivesUp(usize),
     /// Two sessions play at once, and one of them stops before this turn.
     OtherStops(usize),
     /// The answer of the turn before the last is left out of the last request.
@@ -342,6 +345,12 @@ impl Case {
             ["GET", "PUT", "DELETE"][random.below(3)],
         ));
         found.push(Departure::Stops(any));
+        let fails_first = |turn_idx: &&usize| {
+            let turn = self.turn(**turn_idx);
+            turn.attempts.len() > 1 && !turn.is_cancelled
+        };
+        let failing = live.iter().rev().find(fails_first);
+        found.extend(failing.copied().map(Departure::GivesUp));
         let later = random.pick(live.get(1..).unwrap_or_default());
         found.extend(later.map(Departure::OtherStops));
         let answered = live.windows(2).map(|pair| pair[0]);
@@ -416,6 +425,11 @@ impl Client<'_> {
                 _ => {}
             }
             self.say(turn_idx, departure);
+            if departure == Some(&Departure::GivesUp(turn_idx)) {
+                let body = self.body(self.case.endpoint, &self.said);
+                self.post(&body).await;
+                return;
+            }
             let mut said = self.said.clone();
             if let Some(Departure::ForgottenAnswer(at)) = departure
                 && live.last() == Some(&turn_idx)
@@ -427,8 +441,8 @@ impl Client<'_> {
                 && live.last() == Some(&turn_idx)
             {
                 let answer = self.place_of_answer(*at);
-                if let Message::Model { text, calls } = &mut said[answer] {
-                    change.make(text, calls);
+                if let Message::Model { texts, calls } = &mut said[answer] {
+                    change.make(texts, calls);
                 }
                 if let (Change::FewerCalls, Some(Message::Results(results))) =
                     (change, said.get_mut(answer + 1))
@@ -564,21 +578,25 @@ impl Client<'_> {
         if !answer.status.is_success() {
             return false;
         }
-        let mut text = String::new();
+        let mut texts = vec![String::new()];
         let mut calls = Vec::new();
+        let say = |texts: &mut Vec<String>, said: &str| {
+            texts.last_mut().expect("never empty").push_str(said);
+        };
         if self.case.endpoint == Endpoint::Gemini {
             let content = &answer.json()["candidates"][0]["content"];
             for part in content["parts"].as_array().into_iter().flatten() {
                 if part["thought"] == true {
                     continue;
                 }
-                text.push_str(part["text"].as_str().unwrap_or_default());
+                say(&mut texts, part["text"].as_str().unwrap_or_default());
                 let call = &part["functionCall"];
                 if let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) {
                     calls.push((id.to_owned(), name.to_owned(), call["args"].clone()));
+                    texts.push(String::new());
                 }
             }
-            self.said.push(Message::Model { text, calls });
+            self.said.push(Message::Model { texts, calls });
             return true;
         }
         let decoded = read_body(self.case.endpoint, answer.text.as_bytes(), 0)
@@ -586,7 +604,9 @@ impl Client<'_> {
         for element in decoded.elements {
             match element {
                 Element::Text(pieces) | Element::Refusal(pieces) => {
-                    text.extend(pieces.iter().map(|piece| &*piece.text));
+                    for piece in &pieces {
+                        say(&mut texts, &piece.text);
+                    }
                 }
                 Element::Thinking(_) => {}
                 Element::Call(call) => {
@@ -595,10 +615,11 @@ impl Client<'_> {
                         CallInput::Text(text) | CallInput::Raw(text) => json!({"input": text}),
                     };
                     calls.push((call.id, call.name, args));
+                    texts.push(String::new());
                 }
             }
         }
-        self.said.push(Message::Model { text, calls });
+        self.said.push(Message::Model { texts, calls });
         true
     }
 
@@ -706,7 +727,7 @@ async fn failures(
     // That a turn was not played says nothing of why: only of who stops early no more can be said.
     let may_be_incomplete = matches!(
         departure,
-        None | Some(Departure::Stops(_) | Departure::OtherStops(_))
+        None | Some(Departure::Stops(_) | Departure::OtherStops(_) | Departure::GivesUp(_))
     );
     // A history that is not word for word what was said is a note, which `--strict` makes a failure.
     let is_about_history = matches!(departure, None | Some(Departure::ChangedAnswer(..)));
@@ -724,7 +745,7 @@ async fn each_departure_from_a_script_fails_the_run() {
     let client = client();
     let mut random = Random(18);
     let (mut kinds, mut wrong) = (std::collections::HashSet::new(), Vec::new());
-    let mut n_changed = 0;
+    let (mut n_changed, mut n_moved) = (0, 0);
     let cases = cases();
     for case in &cases {
         let name = case.path.display();
@@ -739,6 +760,9 @@ async fn each_departure_from_a_script_fails_the_run() {
         for departure in case.departures(&mut random) {
             kinds.insert(std::mem::discriminant(&departure));
             n_changed += usize::from(matches!(departure, Departure::ChangedAnswer(..)));
+            let is_moved =
+                matches!(&departure, Departure::ChangedAnswer(_, it) if it.is_about_order());
+            n_moved += usize::from(is_moved);
             if failures(case, &client, Some(&departure)).await.is_empty() {
                 wrong.push(format!(
                     "{name}: {:?} passes with {departure:?}",
@@ -762,6 +786,7 @@ async fn each_departure_from_a_script_fails_the_run() {
         "{} timelines",
         cases.len()
     );
-    assert_eq!(kinds.len(), 16, "each kind of departure was tried");
+    assert_eq!(kinds.len(), 17, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
+    assert!(n_moved >= 9, "{n_moved} texts were moved");
 }

@@ -353,3 +353,133 @@ async fn any_prompt_is_taken_where_that_is_said() {
     );
     assert_eq!(played.codes().await, ["T-SEL-02"]);
 }
+
+/// A request to this path with this body.
+async fn raw(played: &Played, path: &str, body: String) -> Answer {
+    let request = played.client.post(played.url(path));
+    let json = reqwest::header::CONTENT_TYPE;
+    Answer::of(request.header(json, "application/json").body(body)).await
+}
+
+#[tokio::test]
+async fn integers_over_64_bits_are_compared_digit_for_digit() {
+    const ID: &str = "123456789012345678901234567890";
+    const OTHER: &str = "123456789012345678901234567891";
+    let args = format!("args: {{id: {ID}}}");
+    let as_number = format!("args: {{}}, rawArguments: '{{\"id\": {ID}}}'");
+    for (args, sent) in [(args, format!("\"{ID}\"")), (as_number, ID.to_owned())] {
+        for (held, result, codes) in [
+            (ID, ID, vec![]),
+            (OTHER, ID, vec!["T-LLM-09"]),
+            (ID, OTHER, vec!["T-LLM-05"]),
+        ] {
+            let items = format!(
+                "  - llmResponse: []\n  - agentToolUse: {{toolName: find, {args}, result: {{json: {{n: {ID}}}}}}}\n  \
+                 - llmResponse: [{{assistant: [[0, Done]]}}]\n"
+            );
+            let played = served("{}", &items).await;
+            let tool = r#"{"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}"#;
+            let body = |messages: &str| {
+                let begin = r#"{"role": "user", "content": "Begin"}"#;
+                format!(r#"{{"model": "m", "tools": [{tool}], "messages": [{begin}{messages}]}}"#)
+            };
+            let answer = raw(&played, CHAT, body("")).await.json();
+            let call = &answer["choices"][0]["message"]["tool_calls"][0];
+            let arguments = call["function"]["arguments"].as_str().expect("a text");
+            assert_eq!(arguments.replace(' ', ""), format!("{{\"id\":{sent}}}"));
+            let arguments = json!(format!("{{\"id\": {held}}}"));
+            let result = json!(format!("{{\"n\": {result}}}"));
+            let history = format!(
+                r#", {{"role": "assistant", "tool_calls": [{{"id": "call_1", "type": "function",
+                    "function": {{"name": "find", "arguments": {arguments}}}}}]}},
+                    {{"role": "tool", "tool_call_id": "call_1", "content": {result}}}"#
+            );
+            let answer = raw(&played, CHAT, body(&history)).await;
+            assert!(answer.text.contains("Done"), "{}", answer.text);
+            assert_eq!(played.codes().await, codes, "{held} {result}");
+        }
+        // In the bodies of requests, too.
+        let items = format!(
+            "  - llmResponse: []\n  - agentToolUse: {{toolName: find, {}, result: x}}\n  - llmResponse: [{{assistant: [[0, Done]]}}]\n",
+            format_args!("args: {{id: {ID}}}")
+        );
+        for (held, codes) in [(ID, vec![]), (OTHER, vec!["T-LLM-09"])] {
+            let played = served("{}", &items).await;
+            let body = |messages: &str| {
+                format!(
+                    r#"{{"model": "m", "max_tokens": 9, "tools": [{{"name": "find", "input_schema": {{"type": "object"}}}}],
+                        "messages": [{{"role": "user", "content": "Begin"}}{messages}]}}"#
+                )
+            };
+            raw(&played, "/v1/messages", body("")).await;
+            let history = format!(
+                r#", {{"role": "assistant", "content": [{{"type": "tool_use", "id": "call_1", "name": "find", "input": {{"id": {held}}}}}]}},
+                    {{"role": "user", "content": [{{"type": "tool_result", "tool_use_id": "call_1", "content": "x"}}]}}"#
+            );
+            let answer = raw(&played, "/v1/messages", body(&history)).await;
+            assert!(answer.text.contains("Done"), "{}", answer.text);
+            assert_eq!(played.codes().await, codes, "{held}");
+        }
+    }
+}
+
+const IN_ORDER: &str = "  - llmResponse:
+      - assistant: [[0, One]]
+      - agentToolUse: {toolName: find, args: {n: 1}, result: x}
+      - assistant: [[0, Two]]
+      - agentToolUse: {toolName: find, args: {n: 2}, result: x}
+      - assistant: [[0, Three]]
+  - llmResponse: [{assistant: [[0, Done]]}]
+";
+
+#[tokio::test]
+async fn blocks_come_in_the_order_of_the_list_where_an_api_has_one() {
+    let schema = json!({"type": "object"});
+    let part = |part: &Value| -> String {
+        let call = part.get("functionCall").or(part.get("arguments"));
+        let text = part["text"].as_str();
+        let text = text.or(part["content"][0]["text"].as_str());
+        match call.is_some() || part["type"] == "tool_use" {
+            true => "call".to_owned(),
+            false => text.unwrap_or_default().to_owned(),
+        }
+    };
+    let expected = ["One", "call", "Two", "call", "Three"];
+    let tools = json!([{"name": "find", "input_schema": schema}]);
+    let played = served("{}", IN_ORDER).await;
+    let message = messages(&played, &json!({ "tools": tools })).await;
+    let blocks = message["content"].as_array().expect("blocks");
+    assert_eq!(blocks.iter().map(part).collect::<Vec<_>>(), expected);
+    assert_eq!(message["stop_reason"], "tool_use");
+
+    let played = served("{}", IN_ORDER).await;
+    let tools = json!([{"type": "function", "name": "find", "parameters": schema}]);
+    let body = json!({"model": "m", "input": "Begin", "tools": tools});
+    let answer = played.post("/v1/responses", &body).await.json();
+    let items = answer["output"].as_array().expect("items");
+    assert_eq!(items.iter().map(part).collect::<Vec<_>>(), expected);
+
+    let played = served("{}", IN_ORDER).await;
+    let tools = json!([{"functionDeclarations": [{"name": "find", "parameters": schema}]}]);
+    let body =
+        json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}], "tools": tools});
+    let answer = played.post("/v1beta/models/m:generateContent", &body).await;
+    let answer = answer.json();
+    let parts = &answer["candidates"][0]["content"]["parts"];
+    let parts = parts.as_array().expect("parts");
+    assert_eq!(parts.iter().map(part).collect::<Vec<_>>(), expected);
+
+    // Chat has the text in one field and the calls in another; a stream sends them in order.
+    let played = served("{}", IN_ORDER).await;
+    let tools = json!([{"type": "function", "function": {"name": "find", "parameters": schema}}]);
+    let mut body = json!({"model": "m", "messages": said("Begin"), "tools": tools});
+    let answer = played.post(CHAT, &body).await.json();
+    let message = &answer["choices"][0]["message"];
+    assert_eq!(message["content"], "OneTwoThree");
+    assert_eq!(message["tool_calls"].as_array().map(Vec::len), Some(2));
+    body["stream"] = json!(true);
+    let stream = played.post(CHAT, &body).await.text;
+    let at = |text: &str| stream.find(text).expect("it is sent");
+    assert!(at("One") < at("call_1") && at("call_1") < at("Two") && at("call_2") < at("Three"));
+    assert!(played.codes().await.is_empty());
+}

@@ -304,6 +304,35 @@ fn types_in(trace: &str) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn the_trace_has_texts_and_calls_in_their_order() {
+    let traces = tempfile::tempdir().expect("a folder");
+    let trace = traces.path().join("trace.jsonl");
+    let timeline = "  - userInputs: [[0, Begin]]
+  - llmResponse:
+      - agentToolUse: {toolName: runCmd, args: {cmd: one}}
+      - assistant: [[0, Two]]
+      - agentToolUse: {toolName: runCmd, args: {cmd: three}}
+      - assistant: [[0, Four]]
+";
+    let played = Played::built(timeline, |mock| mock.trace(trace_in(&trace))).await;
+    let tools = tools(&[("runCmd", json!({}))]);
+    let body = json!({"model": "m", "messages": said("Begin"), "tools": tools});
+    assert_eq!(played.post(CHAT, &body).await.status, 200);
+    assert!(played.running.stop().await.passed);
+    let text = std::fs::read_to_string(&trace).expect("written");
+    let events = text.lines().filter_map(|line| {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        let data = &line["data"];
+        let said = data["content"].as_str().or(data["args"]["cmd"].as_str());
+        Some(said?.to_owned())
+    });
+    assert_eq!(
+        events.collect::<Vec<_>>(),
+        ["Begin", "one", "Two", "three", "Four"]
+    );
+}
+
+#[tokio::test]
 async fn the_trace_and_the_watcher_are_told_in_order() {
     let traces = tempfile::tempdir().expect("a folder");
     let trace = traces.path().join("trace.jsonl");

@@ -52,10 +52,21 @@ impl Agent {
             return false;
         }
         loop {
-            match self.channel.next().await {
-                Some(FromAgent::Done(done)) if done == idx => return true,
+            match self.before_done(idx).await {
+                Some(FromAgent::Done(_)) => return true,
                 Some(said) => executor.hear(said).await,
                 None => return false,
+            }
+        }
+    }
+
+    /// What the agent says next while it plays the step, at last that this is done; nothing if it is gone. A step may take
+    /// any time: what runs in it has time limits of its own.
+    async fn before_done(&mut self, idx: usize) -> Option<FromAgent> {
+        loop {
+            match self.channel.next().await? {
+                FromAgent::Done(done) if done != idx => {}
+                said => return Some(said),
             }
         }
     }
@@ -268,5 +279,39 @@ impl Executor<'_> {
             }
             _ => found,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_step_may_take_as_long_as_its_command() {
+        // Without timers: whatever had a limit would panic.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let (ours, theirs) = UnixStream::pair().expect("a pair");
+            let mut agent = Agent {
+                channel: Channel::new(ours),
+                speaks_acp: false,
+            };
+            let mut channel = Channel::new(theirs);
+            let playing = async {
+                for done in [6, 7] {
+                    let done = FromAgent::Done(done);
+                    channel.send(&done).await.expect("it is there");
+                }
+            };
+            let (said, ()) = tokio::join!(agent.before_done(7), playing);
+            assert!(matches!(said, Some(FromAgent::Done(7))), "{said:?}");
+            drop(channel);
+            assert!(agent.before_done(8).await.is_none());
+        });
     }
 }

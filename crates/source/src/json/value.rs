@@ -5,16 +5,18 @@ use std::ops::Range;
 use super::{is_large_integer, without_lone_surrogates};
 use crate::value::Json;
 
-/// The JSON that `text` is, by the rules of [`super::Node::to_value`]: an integer that needs more than 64 bits becomes the
+/// The JSON that `json` is, text or bytes, by the rules of [`super::Node::to_value`]: an integer that needs more than 64 bits becomes the
 /// text of its digits. Half of a surrogate pair becomes U+FFFD.
 ///
 /// # Errors
 /// If it is no JSON.
-pub fn read_value(text: &str) -> serde_json::Result<Json> {
-    let whole = without_lone_surrogates(text.as_bytes());
-    let value = serde_json::from_slice(&whole)?;
-    // Only escapes were replaced, as long as what replaces them.
-    let whole = std::str::from_utf8(&whole).unwrap_or(text);
+pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json> {
+    let whole = without_lone_surrogates(json.as_ref());
+    // What is known to be UTF-8 as a whole need not be looked at text by text.
+    let Ok(whole) = std::str::from_utf8(&whole) else {
+        return serde_json::from_slice(&whole);
+    };
+    let value = serde_json::from_str(whole)?;
     let mut kept = String::new();
     let mut done = 0;
     for token in large_integers(whole) {
@@ -26,6 +28,11 @@ pub fn read_value(text: &str) -> serde_json::Result<Json> {
         0 => Ok(value),
         _ => serde_json::from_str(&(kept + &whole[done..])),
     }
+}
+
+/// Whether valid JSON has an integer that needs more than 64 bits.
+pub fn has_large_integer(json: &str) -> bool {
+    !large_integers(json).is_empty()
 }
 
 /// Where valid JSON has integers that need more than 64 bits.

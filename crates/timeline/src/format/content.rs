@@ -264,14 +264,7 @@ fn media(
             let at = object.child_pointer("data");
             let text = loader.reader.text_of(node, &at, "`data`")?;
             let mime = mime.as_deref()?;
-            let problem = match STANDARD.decode(text) {
-                Err(_) => Some("`data` is not valid padded base64".to_owned()),
-                Ok(bytes) if !is_of_type(&bytes, mime) => {
-                    Some(format!("`data` does not look like {mime}"))
-                }
-                Ok(_) => None,
-            };
-            if let Some(problem) = problem {
+            if let Some(problem) = problem_of_data(text, mime) {
                 loader.error(codes::TIMELINE_MEDIA, node.span, &at, problem);
                 return None;
             }
@@ -291,6 +284,20 @@ fn media(
         source,
         uri: loader.text(object, "uri"),
     })
+}
+
+/// Why `data` holds nothing of this media type, if it doesn't.
+fn problem_of_data(data: &str, mime: &str) -> Option<String> {
+    match STANDARD.decode(data) {
+        Err(_) => Some("`data` is not valid padded base64".to_owned()),
+        Ok(bytes) if !is_of_type(&bytes, mime) => Some(format!("`data` does not look like {mime}")),
+        Ok(_) => None,
+    }
+}
+
+/// Whether a block can hold this image.
+pub(crate) fn is_image(mime: &str, data: &str) -> bool {
+    IMAGES.contains(&mime) && problem_of_data(data, mime).is_none()
 }
 
 /// Whether bytes begin as those of a media type do.

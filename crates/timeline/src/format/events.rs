@@ -7,7 +7,9 @@ use super::response::{self, Draft};
 use super::{agent, asserts, control, convert, tool, user};
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{EventKind, Fault, FaultKind, ResponseElement, TimelineEvent, UserTarget};
+use crate::model::{
+    EventKind, Fault, FaultKind, Response, ResponseElement, TimelineEvent, UserTarget,
+};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -330,26 +332,50 @@ fn finish_response(
     span: Span,
     fault: Option<Fault>,
 ) {
-    let has_errors = draft
-        .response
-        .elements
-        .iter()
-        .any(|element| matches!(element, ResponseElement::Error(_)));
-    if has_errors && !draft.calls.is_empty() {
-        let message = "a response with an error can't contain calls";
+    let is_error = |element: &ResponseElement| matches!(element, ResponseElement::Error(_));
+    let mut behind_calls = draft.inner.iter().flat_map(|(_, more)| &more.elements);
+    if behind_calls.any(is_error)
+        || (!draft.calls.is_empty() && draft.response.elements.iter().any(is_error))
+    {
+        let message = "a response with an error can't contain calls before it";
         loader.invalid(span, pointer, message);
     }
+    let Draft {
+        mut response, meta, ..
+    } = draft;
+    // The refusal ends what the answer says, and behind the last of these calls it says more.
+    let mut refusal = match draft.inner.is_empty() {
+        true => None,
+        false => response.refusal.take(),
+    };
     push(
         flat,
-        EventKind::Response(draft.response),
+        EventKind::Response(response),
         pointer,
         span,
-        draft.meta,
+        meta.clone(),
         fault,
     );
-    for call in draft.calls {
+    let call_event = |flat: &mut Flat, call: response::Call| {
         let kind = EventKind::ToolUse(call.tool);
         push(flat, kind, &call.pointer, call.span, call.meta, None);
+    };
+    let n_inner = draft.inner.len();
+    for (idx, (call, more)) in draft.inner.into_iter().enumerate() {
+        call_event(flat, call);
+        if !more.elements.is_empty() {
+            let part = Response {
+                elements: more.elements,
+                refusal: refusal.take_if(|_| idx + 1 == n_inner),
+                continues: true,
+                ..Response::default()
+            };
+            let kind = EventKind::Response(part);
+            push(flat, kind, &more.pointer, more.span, meta.clone(), None);
+        }
+    }
+    for call in draft.calls {
+        call_event(flat, call);
     }
 }
 

@@ -37,6 +37,7 @@ mod tests;
 mod tool;
 mod user;
 
+pub(crate) use content::is_image;
 pub use convert_items::extract_terminal;
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};

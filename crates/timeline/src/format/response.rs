@@ -23,8 +23,19 @@ pub(super) const ELEMENTS: &[&str] = &["think", "assistant", "error"];
 pub(super) struct Draft {
     pub response: Response,
     pub meta: Json,
-    /// Calls that stand inside of it: they follow it.
+    /// The calls that stand inside of it and are followed by more of the answer, each with what follows it.
+    pub inner: Vec<(Call, Continuation)>,
+    /// Calls that stand inside of it and end it: they follow it.
     pub calls: Vec<Call>,
+    /// Calls that have no more of the answer behind them so far.
+    open: Vec<(Call, Span)>,
+}
+
+/// What of an answer stands behind a call in it, up to the next one.
+pub(super) struct Continuation {
+    pub elements: Vec<ResponseElement>,
+    pub pointer: String,
+    pub span: Span,
 }
 
 /// A call inside of a response.
@@ -47,9 +58,28 @@ impl Draft {
                 usage: Json::Null,
                 stop_reason: StopReasons::default(),
                 refusal: None,
+                continues: false,
             },
             meta,
+            inner: Vec::new(),
             calls: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Adds an element, which `member` at `at` is. Behind calls it begins what follows them.
+    fn push(&mut self, element: ResponseElement, member: &Member, at: &str) {
+        for (call, _) in std::mem::take(&mut self.open) {
+            let continuation = Continuation {
+                elements: Vec::new(),
+                pointer: at.to_owned(),
+                span: member.value.span,
+            };
+            self.inner.push((call, continuation));
+        }
+        match self.inner.last_mut() {
+            Some((_, continuation)) => continuation.elements.push(element),
+            None => self.response.elements.push(element),
         }
     }
 }
@@ -84,12 +114,18 @@ pub(super) fn response(
         }
         NodeKind::Null => {}
         _ => {
-            let wanted = "a list of `think`, `assistant` and `error`";
+            let wanted = "a list of `think`, `assistant`, `agentToolUse` and `error`";
             loader
                 .reader
                 .wrong_type(body, pointer, "`llmResponse`", wanted);
         }
     }
+    for (call, key_span) in std::mem::take(&mut draft.open) {
+        let message = "a call at the end of a response stands after it";
+        moved(loader, key_span, &call.pointer, message);
+        draft.calls.push(call);
+    }
+    draft.calls.sort_by_key(|call| call.span.start);
     draft
 }
 
@@ -241,10 +277,7 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
     match member.key.as_str() {
         "think" => {
             let entries = texts(loader, value, at, &THINK);
-            draft
-                .response
-                .elements
-                .push(ResponseElement::Think(entries));
+            draft.push(ResponseElement::Think(entries), member, at);
         }
         "assistant" => {
             let entries = entries(loader, value, at, &ASSISTANT, |loader, timed| {
@@ -255,48 +288,55 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
                 }
                 Some(timed.entry(block))
             });
-            draft
-                .response
-                .elements
-                .push(ResponseElement::Assistant(entries));
+            draft.push(ResponseElement::Assistant(entries), member, at);
         }
         "error" => {
             if let Some(error) = error(loader, value, at) {
-                draft.response.elements.push(ResponseElement::Error(error));
+                draft.push(ResponseElement::Error(error), member, at);
             }
         }
-        key @ ("tool" | "agentToolUse") => {
-            loader.legacy(
-                codes::TIMELINE_INLINE_TOOL,
+        "tool" => {
+            moved(
+                loader,
                 member.key_span,
                 at,
-                format!("`{key}` is not allowed inside a response"),
-                "write `- agentToolUse: …` as an event after the response",
+                "`tool` is not allowed inside a response",
             );
-            let (call, kept) = match key {
-                "tool" => (tool::inline(loader, value, at), None),
-                _ => {
-                    let call = tool::written_inside(loader, value, at);
-                    let kept = Span {
-                        start: member.key_span.start,
-                        end: value.span.end,
-                    };
-                    (call.map(|(tool, meta)| (tool, meta, None)), Some(kept))
-                }
-            };
-            if let Some((tool, meta, written)) = call {
+            if let Some((tool, meta, written)) = tool::inline(loader, value, at) {
                 draft.calls.push(Call {
                     tool,
                     meta,
                     pointer: at.to_owned(),
                     span: whole.span,
-                    kept,
+                    kept: None,
                     written,
                 });
             }
         }
+        "agentToolUse" => {
+            if let Some((tool, meta)) = tool::written_inside(loader, value, at) {
+                let call = Call {
+                    tool,
+                    meta,
+                    pointer: at.to_owned(),
+                    span: whole.span,
+                    kept: Some(Span {
+                        start: member.key_span.start,
+                        end: value.span.end,
+                    }),
+                    written: None,
+                };
+                draft.open.push((call, member.key_span));
+            }
+        }
         _ => {}
     }
+}
+
+/// A call that follows the response, though it is written inside.
+fn moved(loader: &mut Loader<'_>, span: Span, at: &str, message: &str) {
+    let modern = "write `- agentToolUse: …` as an event after the response";
+    loader.legacy(codes::TIMELINE_INLINE_TOOL, span, at, message, modern);
 }
 
 fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
@@ -304,6 +344,7 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
     let names = [
         "think",
         "assistant",
+        "agentToolUse",
         "error",
         "_meta",
         "usage",
@@ -317,7 +358,7 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
     diagnostic.help = Some(
         match crate::model::vocabulary::AbstractTool::meant_by(key) {
             Some(tool) => format!("write `- {}: …` as an event after the response", tool.name),
-            None => "its parts are `think`, `assistant` and `error`".to_owned(),
+            None => "its parts are `think`, `assistant`, `agentToolUse` and `error`".to_owned(),
         },
     );
 }

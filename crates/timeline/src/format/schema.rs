@@ -213,6 +213,9 @@ fn response() -> Json {
             element["properties"][field.name] = json!({});
         }
     }
+    element["properties"]["agentToolUse"] = mapping(fields::TOOL_USE);
+    element["properties"]["agentToolUse"]["description"] =
+        json!("A call that more of the answer follows.");
     element["minProperties"] = json!(1);
     element["additionalProperties"] = json!(false);
     json!({

@@ -167,7 +167,7 @@ pub struct Entry<T> {
 }
 
 /// `llmResponse`: one answer of the model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Response {
     /// Its elements, in written order.
     pub elements: Vec<ResponseElement>,
@@ -177,6 +177,8 @@ pub struct Response {
     pub stop_reason: StopReasons,
     /// `refusal`: the text with which the model refuses.
     pub refusal: Option<String>,
+    /// Whether it goes on with the answer before it: what stands behind a call in one `llmResponse`.
+    pub continues: bool,
 }
 
 /// An element of a response.

@@ -35,16 +35,28 @@ pub enum StopReason {
     UnexpectedCall,
     /// An image would not be safe.
     ImageSafety,
-    /// A filter won't let the prompt through to the model.
+    /// A filter won't let the prompt through to the model: it may hold what is prohibited.
     PromptBlocked,
+    /// The same, since it is not safe.
+    PromptUnsafe,
+    /// The same, for a term that is blocked.
+    PromptBlocklist,
+    /// The same, for an image in it.
+    PromptImageSafety,
+    /// The same, for another reason.
+    PromptOther,
     /// Another reason.
     Other,
 }
 
 /// Words that no dialect has for why an answer stops.
-const OWN_WORDS: [(&str, StopReason); 2] = [
+const OWN_WORDS: [(&str, StopReason); 6] = [
     ("completed", StopReason::EndTurn),
     ("prompt_blocked", StopReason::PromptBlocked),
+    ("prompt_blocked_safety", StopReason::PromptUnsafe),
+    ("prompt_blocked_blocklist", StopReason::PromptBlocklist),
+    ("prompt_blocked_image_safety", StopReason::PromptImageSafety),
+    ("prompt_blocked_other", StopReason::PromptOther),
 ];
 
 const FILTER: Option<&str> = Some("content_filter");
@@ -52,7 +64,7 @@ const LENGTH: Option<&str> = Some("max_output_tokens");
 
 impl StopReason {
     /// A word of several reasons means the first.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 22] = [
         Self::EndTurn,
         Self::ToolUse,
         Self::FunctionCall,
@@ -70,7 +82,11 @@ impl StopReason {
         Self::UnexpectedCall,
         Self::ImageSafety,
         Self::PromptBlocked,
+        Self::PromptUnsafe,
+        Self::PromptBlocklist,
+        Self::PromptImageSafety,
         Self::Other,
+        Self::PromptOther,
     ];
 
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.
@@ -80,6 +96,27 @@ impl StopReason {
         }
         let mut all = Self::ALL.into_iter();
         all.find(|reason| reason.each_word().any(|known| known == word))
+    }
+
+    /// The word that means this reason in a timeline, and no other reason.
+    pub fn word(self) -> &'static str {
+        let own = OWN_WORDS.iter().map(|(word, _)| *word);
+        let mut words = self.each_word().chain(own);
+        let found = words.find(|word| Self::from_word(word) == Some(self));
+        found.unwrap_or(self.anthropic())
+    }
+
+    /// The reason why a prompt is blocked, by Gemini's word for that.
+    pub fn from_block_reason(word: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|reason| reason.is_blocked_prompt() && reason.gemini() == word)
+    }
+
+    /// Whether there is no answer since the prompt is blocked.
+    pub fn is_blocked_prompt(self) -> bool {
+        OWN_WORDS
+            .iter()
+            .any(|(word, reason)| *reason == self && word.starts_with("prompt_blocked"))
     }
 
     /// All words, each once.
@@ -135,7 +172,7 @@ impl StopReason {
             Self::ToolUse => ("tool_use", "tool_calls", None, "STOP"),
             Self::FunctionCall => ("tool_use", "function_call", None, "STOP"),
             Self::MaxTokens => ("max_tokens", "length", LENGTH, "MAX_TOKENS"),
-            Self::Refusal => ("refusal", "content_filter", FILTER, "SAFETY"),
+            Self::Refusal | Self::PromptUnsafe => ("refusal", "content_filter", FILTER, "SAFETY"),
             Self::StopSequence => ("stop_sequence", "stop", None, "STOP"),
             Self::PauseTurn => ("pause_turn", "stop", None, "STOP"),
             Self::ContextWindow => (
@@ -146,14 +183,19 @@ impl StopReason {
             ),
             Self::Recitation => ("refusal", "content_filter", FILTER, "RECITATION"),
             Self::Language => ("refusal", "content_filter", FILTER, "LANGUAGE"),
-            Self::Blocklist => ("refusal", "content_filter", FILTER, "BLOCKLIST"),
+            Self::Blocklist | Self::PromptBlocklist => {
+                ("refusal", "content_filter", FILTER, "BLOCKLIST")
+            }
             Self::ProhibitedContent | Self::PromptBlocked => {
                 ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT")
             }
             Self::PersonalData => ("refusal", "content_filter", FILTER, "SPII"),
             Self::MalformedCall => ("end_turn", "stop", None, "MALFORMED_FUNCTION_CALL"),
             Self::UnexpectedCall => ("end_turn", "stop", None, "UNEXPECTED_TOOL_CALL"),
-            Self::ImageSafety => ("refusal", "content_filter", FILTER, "IMAGE_SAFETY"),
+            Self::ImageSafety | Self::PromptImageSafety => {
+                ("refusal", "content_filter", FILTER, "IMAGE_SAFETY")
+            }
+            Self::PromptOther => ("refusal", "content_filter", FILTER, "OTHER"),
             Self::Other => ("end_turn", "stop", None, "OTHER"),
         }
     }
@@ -215,5 +257,15 @@ mod tests {
             Some(StopReason::Refusal)
         );
         assert_eq!(StopReason::from_word("bored"), None);
+        for reason in StopReason::ALL {
+            let again = StopReason::from_word(reason.word());
+            assert_eq!(again.map(StopReason::words), Some(reason.words()));
+            let is_own = again == Some(reason);
+            assert!(is_own || !reason.is_blocked_prompt(), "{reason:?}");
+        }
+        assert_eq!(
+            StopReason::from_block_reason("SAFETY").map(StopReason::word),
+            Some("prompt_blocked_safety")
+        );
     }
 }

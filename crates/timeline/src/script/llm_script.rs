@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::hashing::short_hash;
+use super::request::{Part, Request, Role};
 use super::schedule::Schedule;
 use super::turns::{Turn, Turns};
 use crate::model::Timeline;
@@ -46,6 +47,20 @@ impl LlmScript {
             turn_of_call,
         };
         (script, diagnostics)
+    }
+
+    /// Puts the text that describes it in place of each image of this script that comes back in an answer of the history:
+    /// as it is compared.
+    pub fn describe_images(&self, request: &mut Request) {
+        let answers = request.history.iter_mut();
+        let answers = answers.filter(|message| message.role == Role::Assistant);
+        for part in answers.flat_map(|message| &mut message.parts) {
+            let Part::Block(block) = part else { continue };
+            let mut images = self.turns.turns.iter().flat_map(Turn::images);
+            if let Some((_, text)) = images.find(|(image, _)| image.is_in(block)) {
+                *part = Part::Text(text.to_string());
+            }
+        }
     }
 
     /// The turn with this index.

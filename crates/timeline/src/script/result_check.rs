@@ -3,6 +3,7 @@
 use super::request::{Endpoint, RequestedResult};
 use super::turns::Turn;
 use crate::model::{ExpectedResult, ToolStatus, ToolUse};
+use cuecard_source::json::read_value;
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, as_text, cut};
 
@@ -81,7 +82,7 @@ fn holds(expected: &ExpectedResult, arrived: &str) -> bool {
             without_blanks(text).eq(without_blanks(arrived))
         }
         ExpectedResult::Value(json) | ExpectedResult::Json(json) => {
-            serde_json::from_str::<Json>(arrived).is_ok_and(|arrived| is_same_json(&arrived, json))
+            read_value(arrived).is_ok_and(|arrived| is_same_json(&arrived, json))
         }
         ExpectedResult::Contains(part) => arrived.contains(part.as_str()),
         ExpectedResult::Regex(pattern) => pattern.is_match(arrived),

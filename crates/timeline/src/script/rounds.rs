@@ -26,6 +26,8 @@ pub(super) struct Said<'r> {
     pub(super) text: String,
     pub(super) squeezed: String,
     pub(super) calls: Vec<&'r RequestedCall>,
+    /// The texts between the calls: before the first one, behind it, and so on.
+    pub(super) texts: Vec<String>,
 }
 
 impl<'r> Rounds<'r> {
@@ -34,14 +36,20 @@ impl<'r> Rounds<'r> {
             answered: Vec::new(),
             last: UserSide::default(),
         };
-        let mut said: Option<(String, Vec<&RequestedCall>)> = None;
+        let mut said: Option<(Vec<String>, Vec<&RequestedCall>)> = None;
         for message in &request.history {
             for part in &message.parts {
                 match (message.role, part) {
                     (_, Part::Thinking(_)) | (Role::Assistant, Part::Block(_)) => {}
-                    (_, Part::Call(call)) => said.get_or_insert_default().1.push(call),
+                    (_, Part::Call(call)) => {
+                        let (texts, calls) = said.get_or_insert_default();
+                        calls.push(call);
+                        texts.resize(calls.len() + 1, String::new());
+                    }
                     (Role::Assistant, Part::Text(text)) => {
-                        said.get_or_insert_default().0.push_str(text);
+                        let (texts, calls) = said.get_or_insert_default();
+                        texts.resize(calls.len() + 1, String::new());
+                        texts[calls.len()].push_str(text);
                     }
                     (Role::User, Part::Text(text)) => {
                         rounds.end(&mut said);
@@ -68,14 +76,16 @@ impl<'r> Rounds<'r> {
     }
 
     /// Ends the round whose answer is complete.
-    fn end(&mut self, said: &mut Option<(String, Vec<&'r RequestedCall>)>) {
-        if let Some((text, calls)) = said.take() {
+    fn end(&mut self, said: &mut Option<(Vec<String>, Vec<&'r RequestedCall>)>) {
+        if let Some((texts, calls)) = said.take() {
             let mut side = std::mem::take(&mut self.last);
             side.leave_reminders_out();
+            let text = texts.concat();
             let said = Said {
                 squeezed: squeeze(&text),
                 text,
                 calls,
+                texts,
             };
             self.answered.push((side, said));
         }

@@ -76,6 +76,8 @@ pub struct HistoryAnswer<'r> {
     pub text: String,
     /// Its calls, in order.
     pub calls: Vec<&'r RequestedCall>,
+    /// The texts between the calls: before the first one, behind it, and so on.
+    pub texts: Vec<String>,
 }
 
 impl Served {
@@ -98,11 +100,17 @@ impl Served {
                 Some(last) if last.turn_idx == turn_idx => {
                     last.text.push_str(&said.text);
                     last.calls.extend(said.calls);
+                    let mut texts = said.texts.into_iter();
+                    if let (Some(open), Some(more)) = (last.texts.last_mut(), texts.next()) {
+                        open.push_str(&more);
+                    }
+                    last.texts.extend(texts);
                 }
                 _ => answers.push(HistoryAnswer {
                     turn_idx,
                     text: said.text,
                     calls: said.calls,
+                    texts: said.texts,
                 }),
             }
         }

@@ -1,6 +1,6 @@
 //! All conversations with a model's stand-in: which one a request belongs to, and which scenario that plays.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -84,8 +84,10 @@ pub struct SessionProgress {
     pub session: SessionKey,
     /// The scenario.
     pub scenario_idx: usize,
-    /// Which of its turns were served, by their index.
-    pub played: Vec<bool>,
+    /// Of which of its turns anything was served, by their index.
+    played: Vec<bool>,
+    /// Those of which only errors were served that something else comes after.
+    unanswered: BTreeSet<usize>,
     /// Sessions by when they began.
     number: u64,
     /// Whether another session went on with its conversation: agents change their system text on the way.
@@ -249,6 +251,11 @@ impl Sessions {
             .max_by_key(|it| it.number);
         if let Some(before) = before {
             before.is_continued = true;
+            for turn_idx in &before.unanswered {
+                if !progress.played[*turn_idx] {
+                    progress.unanswered.insert(*turn_idx);
+                }
+            }
             for (played, was_played) in progress.played.iter_mut().zip(&before.played) {
                 *played |= was_played;
             }
@@ -283,6 +290,7 @@ impl Sessions {
                 session: key,
                 scenario_idx,
                 played: vec![false; n_turns],
+                unanswered: BTreeSet::new(),
                 number: self.n_begun,
                 is_continued: false,
             },
@@ -393,6 +401,11 @@ impl Entry {
         if let Decision::Turn(served) | Decision::Error(served) = &decision {
             repertoire.played[scenario_idx][served.turn_idx] = true;
             self.progress.played[served.turn_idx] = true;
+            let turn = &repertoire.scripts[scenario_idx].turns.turns[served.turn_idx];
+            match served.attempt_idx + 1 < turn.attempts.len() && !turn.is_cancelled {
+                true => self.progress.unanswered.insert(served.turn_idx),
+                false => self.progress.unanswered.remove(&served.turn_idx),
+            };
             self.progress.is_continued = false;
         }
         Answered {
@@ -405,11 +418,16 @@ impl Entry {
 }
 
 impl SessionProgress {
-    /// The indices of the turns that were not served. What stands before `sessionStart` need not be.
+    /// Whether the turn was served, past its errors if something else comes after them.
+    pub fn is_played(&self, turn_idx: usize) -> bool {
+        self.played[turn_idx] && !self.unanswered.contains(&turn_idx)
+    }
+
+    /// The indices of the turns that were not played. What stands before `sessionStart` need not be.
     pub fn unplayed<'a>(&'a self, turns: &'a [Turn]) -> impl Iterator<Item = usize> + 'a {
-        let turns = self.played.iter().zip(turns).enumerate();
+        let turns = turns.iter().enumerate();
         turns
-            .filter(|(_, (played, turn))| !**played && !turn.is_history)
+            .filter(|(turn_idx, turn)| !turn.is_history && !self.is_played(*turn_idx))
             .map(|(turn_idx, _)| turn_idx)
     }
 }

@@ -119,6 +119,7 @@ pub(super) fn respond(elements: Vec<ResponseElement>) -> EventKind {
         usage: Json::Null,
         stop_reason: StopReasons::default(),
         refusal: None,
+        continues: false,
     })
 }
 

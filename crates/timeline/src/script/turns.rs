@@ -79,6 +79,8 @@ pub struct Turn {
     pub is_cancelled: bool,
     /// The text of its answer for comparing, without white space.
     pub(super) squeezed: String,
+    /// The same for each of the [texts between its calls](Self::texts).
+    pub(super) squeezed_texts: Vec<String>,
 }
 
 /// What one request is answered with.
@@ -220,20 +222,43 @@ impl Turn {
 
     /// The text of its answer, in one piece.
     pub fn text(&self) -> String {
+        self.texts().concat()
+    }
+
+    /// The texts of its answer between its calls: before the first one, behind it, and so on.
+    pub fn texts(&self) -> Vec<String> {
         let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
-        let elements = answer.iter().flat_map(|attempt| &attempt.elements);
-        let pieces = elements.flat_map(|element| match element {
-            TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => &pieces[..],
-            TurnElement::Refusal(piece) => std::slice::from_ref(piece),
-            TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
-        });
-        pieces.map(|piece| &*piece.text).collect()
+        let mut texts = vec![String::new()];
+        for element in answer.iter().flat_map(|attempt| &attempt.elements) {
+            let pieces = match element {
+                TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => &pieces[..],
+                TurnElement::Refusal(piece) => std::slice::from_ref(piece),
+                TurnElement::Thinking(_) => &[],
+                TurnElement::Call(_) => {
+                    texts.push(String::new());
+                    &[]
+                }
+            };
+            if let Some(text) = texts.last_mut() {
+                text.extend(pieces.iter().map(|piece| &*piece.text));
+            }
+        }
+        texts
     }
 
     /// Whether a history that has `text` for its answer has it word for word; of one that the user cancelled, a beginning.
     pub fn is_said_in(&self, text: &str) -> bool {
         let text = squeeze(text);
         self.squeezed == text || (self.is_cancelled && self.squeezed.starts_with(&text))
+    }
+
+    /// Whether a history with these [texts between the calls](Self::texts) has each where it was said. One that the user
+    /// cancelled may end anywhere.
+    pub fn is_in_order(&self, texts: &[String]) -> bool {
+        let mut pairs = self.squeezed_texts.iter().zip(texts);
+        self.is_cancelled
+            || self.squeezed_texts.len() != texts.len()
+            || pairs.all(|(scripted, held)| *scripted == squeeze(held))
     }
 
     /// Whether it is only errors, which leave no trace in a history.

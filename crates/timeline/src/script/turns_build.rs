@@ -11,8 +11,8 @@ use super::turns::{
     TurnElement, TurnError, Turns,
 };
 use crate::model::{
-    AgentEdits, Block, BlockKind, Entry, EventKind, Media, MediaSource, Response, ResponseElement,
-    StopReasons, Timeline, TimelineEvent, ToolStatus, ToolUse, UserInput,
+    AgentEdits, ApiStyle, Block, BlockKind, Entry, EventKind, Media, MediaSource, Response,
+    ResponseElement, StopReasons, Timeline, TimelineEvent, ToolStatus, ToolUse, UserInput,
 };
 use crate::profiles::AbstractCall;
 use cuecard_source::Span;
@@ -191,6 +191,7 @@ impl Builder<'_> {
             stop_reason: StopReasons::default(),
             is_cancelled: false,
             squeezed: String::new(),
+            squeezed_texts: Vec::new(),
         });
         let last_idx = self.turns.turns.len() - 1;
         &mut self.turns.turns[last_idx]
@@ -243,6 +244,14 @@ impl Builder<'_> {
         if !attempt.elements.is_empty() || attempts.is_empty() {
             attempts.push(attempt);
         }
+        if response.continues && self.is_turn_open {
+            let open = self.turns.turns.last_mut();
+            if let Some(open) = open.and_then(|turn| turn.attempts.last_mut()) {
+                let parts = attempts.into_iter().flat_map(|attempt| attempt.elements);
+                open.elements.extend(parts);
+            }
+            return;
+        }
         let turn = self.begin_turn(event_idx);
         turn.span = event.span;
         turn.attempts = attempts;
@@ -251,8 +260,14 @@ impl Builder<'_> {
     }
 
     fn report_blocks(&mut self, event_idx: usize, entries: &[Entry<Block>]) {
+        let style = self.timeline.server.api_style.map(|(style, _)| style);
+        let is_carried = |kind: &BlockKind| match kind {
+            BlockKind::Text(_) => true,
+            BlockKind::Image(_) => style == Some(ApiStyle::Gemini),
+            _ => false,
+        };
         for entry in entries {
-            if !matches!(entry.value.kind, BlockKind::Text(_)) {
+            if !is_carried(&entry.value.kind) {
                 let kind = entry.value.kind.as_str();
                 let message = match entry.value.kind {
                     BlockKind::Image(_) => {
@@ -387,6 +402,7 @@ fn finish(turn: &mut Turn, coalesces_thinking: bool) {
         }
     }
     turn.squeezed = squeeze(&turn.text());
+    turn.squeezed_texts = turn.texts().iter().map(|text| squeeze(text)).collect();
 }
 
 /// Typed text without the tokens for keys: `Fix it<Enter>` is `Fix it`, and `<<` is `<`.

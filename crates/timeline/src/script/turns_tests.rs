@@ -99,6 +99,51 @@ fn calls_right_after_a_response_belong_to_it_and_are_parallel() {
 }
 
 #[test]
+fn an_answer_says_and_calls_in_the_order_of_its_list() {
+    let timeline = super::testing::read(
+        "
+name: a
+timeline:
+  - userInputs: [[0, go]]
+  - llmResponse:
+      - think: [[0, hm]]
+      - agentToolUse: {toolName: runCmd, args: {cmd: one}, delayMs: 30}
+      - agentToolUse: {toolName: runCmd, args: {cmd: two}}
+      - assistant: [[10, a]]
+      - agentToolUse: {toolName: runCmd, args: {cmd: three}}
+      - think: [[0, so]]
+      - assistant: [[0, b]]
+    usage: {output_tokens: 7}
+    stopReason: max_tokens
+    refusal: c
+  - runCmd: {cmd: four}
+  - llmResponse: []
+",
+    );
+    let reading = compile_of(&timeline);
+    assert_eq!(
+        shown(&reading),
+        ["(hm)|call_1|call_2a|call_3(so)b!c|call_4", ""]
+    );
+    let turn = &reading.turns.turns[0];
+    assert_eq!(turn.texts(), ["", "", "a", "bc", ""]);
+    assert_eq!(turn.usage, json!({"output_tokens": 7}));
+    assert!(turn.stop_reason.openai.is_some());
+    let at: Vec<u64> = turn.calls().map(|call| call.at_ms).collect();
+    assert_eq!(at, [30, 30, 40, 40]);
+    let paths = timeline.events.iter().map(|event| event.path.as_str());
+    assert_eq!(
+        paths.take(5).skip(1).collect::<Vec<_>>(),
+        [
+            "timeline[1]",
+            "timeline[1].llmResponse[1].agentToolUse",
+            "timeline[1].llmResponse[2].agentToolUse",
+            "timeline[1].llmResponse[3].assistant",
+        ]
+    );
+}
+
+#[test]
 fn what_the_user_does_separates() {
     let separators = [
         ask("next"),

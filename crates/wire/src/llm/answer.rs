@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 use cuecard_timeline::script::AnswerImage;
 use serde::{Serialize, Serializer};
@@ -112,7 +113,8 @@ impl Element {
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => {
-                pieces.iter().all(|piece| piece.text.is_empty())
+                let is_empty = |piece: &Piece| piece.text.is_empty() && piece.image.is_none();
+                pieces.iter().all(is_empty)
             }
             Self::Call(_) => false,
         }
@@ -242,7 +244,7 @@ impl Serialize for Arguments<'_> {
         match self.0 {
             CallInput::Arguments(arguments) => arguments.serialize(serializer),
             CallInput::Text(text) => serializer.collect_map([("input", text)]),
-            CallInput::Raw(text) => match serde_json::from_str::<Json>(text) {
+            CallInput::Raw(text) => match read_value(text) {
                 Ok(json) => json.serialize(serializer),
                 Err(_) => serializer.serialize_str(text),
             },

@@ -5,8 +5,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cuecard_source::json::{has_large_integer, read_value};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::Endpoint;
+use cuecard_timeline::script::{AnswerImage, Endpoint};
 
 use super::answer::{Call, CallInput, Element, Piece};
 use super::errors::ApiError;
@@ -85,22 +86,28 @@ impl std::error::Error for DecodeError {}
 /// # Errors
 /// It isn't what this API answers.
 pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded, DecodeError> {
-    let json: Json = serde_json::from_slice(body).map_err(|error| {
+    let json = read_value(body).map_err(|error| {
         let shown = String::from_utf8_lossy(body);
         let shown = cut(&shown, SHOWN).into_owned();
         DecodeError::new(format!("the answer is not JSON ({error}): {shown:?}"))
     })?;
-    match endpoint {
+    let mut decoded = match endpoint {
         Endpoint::Messages => anthropic_messages::read_body(&json, at_ms),
         Endpoint::Chat => openai_chat::read_body(&json, at_ms),
         Endpoint::Responses => openai_responses::read_body(&json, at_ms),
         Endpoint::Gemini => gemini::read_body(&json, at_ms),
+    }?;
+    if std::str::from_utf8(body).is_ok_and(has_large_integer) {
+        note(&mut decoded.changed, LARGE_INTEGERS);
     }
+    Ok(decoded)
 }
+
+const LARGE_INTEGERS: &str = "an integer over 64 bits is played as the text of its digits";
 
 /// Reads the body of an error with this status. `None` if it isn't one of the API's own, but of what stands before it.
 pub fn read_error(status: u16, body: &[u8]) -> Option<ApiError> {
-    let json: Json = serde_json::from_slice(body).ok()?;
+    let json = read_value(body).ok()?;
     self::error(status, own_error(&json)?)
 }
 
@@ -212,8 +219,13 @@ impl StreamDecoder {
                 answer.is_complete = true;
                 return;
             }
-            match serde_json::from_str::<Json>(&event.data) {
-                Ok(data) if data.is_object() => events.event(answer, &data, at_ms),
+            match read_value(&event.data) {
+                Ok(data) if data.is_object() => {
+                    if has_large_integer(&event.data) {
+                        answer.change(LARGE_INTEGERS);
+                    }
+                    events.event(answer, &data, at_ms);
+                }
                 Ok(_) | Err(_) => {
                     let shown = cut(&event.data, SHOWN).into_owned();
                     *error = Some(DecodeError::new(format!(
@@ -240,8 +252,12 @@ impl StreamDecoder {
                 Some(Ok(item)) if item.is_object() => {
                     let n_read = items.byte_offset();
                     self.n_events += 1;
+                    let item: Vec<u8> = list.drain(..n_read).collect();
+                    if std::str::from_utf8(&item).is_ok_and(has_large_integer) {
+                        self.answer.change(LARGE_INTEGERS);
+                    }
+                    let item = read_value(&item).unwrap_or_default();
                     self.events.event(&mut self.answer, &item, at_ms);
-                    list.drain(..n_read);
                 }
                 _ => {
                     self.answer.is_complete = self.n_events > 0 && list.starts_with(b"]");
@@ -359,6 +375,18 @@ impl Building {
                 image: None,
             });
         }
+    }
+
+    /// An image, as a text that holds it.
+    pub(super) fn image(&mut self, key: PartKey, mime_type: &str, data: &str, at_ms: u64) {
+        self.part(key, PartKind::Text).pieces.push(Piece {
+            text: format!("[image: {mime_type}]").into(),
+            at_ms,
+            image: Some(Arc::new(AnswerImage {
+                mime_type: mime_type.to_owned(),
+                data: data.to_owned(),
+            })),
+        });
     }
 
     fn part(&mut self, key: PartKey, kind: PartKind) -> &mut Part {
@@ -505,6 +533,16 @@ impl Building {
         }
     }
 
+    /// Why Gemini let no answer be made.
+    pub(super) fn block_reason(&mut self, word: &str) {
+        let reason = StopReason::from_block_reason(word);
+        self.stop = Some(reason.unwrap_or(StopReason::PromptOther));
+        if reason.is_none() {
+            let word = cut(word, SHOWN);
+            self.change(&format!("unknown `blockReason` `{word}`"));
+        }
+    }
+
     /// More of its usage, of which the members in `words` are known: names, or two with a point between.
     pub(super) fn add_usage(&mut self, more: Option<&Json>, words: &[&str]) {
         merge(&mut self.usage, more);
@@ -610,7 +648,7 @@ fn note(notes: &mut Vec<String>, text: &str) {
 }
 
 /// Whether it is more than null, nothing, zero or no.
-fn says_something(json: &Json) -> bool {
+pub(super) fn says_something(json: &Json) -> bool {
     match json {
         Json::Null | Json::Bool(false) => false,
         Json::Bool(true) => true,
@@ -637,10 +675,12 @@ impl CallPart {
     }
 }
 
-/// The arguments that a text holds: an object, or the text itself if it is none.
+/// The arguments that a text holds: an object, or the text itself if it is none, or has integers that no object can hold.
 fn arguments(text: String) -> CallInput {
-    match serde_json::from_str::<Json>(&text) {
-        Ok(json) if json.is_object() => CallInput::Arguments(Arc::new(json)),
+    match read_value(&text) {
+        Ok(json) if json.is_object() && !has_large_integer(&text) => {
+            CallInput::Arguments(Arc::new(json))
+        }
         _ => CallInput::Raw(text),
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a request, in the words of each provider.
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::Endpoint;
 use serde_json::json;
@@ -56,12 +57,7 @@ pub(super) enum Expected {
 /// # Errors
 /// The 400 of a provider about a body that isn't JSON, or that isn't an object.
 pub(super) fn parse(endpoint: Endpoint, body: &[u8]) -> Result<Json, ApiError> {
-    // What is known to be UTF-8 as a whole need not be looked at text by text.
-    let parsed = match std::str::from_utf8(body) {
-        Ok(text) => serde_json::from_str::<Json>(text),
-        Err(_) => serde_json::from_slice(body),
-    };
-    let why = match parsed {
+    let why = match read_value(body) {
         Ok(json) if json.is_object() => return Ok(json),
         Ok(json) => format!(
             "expected an object, found {}",

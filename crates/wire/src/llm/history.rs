@@ -1,5 +1,6 @@
 //! What the readers of all dialects share.
 
+use cuecard_source::json::read_value;
 use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::script::{Message, Part, Request, RequestedCall, RequestedResult, Role};
 
@@ -63,7 +64,7 @@ pub(super) fn call(id: &str, name: &str, arguments: Json) -> Part {
 
 /// The arguments that a text holds: an object, or the text itself if it is none.
 pub(super) fn arguments(text: &str) -> Json {
-    serde_json::from_str(text)
+    read_value(text)
         .ok()
         .filter(Json::is_object)
         .unwrap_or_else(|| Json::String(text.to_owned()))

@@ -380,6 +380,40 @@ timeline:
     );
 }
 
+/// Where a folder has more files than are looked at, the note names the first that is not, and `--strict` fails.
+#[test]
+fn changes_beyond_what_is_looked_at_are_named() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    scratch
+        .write("mine.toml", preset_of(&python))
+        .expect("writable");
+    let timeline = r#"
+name: many
+timeline:
+  - userInputs: [[0, "Write them"]]
+  - llmResponse: [{assistant: [[0, "I write them."]]}]
+  - runCmd: {cmd: "mkdir many; cd many; seq -w 1 10050 | xargs touch"}
+  - llmResponse: [{assistant: [[0, "Written."]]}]
+  - assert: {fs: {exists: [many/10050]}}
+"#;
+    scratch.write("many.yaml", timeline).expect("writable");
+    let args = ["many.yaml", "--agent", "mine.toml"];
+    let done = run(&scratch, &args, 0);
+    let note = done["findings"].to_string();
+    assert!(
+        note.contains("changes from `many/09999` on are not compared"),
+        "{note}"
+    );
+    let events = done["events"].as_array().expect("a list").iter();
+    let changed =
+        events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: changed "));
+    assert_eq!(changed.last(), Some("many/09998 (+0 −0)"));
+    run(&scratch, &[&args[..], &["--strict"]].concat(), 1);
+}
+
 /// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
 #[test]
 fn an_agent_without_a_profile_is_known_by_its_tools() {

@@ -232,13 +232,14 @@ impl Client {
         let mut kept = Vec::new();
         match self.manner.endpoint {
             Endpoint::Messages => {
-                let mut content = Vec::new();
-                if !text.is_empty() {
-                    content.push(json!({"type": "text", "text": text}));
-                }
-                content.extend(calls.iter().map(|call| {
-                    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input)})
-                }));
+                let block = |element: &Element| match element {
+                    Element::Text(pieces) => Some(json!({"type": "text", "text": joined(pieces)})),
+                    Element::Call(call) => Some(json!({
+                        "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(&call.input),
+                    })),
+                    _ => None,
+                };
+                let content: Vec<Value> = answer.elements.iter().filter_map(block).collect();
                 kept.push(json!({"role": "assistant", "content": content}));
             }
             Endpoint::Chat => {
@@ -257,16 +258,16 @@ impl Client {
                 kept.push(message);
             }
             _ => {
-                if !text.is_empty() {
-                    kept.push(json!({"type": "message", "role": "assistant", "content": [
-                        {"type": "output_text", "text": text},
-                    ]}));
-                }
-                kept.extend(calls.iter().map(|call| {
-                    json!({
+                kept.extend(answer.elements.iter().filter_map(|element| match element {
+                    Element::Text(pieces) => Some(json!({
+                        "type": "message", "role": "assistant",
+                        "content": [{"type": "output_text", "text": joined(pieces)}],
+                    })),
+                    Element::Call(call) => Some(json!({
                         "type": "function_call", "call_id": call.id, "name": call.name,
                         "arguments": arguments(&call.input).to_string(),
-                    })
+                    })),
+                    _ => None,
                 }));
             }
         }

@@ -49,6 +49,7 @@ fn turn(is_last: bool) -> impl Strategy<Value = Vec<Value>> {
     let n_calls = if is_last { 0..1_usize } else { 1..3_usize };
     let usage = prop::option::weighted(0.4, (0..900_u64, 0..900_u64));
     let stop = prop::option::weighted(0.1, Just("max_tokens"));
+    let behind = prop::option::weighted(0.4, "[A-Z][a-z .]{0,12}");
     (
         prop::collection::vec(error, 0..2),
         prop::option::weighted(0.3, think),
@@ -56,13 +57,23 @@ fn turn(is_last: bool) -> impl Strategy<Value = Vec<Value>> {
         prop::collection::vec(call, n_calls),
         usage,
         stop,
+        behind,
     )
-        .prop_map(move |(errors, think, text, calls, usage, stop)| {
+        .prop_map(move |(errors, think, text, calls, usage, stop, behind)| {
+            let has_no_error = errors.is_empty();
             let mut elements: Vec<Value> = errors.into_iter().flatten().collect();
             elements.extend(think);
             // An answer without anything may be forgotten by its client.
             let text = text.or(calls.is_empty().then(|| "Done.".to_owned()));
             elements.extend(text.map(|text| json!({"assistant": [[2, text]]})));
+            let mut calls = calls.into_iter();
+            // An answer with an error has no calls in it.
+            if let Some(behind) = behind.filter(|_| has_no_error)
+                && let Some(first) = calls.next()
+            {
+                elements.push(as_element(first));
+                elements.push(json!({"assistant": [[1, behind]]}));
+            }
             let mut response = json!({ "llmResponse": elements });
             if let Some((input, output)) = usage {
                 response["usage"] = json!({"input_tokens": input, "output_tokens": output});
@@ -74,6 +85,29 @@ fn turn(is_last: bool) -> impl Strategy<Value = Vec<Value>> {
             events.extend(calls);
             events
         })
+}
+
+/// A call as an element of a response.
+fn as_element(call: Value) -> Value {
+    match call.as_object().and_then(|call| call.iter().next()) {
+        Some((tool, args)) if tool != "agentToolUse" => {
+            json!({"agentToolUse": {"toolName": tool, "args": args}})
+        }
+        _ => call,
+    }
+}
+
+/// In a message of Chat the calls stand behind all of the text.
+fn with_calls_behind(event: Value) -> Vec<Value> {
+    let Some(elements) = event["llmResponse"].as_array() else {
+        return vec![event];
+    };
+    let is_call = |element: &&Value| element.get("agentToolUse").is_some();
+    let (calls, said): (Vec<&Value>, Vec<&Value>) = elements.iter().partition(is_call);
+    let mut response = event.clone();
+    response["llmResponse"] = json!(said);
+    let calls = calls.into_iter().cloned();
+    [response].into_iter().chain(calls).collect()
 }
 
 /// What the user says, and what the model does until it is done.
@@ -154,7 +188,10 @@ fn check(manner: Manner, conversation: &[(String, Vec<Value>)]) {
             if !manner.streams {
                 answers.iter_mut().for_each(without_partial_answers);
             }
-            events.extend(answers);
+            match manner.endpoint {
+                Endpoint::Chat => events.extend(answers.into_iter().flat_map(with_calls_behind)),
+                _ => events.extend(answers),
+            }
             texts.push(text);
         }
         let original = tempfile::tempdir().expect("a folder");

@@ -27,11 +27,11 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             });
             vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
         }
-        (Endpoint::Gemini, Message::Model { text, calls }) => {
-            let mut parts = vec![json!({"text": text})];
-            parts.extend(calls.iter().map(
-                |(id, name, args)| json!({"functionCall": {"id": id, "name": name, "args": args}}),
-            ));
+        (Endpoint::Gemini, Message::Model { texts, calls }) => {
+            let text = |text: &str| json!({"text": text});
+            let parts = in_order(texts, calls, text, |(id, name, args)| {
+                json!({"functionCall": {"id": id, "name": name, "args": args}})
+            });
             vec![json!({"role": "model", "parts": parts})]
         }
         (Endpoint::Messages, Message::Results(results)) => {
@@ -40,12 +40,12 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             });
             vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
         }
-        (Endpoint::Messages, Message::Model { text, calls }) => {
-            let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
-            let mut blocks: Vec<Value> = text.into_iter().collect();
-            blocks.extend(calls.iter().map(|(id, name, args)| {
+        (Endpoint::Messages, Message::Model { texts, calls }) => {
+            let text = |text: &str| json!({"type": "text", "text": text});
+            let mut blocks = in_order(texts, calls, text, |(id, name, args)| {
                 json!({"type": "tool_use", "id": id, "name": name, "input": args})
-            }));
+            });
+            blocks.retain(|block| block["text"] != "");
             vec![json!({"role": "assistant", "content": blocks})]
         }
         (Endpoint::Responses, Message::Results(results)) => results
@@ -54,17 +54,15 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
                 json!({"type": "function_call_output", "call_id": result.id, "output": result.text})
             })
             .collect(),
-        (Endpoint::Responses, Message::Model { text, calls }) => {
-            let mut items = Vec::new();
-            if !text.is_empty() || calls.is_empty() {
+        (Endpoint::Responses, Message::Model { texts, calls }) => {
+            let text = |text: &str| {
                 let content = json!([{"type": "output_text", "text": text}]);
-                items.push(json!({"type": "message", "role": "assistant", "content": content}));
-            }
-            items.extend(calls.iter().map(|(id, name, args)| {
+                json!({"type": "message", "role": "assistant", "content": content})
+            };
+            in_order(texts, calls, text, |(id, name, args)| {
                 let arguments = args.to_string();
                 json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
-            }));
-            items
+            })
         }
         (_, Message::Results(results)) => results
             .iter()
@@ -72,8 +70,8 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
                 json!({"role": "tool", "tool_call_id": result.id, "content": result.text})
             })
             .collect(),
-        (_, Message::Model { text, calls }) => {
-            let mut message = json!({"role": "assistant", "content": text});
+        (_, Message::Model { texts, calls }) => {
+            let mut message = json!({"role": "assistant", "content": texts.concat()});
             if !calls.is_empty() {
                 let calls = calls.iter().map(|(id, name, args)| {
                     json!({"id": id, "type": "function", "function": {
@@ -85,4 +83,21 @@ pub(super) fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
             vec![message]
         }
     }
+}
+
+/// Texts and the calls between them. An answer that is nothing is an empty text.
+fn in_order(
+    texts: &[String],
+    calls: &[(String, String, Value)],
+    text: impl Fn(&str) -> Value,
+    call: impl Fn(&(String, String, Value)) -> Value,
+) -> Vec<Value> {
+    let mut parts = Vec::new();
+    for (idx, said) in texts.iter().enumerate() {
+        if !said.is_empty() || calls.is_empty() {
+            parts.push(text(said));
+        }
+        parts.extend(calls.get(idx).map(&call));
+    }
+    parts
 }

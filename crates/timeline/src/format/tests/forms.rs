@@ -125,8 +125,13 @@ const EVENTS: &[Pair] = &[
         &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-15"],
     ),
     pair(
-        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n  usage: {input_tokens: 1}\n- agentToolUse:\n    toolName: runCmd\n    args: {cmd: ls}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:   # one\n        toolName: runCmd\n        # its arguments\n        args: {cmd: ls}\n    - think: [[2, b]]\n  usage: {input_tokens: 1}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
         "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:   # one\n        toolName: Bash\n        # its arguments\n        args: {command: ls}\n    - think: [[2, b]]\n    - agentToolUse: {toolName: grep, args: {pattern: x}} # two\n  usage: {input_tokens: 1}",
+        &["T-LOAD-13", "T-LOAD-13", "T-LOAD-11"],
+    ),
+    pair(
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n- agentToolUse:\n    toolName: runCmd\n    args: {cmd: ls}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n    - agentToolUse:   # one\n        toolName: Bash\n        # its arguments\n        args: {command: ls}\n    - agentToolUse: {toolName: grep, args: {pattern: x}} # two",
         &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-11"],
     ),
     pair(

@@ -25,6 +25,7 @@ const OWN_KEYS: &[&str] = &[
     "rawArguments",
     "validate",
     "kind",
+    "delayMs",
     "_meta",
     "meta",
 ];
@@ -132,33 +133,37 @@ fn reread(written: &WrittenCall) -> Option<AbstractCall> {
 
 /// The event of a call: a shorthand for a tool of the vocabulary, if nothing in its arguments could be taken for a key
 /// of the event. `beside` are the event's other keys.
-pub(super) fn event(call: &WrittenCall, mut beside: Vec<(&str, Json)>) -> Json {
+pub(super) fn event(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
     let (tool, args) = (call.tool.as_str(), &*call.args);
-    if let Some(raw) = &call.raw {
-        beside.insert(0, ("rawArguments", raw.as_str().into()));
-    }
-    if !call.is_valid {
-        beside.insert(0, ("validate", false.into()));
-    }
     let members = args.as_object();
     let is_short = TOOLS.iter().any(|known| known.name == tool)
         && members.is_some_and(|members| {
             !members.is_empty() && members.keys().all(|key| !OWN_KEYS.contains(&key.as_str()))
         });
-    let beside = beside
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value));
     if is_short {
         let mut event = serde_json::Map::new();
         event.insert(tool.to_owned(), args.clone());
-        event.extend(beside);
+        event.extend(own_keys(call, beside));
         return Json::Object(event);
     }
+    element(call, beside)
+}
+
+/// A call as an element of a response.
+pub(super) fn element(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
     let mut body = serde_json::Map::new();
-    body.insert("toolName".to_owned(), tool.into());
-    body.insert("args".to_owned(), args.clone());
-    body.extend(beside);
+    body.insert("toolName".to_owned(), call.tool.as_str().into());
+    body.insert("args".to_owned(), Json::clone(&call.args));
+    body.extend(own_keys(call, beside));
     json!({ "agentToolUse": body })
+}
+
+/// What an event has beside its arguments, with `beside`.
+fn own_keys(call: &WrittenCall, beside: Vec<(&str, Json)>) -> impl Iterator<Item = (String, Json)> {
+    let invalid = (!call.is_valid).then(|| ("validate", false.into()));
+    let raw = call.raw.as_deref().map(|raw| ("rawArguments", raw.into()));
+    let own: Vec<(&str, Json)> = invalid.into_iter().chain(raw).chain(beside).collect();
+    own.into_iter().map(|(key, value)| (key.to_owned(), value))
 }
 
 #[cfg(test)]

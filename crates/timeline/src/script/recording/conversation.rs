@@ -16,17 +16,17 @@ use super::super::selection::{DEFAULT_MAX_DISTANCE, is_excluded};
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
-use super::super::turns::Piece;
+use super::super::turns::{AnswerImage, Piece};
 use super::calls::{self, WrittenCall};
 use super::differences::{Frame, are_different};
 use super::document;
 use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
 use super::volatile;
-use crate::format::{ReadOptions, Symbols, read};
+use crate::format::{ReadOptions, Symbols, is_image, read};
 use crate::profiles::{AdvertisedTool, Profiles};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Severity;
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::{Json, Redactor, cut};
 
 /// More kinds of requests of one conversation are not looked at.
 const MAX_FRAMES: usize = 16;
@@ -86,11 +86,20 @@ pub(super) struct Turn {
 /// One try at an answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attempt {
-    pub texts: Vec<Spoken>,
+    /// What is said and called, in order.
+    pub parts: Vec<Said>,
     pub refusal: Option<String>,
-    /// The calls, by their place in the conversation's list.
-    pub calls: Vec<usize>,
     pub error: Option<RecordedError>,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone)]
+pub(super) enum Said {
+    Spoken(Spoken),
+    /// An image, and when it came.
+    Image(Arc<AnswerImage>, u64),
+    /// A call, by its place in the conversation's list.
+    Call(usize),
 }
 
 /// Thinking or text, in entries.
@@ -221,6 +230,9 @@ impl Conversation {
     ) -> Request {
         let mut request = request.clone();
         request.previous = previous;
+        if let Some(script) = &self.script {
+            script.describe_images(&mut request);
+        }
         let mut seen = HashMap::new();
         for message in &mut request.history {
             let is_model = message.role == Role::Assistant;
@@ -325,6 +337,7 @@ impl Conversation {
         let rounds = Rounds::of(request);
         for (side, answer) in &rounds.answered {
             let mut attempt = Attempt::default();
+            let mut calls = Vec::new();
             for call in &answer.calls {
                 let call = RecordedCall {
                     id: call.id.clone(),
@@ -334,17 +347,22 @@ impl Conversation {
                     at_ms: 0,
                 };
                 let call_idx = self.add_call(&call, request, profiles, true);
-                attempt.calls.push(call_idx);
+                calls.push(Said::Call(call_idx));
             }
-            if !answer.text.trim().is_empty() {
-                attempt.texts.push(Spoken {
+            let mut calls = calls.into_iter();
+            for text in &answer.texts {
+                let piece = Piece {
+                    at_ms: 0,
+                    text: text.as_str().into(),
+                };
+                let spoken = Said::Spoken(Spoken {
                     is_thinking: false,
-                    entries: vec![Piece {
-                        at_ms: 0,
-                        text: answer.text.as_str().into(),
-                    }],
+                    entries: vec![piece],
                 });
+                let spoken = Some(spoken).filter(|_| !text.trim().is_empty());
+                attempt.parts.extend(spoken.into_iter().chain(calls.next()));
             }
+            attempt.parts.extend(calls);
             self.history.push(Turn {
                 said: own_words(&side.texts),
                 attempts: vec![attempt],
@@ -370,10 +388,8 @@ impl Conversation {
                 .is_some_and(|turn| turn.attempts.iter().all(|attempt| attempt.error.is_some()));
         let attempt = self.attempt(request, answer, profiles, &mut notes);
         // An empty answer can't stand behind an error: it is a response of its own.
-        let is_empty = attempt.texts.is_empty()
-            && attempt.refusal.is_none()
-            && attempt.calls.is_empty()
-            && attempt.error.is_none();
+        let is_empty =
+            attempt.parts.is_empty() && attempt.refusal.is_none() && attempt.error.is_none();
         if !goes_on || is_empty {
             let blocks = Rounds::of(request).last.blocks.into_iter();
             self.turns.push(Turn {
@@ -431,7 +447,6 @@ impl Conversation {
         };
         // An error takes the whole answer with it: calls before it were never made.
         let has_calls = answer.error.is_none();
-        let mut is_behind_call = false;
         for element in &answer.elements {
             let (is_thinking, pieces) = match element {
                 RecordedElement::Thinking(pieces) => (true, pieces),
@@ -454,8 +469,17 @@ impl Conversation {
                     }
                     continue;
                 }
+                RecordedElement::Image(image, at_ms) => {
+                    match is_image(&image.mime_type, &image.data) {
+                        true => attempt.parts.push(Said::Image(image.clone(), *at_ms)),
+                        false => notes.push(format!(
+                            "`inlineData` that is no image is left out: {}",
+                            cut(&image.mime_type, 60)
+                        )),
+                    }
+                    continue;
+                }
                 RecordedElement::Call(call) if has_calls => {
-                    is_behind_call = true;
                     let call_idx = self.add_call(call, request, profiles, false);
                     if !self.calls[call_idx].written.is_exact {
                         notes.push(format!(
@@ -463,7 +487,7 @@ impl Conversation {
                             call.name
                         ));
                     }
-                    attempt.calls.push(call_idx);
+                    attempt.parts.push(Said::Call(call_idx));
                     continue;
                 }
                 RecordedElement::Call(call) => {
@@ -481,32 +505,29 @@ impl Conversation {
                 }
                 continue;
             }
-            if is_behind_call {
-                notes.push("what the model said behind a call is played before it".to_owned());
-            }
             // A refusal is played behind all texts.
             if !is_thinking && let Some(refusal) = attempt.refusal.take() {
                 notes.push(
                     "its `refusal` before a text is played as a text (`output_text`)".to_owned(),
                 );
                 let at_ms = entries.first().map_or(0, |first| first.at_ms);
-                attempt.texts.push(Spoken {
+                attempt.parts.push(Said::Spoken(Spoken {
                     is_thinking: false,
                     entries: vec![Piece {
                         at_ms,
                         text: refusal.into(),
                     }],
-                });
+                }));
             }
             if attempt.refusal.is_some() {
                 notes.push(
                     "what the model thinks behind a `refusal` is played before it".to_owned(),
                 );
             }
-            attempt.texts.push(Spoken {
+            attempt.parts.push(Said::Spoken(Spoken {
                 is_thinking,
                 entries,
-            });
+            }));
         }
         attempt
     }
@@ -582,7 +603,9 @@ impl Conversation {
             return Vec::new();
         };
         turn.is_abandoned = false;
-        let n_calls = turn.attempts.pop().map_or(0, |attempt| attempt.calls.len());
+        let dropped = turn.attempts.pop();
+        let is_call = |part: &&Said| matches!(part, Said::Call(_));
+        let n_calls = dropped.map_or(0, |attempt| attempt.parts.iter().filter(is_call).count());
         self.calls.truncate(self.calls.len() - n_calls);
         let n_left = self.calls.len();
         for calls in self.ids.values_mut() {

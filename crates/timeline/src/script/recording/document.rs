@@ -3,8 +3,8 @@
 use serde_json::{Map, json};
 
 use super::super::request::{Endpoint, MediaKind, RequestedBlock};
-use super::calls::event;
-use super::conversation::{Call, Conversation, Turn};
+use super::calls::{element, event};
+use super::conversation::{Attempt, Call, Conversation, Said, Turn};
 use super::exchange::RecordedError;
 use super::volatile::Volatile;
 use cuecard_source::value::{Json, REDACTED, Redactor, cut};
@@ -134,18 +134,9 @@ impl Events<'_> {
         let origin_ms = self.cursor_ms;
         let mut elements = Vec::new();
         for attempt in &turn.attempts {
-            for spoken in &attempt.texts {
-                let entries: Vec<Json> = spoken
-                    .entries
-                    .iter()
-                    .map(|entry| json!([self.delay_until(origin_ms + entry.at_ms), &*entry.text]))
-                    .collect();
-                let key = if spoken.is_thinking {
-                    "think"
-                } else {
-                    "assistant"
-                };
-                elements.push(json!({ key: entries }));
+            let n_inside = n_inside(attempt);
+            for part in &attempt.parts[..n_inside] {
+                elements.push(self.element(part, origin_ms, is_last));
             }
             if let Some(failed) = &attempt.error {
                 elements.push(json!({"error": error(failed)}));
@@ -171,10 +162,13 @@ impl Events<'_> {
             response.insert("stopReason".to_owned(), reason.as_str().into());
         }
         self.push(Json::Object(response));
-        let call_idxs: Vec<usize> = turn
-            .attempts
-            .iter()
-            .flat_map(|attempt| attempt.calls.iter().copied())
+        let behind = turn.attempts.iter();
+        let behind = behind.flat_map(|attempt| &attempt.parts[n_inside(attempt)..]);
+        let call_idxs: Vec<usize> = behind
+            .filter_map(|part| match part {
+                Said::Call(call_idx) => Some(*call_idx),
+                Said::Spoken(_) | Said::Image(..) => None,
+            })
             .collect();
         for (idx, &call_idx) in call_idxs.iter().enumerate() {
             let call = &self.conversation.calls[call_idx];
@@ -184,6 +178,40 @@ impl Events<'_> {
         }
         if turn.is_abandoned {
             self.push(json!({"userCancelSession": true}));
+        }
+    }
+
+    /// A part of an answer as an element of its response.
+    fn element(&mut self, part: &Said, origin_ms: u64, is_last_turn: bool) -> Json {
+        match part {
+            Said::Spoken(spoken) => {
+                let entries: Vec<Json> = spoken
+                    .entries
+                    .iter()
+                    .map(|entry| json!([self.delay_until(origin_ms + entry.at_ms), &*entry.text]))
+                    .collect();
+                let key = if spoken.is_thinking {
+                    "think"
+                } else {
+                    "assistant"
+                };
+                json!({ key: entries })
+            }
+            Said::Image(image, at_ms) => {
+                let delay_ms = self.delay_until(origin_ms + at_ms);
+                let block =
+                    json!({"type": "image", "mimeType": image.mime_type, "data": image.data});
+                json!({"assistant": [[delay_ms, block]]})
+            }
+            Said::Call(call_idx) => {
+                let call = &self.conversation.calls[*call_idx];
+                let mut beside = self.beside(call, is_last_turn);
+                let delay_ms = self.delay_until(origin_ms + call.at_ms);
+                if delay_ms > 0 {
+                    beside.push(("delayMs", delay_ms.into()));
+                }
+                element(&call.written, beside)
+            }
         }
     }
 
@@ -207,6 +235,12 @@ impl Events<'_> {
     }
 
     fn call(&mut self, call: &Call, is_last_turn: bool) {
+        let beside = self.beside(call, is_last_turn);
+        self.push(event(&call.written, beside));
+    }
+
+    /// What the event of a call has beside its arguments.
+    fn beside(&self, call: &Call, is_last_turn: bool) -> Vec<(&'static str, Json)> {
         let mut beside = Vec::new();
         if call.has_own_id {
             beside.push(("toolCallId", Json::from(call.id.as_str())));
@@ -224,8 +258,15 @@ impl Events<'_> {
             None if !is_last_turn => beside.push(("status", "pending".into())),
             None => {}
         }
-        self.push(event(&call.written, beside));
+        beside
     }
+}
+
+/// How many parts of an answer stand inside of its response: all but the calls at its end, which follow it.
+fn n_inside(attempt: &Attempt) -> usize {
+    let is_call = |part: &Said| matches!(part, Said::Call(_));
+    let last = attempt.parts.iter().rposition(|part| !is_call(part));
+    last.map_or(0, |idx| idx + 1)
 }
 
 /// Whether a block of a prompt has a form in timelines.

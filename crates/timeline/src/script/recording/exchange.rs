@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::request::Request;
 use super::super::sessions::Address;
-use super::super::turns::Piece;
+use super::super::turns::{AnswerImage, Piece};
 use crate::model::ResponseError;
 use cuecard_source::value::{Json, Redactor};
 
@@ -49,6 +49,8 @@ pub enum RecordedElement {
     Text(Vec<Piece>),
     /// What it refuses with, where the API has a field for that, in pieces as they came.
     Refusal(Vec<Piece>),
+    /// An image, and when it came.
+    Image(Arc<AnswerImage>, u64),
     /// A call of a tool.
     Call(RecordedCall),
 }
@@ -61,6 +63,7 @@ impl RecordedElement {
                 let text: String = pieces.iter().map(|piece| &*piece.text).collect();
                 redactor.finds(&text)
             }
+            Self::Image(image, _) => redactor.finds(&image.data),
             Self::Call(call) => {
                 redactor.finds(&call.args.to_string())
                     || call.raw.as_ref().is_some_and(|raw| redactor.finds(raw))

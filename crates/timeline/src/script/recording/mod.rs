@@ -575,6 +575,7 @@ impl Recorder {
                     find_credentials_in_text(raw, &mut found);
                     find_credentials(&call.args, &mut found);
                 }
+                RecordedElement::Image(..) => {}
             }
         }
         found.retain(|secret| secret.chars().count() >= SHORTEST_CREDENTIAL);

@@ -93,7 +93,7 @@ impl Recording {
 
     fn keep(&mut self, answer: &RecordedAnswer) {
         let parts = answer.elements.iter().filter_map(|element| match element {
-            RecordedElement::Thinking(_) => None,
+            RecordedElement::Thinking(_) | RecordedElement::Image(..) => None,
             RecordedElement::Text(pieces) | RecordedElement::Refusal(pieces) => Some(Part::Text(
                 pieces.iter().map(|piece| &*piece.text).collect(),
             )),

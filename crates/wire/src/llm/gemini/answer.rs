@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
 use super::super::events::{EventWriter, Events, Streaming, Window, timed};
-use super::super::stop::StopReason;
 use super::super::usage::Usage;
 
 /// The length of an id.
@@ -116,7 +115,7 @@ impl<'a> Chunk<'a> {
     fn of(answer: &Answer<'a>, id: &'a str, parts: &'a [Part<'a>], is_last: bool) -> Self {
         let reason = answer.stop_reason();
         let says_nothing = answer.elements.is_empty() && answer.failure.is_none();
-        let is_blocked = says_nothing && reason == StopReason::PromptBlocked;
+        let is_blocked = says_nothing && reason.is_blocked_prompt();
         let is_withheld = says_nothing && !matches!(reason.gemini(), "STOP" | "MAX_TOKENS");
         let candidate = Candidate {
             content: (!is_withheld).then_some(Content {

@@ -3,7 +3,8 @@
 use cuecard_source::value::Json;
 
 use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
+    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, says_something,
+    text_of,
 };
 use super::super::errors::ApiError;
 
@@ -19,7 +20,13 @@ const ANSWER: &[&str] = &[
 ];
 const CANDIDATE: &[&str] = &["content", "finishReason", "index"];
 const CONTENT: &[&str] = &["parts", "role"];
-const PART: &[&str] = &["functionCall", "text", "thought", "thoughtSignature"];
+const PART: &[&str] = &[
+    "functionCall",
+    "inlineData",
+    "text",
+    "thought",
+    "thoughtSignature",
+];
 const CALL: &[&str] = &["args", "id", "name"];
 const USAGE: &[&str] = &[
     "promptTokenCount",
@@ -74,12 +81,15 @@ impl EventDecoder for GeminiEvents {
         answer.id = data["responseId"].as_str().map(str::to_owned);
         answer.leave_out_others(data, ANSWER);
         self.usage(answer, data);
-        if data["promptFeedback"].is_object() {
-            answer.leave_out("promptFeedback");
-            if items_of(data, "candidates").is_empty() {
-                answer.change("it has no `candidates`: an empty one is played");
+        let feedback = &data["promptFeedback"];
+        match feedback["blockReason"].as_str() {
+            Some(word) if items_of(data, "candidates").is_empty() => {
+                answer.leave_out_others(feedback, &["blockReason"]);
+                answer.block_reason(word);
                 self.is_finished = true;
             }
+            _ if says_something(feedback) => answer.leave_out("promptFeedback"),
+            _ => {}
         }
         for candidate in items_of(data, "candidates") {
             if number_of(candidate, "index") > 0 {
@@ -124,6 +134,14 @@ impl GeminiEvents {
                 args => args.to_string(),
             };
             answer.call_whole(key, input, at_ms);
+        }
+        let inline = &part["inlineData"];
+        let (mime_type, data) = (text_of(inline, "mimeType"), text_of(inline, "data"));
+        if mime_type.starts_with("image/") {
+            let key = self.next_part(None);
+            answer.image(key, mime_type, data, at_ms);
+        } else if !inline.is_null() {
+            answer.leave_out("inlineData");
         }
         let text = text_of(part, "text");
         if text.is_empty() {

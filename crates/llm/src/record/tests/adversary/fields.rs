@@ -278,6 +278,18 @@ fn messages() -> Vec<Field> {
     let mut fields = vec![
         field("call", |body| tool_use(body, json!({"city": "Paris"}))),
         field("call without arguments", |body| tool_use(body, json!({}))),
+        field("text behind a call", |body| {
+            tool_use(body, json!({"city": "Paris"}));
+            block(body, json!({"type": "text", "text": "It may rain."}));
+            tool_use(body, json!({"city": "Rome"}));
+            tool_use(body, json!({"city": "Oslo"}));
+            block(body, json!({"type": "text", "text": "And snow."}));
+        }),
+        field("thinking behind a call", |body| {
+            tool_use(body, json!({"city": "Paris"}));
+            let thought = json!({"type": "thinking", "thinking": "So.", "signature": "c2ln"});
+            block(body, thought);
+        }),
         field("caller", |body| {
             tool_use(body, json!({"city": "Rome"}));
             let blocks = body["content"].as_array_mut().expect("content");
@@ -469,6 +481,18 @@ fn responses() -> Vec<Field> {
     vec![
         field("call", |body| function_call(body, "{\"city\": \"Paris\"}")),
         field("call without arguments", |body| function_call(body, "")),
+        field("message behind a call", |body| {
+            function_call(body, "{\"city\": \"Paris\"}");
+            let content =
+                json!([{"type": "output_text", "text": "It may rain.", "annotations": []}]);
+            item(
+                body,
+                json!({"type": "message", "id": "msg_2", "role": "assistant", "status": "completed", "content": content}),
+            );
+        }),
+        field("large integer in a call", |body| {
+            function_call(body, "{\"city\": 123456789012345678901234567890}");
+        }),
         field("custom call", |body| {
             item(
                 body,
@@ -671,6 +695,18 @@ fn gemini() -> Vec<Field> {
                 json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
             );
         }),
+        field("text behind a call", |body| {
+            let call = json!({"id": "call_g", "name": "get_weather", "args": {"city": "Paris"}});
+            gemini_part(body, json!({"functionCall": call}));
+            gemini_part(body, json!({"text": "It may rain."}));
+        }),
+        field("an image", |body| {
+            gemini_part(
+                body,
+                json!({"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}),
+            );
+            gemini_part(body, json!({"text": "A tree."}));
+        }),
         field("executableCode", |body| {
             gemini_part(
                 body,
@@ -725,6 +761,14 @@ fn gemini() -> Vec<Field> {
         field("blocked prompt", |body| {
             body["candidates"] = Value::Null;
             body["promptFeedback"] = json!({"blockReason": "SAFETY"});
+        }),
+        field("blocked prompt, for a term", |body| {
+            body["candidates"] = Value::Null;
+            body["promptFeedback"] = json!({"blockReason": "BLOCKLIST"});
+        }),
+        field("blocked prompt, for a new reason", |body| {
+            body["candidates"] = Value::Null;
+            body["promptFeedback"] = json!({"blockReason": "MODEL_ARMOR"});
         }),
         field("usage: none", |body| body["usageMetadata"] = Value::Null),
         field("usage: cached", |body| {
