@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cuecard_recording::infer::{Inferred, Note, infer};
-use cuecard_recording::transcript::recording_of;
-use cuecard_recording::{Recording, is_cassette, read_cassette};
+use cuecard_recording::transcript::{Session, session_of};
+use cuecard_recording::{is_cassette, read_cassette};
 use cuecard_report::Style;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
@@ -46,25 +46,25 @@ fn done(files: &[&Path], args: &InferredScenarioArgs, output: &Output) -> ExitCo
 }
 
 fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Result<(), Stop> {
-    let mut recordings = Vec::new();
+    let mut sessions = Vec::new();
     for input in inputs {
-        recordings.push(read(input, args, output)?);
+        sessions.push(read(input, args, output)?);
     }
     let first = inputs.first().copied().unwrap_or(Path::new("-"));
     let name = name_of(args.out.as_deref().unwrap_or(first));
-    let Some(((recording, unplayable), rest)) = recordings.split_first() else {
+    let Some((session, rest)) = sessions.split_first() else {
         return Ok(());
     };
-    let second = rest.first().map(|(recording, _)| recording);
-    let mut inferred = infer(recording, second, &name).map_err(|error| {
+    let second = rest.first().map(|session| &session.recording);
+    let mut inferred = infer(&session.recording, second, &name).map_err(|error| {
+        let unplayable = session.questions.iter().chain(&session.left_out);
         let mut diagnostic = Diagnostic::error(codes::FILE_KIND, error.to_string());
-        diagnostic.notes = unplayable.iter().take(MOST_SHOWN).map(line_of).collect();
-        Stop::invalid(
-            diagnostic
-                .with_help("record a session that calls tools of MCP servers, files or commands"),
-        )
+        diagnostic.notes = unplayable.take(MOST_SHOWN).map(line_of).collect();
+        let help = "record a session that calls tools of MCP servers, files or commands";
+        Stop::invalid(diagnostic.with_help(help))
     })?;
-    inferred.left_out.extend(unplayable.iter().cloned());
+    inferred.questions.extend(session.questions.iter().cloned());
+    inferred.left_out.extend(session.left_out.iter().cloned());
     let text = inferred.scenario.to_text();
     if let Some(out) = &args.out {
         if !args.force && out.exists() {
@@ -114,11 +114,7 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Reads a recording of any kind, and which of its calls no scenario can make.
-fn read(
-    path: &Path,
-    args: &InferredScenarioArgs,
-    output: &Output,
-) -> Result<(Recording, Vec<Note>), Stop> {
+fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Session, Stop> {
     let source = read_source(path).map_err(Stop::invalid)?;
     if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
         let cassette = path.with_extension("cassette.jsonl");
@@ -148,18 +144,21 @@ fn read(
     match imported.trace {
         Some(trace) => {
             output.diagnostics(&imported.diagnostics, args.json, &Redactor::default());
-            Ok(recording_of(&trace))
+            Ok(session_of(&trace))
         }
         None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
     }
 }
 
-fn cassette_of(source: &SourceFile) -> Result<(Recording, Vec<Note>), Stop> {
+fn cassette_of(source: &SourceFile) -> Result<Session, Stop> {
     let recording = read_cassette(source.text()).map_err(|(line, reason)| {
         let message = format!("line {line} of `{}` can't be read: {reason}", source.name());
         Stop::invalid(Diagnostic::error(codes::IMPORT_UNREADABLE, message))
     })?;
-    Ok((recording, Vec::new()))
+    Ok(Session {
+        recording,
+        ..Session::default()
+    })
 }
 
 /// What came of it, for people.
