@@ -16,10 +16,21 @@ use serde_json::{Map, Value, json};
 use crate::infer::Note;
 use crate::{Call, Outcome, Recording, RpcError, Server};
 
-/// The recording of a session, with the calls that no scenario can make.
-pub fn recording_of(trace: &Trace) -> (Recording, Vec<Note>) {
-    let mut recording = Recording::default();
-    let mut left_out = Vec::new();
+/// What a session was.
+#[derive(Debug, Default)]
+pub struct Session {
+    /// Its calls.
+    pub recording: Recording,
+    /// Calls whose effect a scenario could have, if the session said more.
+    pub questions: Vec<Note>,
+    /// Calls that no tool of scenarios makes.
+    pub left_out: Vec<Note>,
+}
+
+/// The recording of a session, and what is not in it.
+pub fn session_of(trace: &Trace) -> Session {
+    let mut session = Session::default();
+    let recording = &mut session.recording;
     let results = results(trace);
     let cwd = trace.header.scenario.get("cwd").and_then(Value::as_str);
     let start = trace.events.iter().find(|event| !event.ts_synthesized);
@@ -39,11 +50,17 @@ pub fn recording_of(trace: &Trace) -> (Recording, Vec<Note>) {
                         duration: answer.and_then(|answer| duration(event, answer)),
                         ..call
                     })),
-                    Err(reason) => left_out.push(Note {
-                        tool: call.tool.clone().into_owned(),
-                        text: reason,
-                        ..Note::default()
-                    }),
+                    Err(reason) => {
+                        let notes = match reason == NO_TOOL {
+                            true => &mut session.left_out,
+                            false => &mut session.questions,
+                        };
+                        notes.push(Note {
+                            tool: call.tool.clone().into_owned(),
+                            text: reason,
+                            ..Note::default()
+                        });
+                    }
                 }
             }
             _ => {}
@@ -59,8 +76,11 @@ pub fn recording_of(trace: &Trace) -> (Recording, Vec<Note>) {
             });
         }
     }
-    (recording, left_out)
+    session
 }
+
+/// Why most calls that are left out are.
+const NO_TOOL: &str = "no tool of scenarios does this";
 
 /// Whether a message is the user's own, and not what a command of the program printed.
 fn is_prompt(text: &str) -> bool {
@@ -133,7 +153,7 @@ fn calls_of(
         }
         name => {
             let tool = BuiltinTool::find(&format!("claude__{}", snake(name)));
-            let tool = tool.ok_or("no tool of scenarios does this")?;
+            let tool = tool.ok_or(NO_TOOL)?;
             if tool == BuiltinTool::Bash {
                 let command = text("command").ok_or("it has no command")?;
                 let mut call = shell(command.to_owned(), None, result);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cuecard_recording::Recording;
 use cuecard_recording::cassette::Cassette;
 use cuecard_recording::infer::{Inferred, Note, infer};
-use cuecard_recording::transcript::recording_of;
+use cuecard_recording::transcript::{Session, session_of};
 use cuecard_report::Style;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
@@ -47,25 +47,25 @@ fn done(files: &[&Path], args: &InferredScenarioArgs, output: &Output) -> ExitCo
 }
 
 fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Result<(), Stop> {
-    let mut recordings = Vec::new();
+    let mut sessions = Vec::new();
     for input in inputs {
-        recordings.push(read(input, args, output)?);
+        sessions.push(read(input, args, output)?);
     }
     let first = inputs.first().copied().unwrap_or(Path::new("-"));
     let name = name_of(args.out.as_deref().unwrap_or(first));
-    let Some(((recording, unplayable), rest)) = recordings.split_first() else {
+    let Some((session, rest)) = sessions.split_first() else {
         return Ok(());
     };
-    let second = rest.first().map(|(recording, _)| recording);
-    let mut inferred = infer(recording, second, &name).map_err(|error| {
+    let second = rest.first().map(|session| &session.recording);
+    let mut inferred = infer(&session.recording, second, &name).map_err(|error| {
+        let unplayable = session.questions.iter().chain(&session.left_out);
         let mut diagnostic = Diagnostic::error(codes::FILE_KIND, error.to_string());
-        diagnostic.notes = unplayable.iter().take(MOST_SHOWN).map(line_of).collect();
-        Stop::invalid(
-            diagnostic
-                .with_help("record a session that calls tools of MCP servers, files or commands"),
-        )
+        diagnostic.notes = unplayable.take(MOST_SHOWN).map(line_of).collect();
+        let help = "record a session that calls tools of MCP servers, files or commands";
+        Stop::invalid(diagnostic.with_help(help))
     })?;
-    inferred.left_out.extend(unplayable.iter().cloned());
+    inferred.questions.extend(session.questions.iter().cloned());
+    inferred.left_out.extend(session.left_out.iter().cloned());
     let text = inferred.scenario.to_text();
     if let Some(out) = &args.out {
         if !args.force && out.exists() {
@@ -115,11 +115,7 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Reads a recording of any kind, and which of its calls no scenario can make.
-fn read(
-    path: &Path,
-    args: &InferredScenarioArgs,
-    output: &Output,
-) -> Result<(Recording, Vec<Note>), Stop> {
+fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Session, Stop> {
     let source = read_source(path).map_err(Stop::invalid)?;
     if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
         let cassette = path.with_extension("cassette.jsonl");
@@ -149,7 +145,7 @@ fn read(
     match imported.trace {
         Some(trace) => {
             output.diagnostics(&imported.diagnostics, args.json, &Redactor::default());
-            Ok(recording_of(&trace))
+            Ok(session_of(&trace))
         }
         None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
     }
@@ -159,13 +155,16 @@ fn cassette_of(
     source: &SourceFile,
     args: &InferredScenarioArgs,
     output: &Output,
-) -> Result<(Recording, Vec<Note>), Stop> {
+) -> Result<Session, Stop> {
     let (cassette, diagnostics) = Cassette::read(source);
     let Some(cassette) = cassette else {
         return Err(Stop(diagnostics, ExitCode::Invalid));
     };
     output.diagnostics(&diagnostics, args.json, &Redactor::default());
-    Ok((cassette.recording(), Vec::new()))
+    Ok(Session {
+        recording: cassette.recording(),
+        ..Session::default()
+    })
 }
 
 /// What came of it, for people.

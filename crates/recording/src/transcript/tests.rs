@@ -2,15 +2,15 @@ use cuecard_source::SourceFile;
 use cuecard_trace::import::{detect_session, transcript};
 use serde_json::{Value, json};
 
-use super::recording_of;
-use crate::infer::{Note, infer};
+use super::{Session, session_of};
+use crate::infer::infer;
 use crate::{Outcome, Recording};
 
-fn read(text: &str) -> (Recording, Vec<Note>) {
+fn read(text: &str) -> Session {
     let source = SourceFile::new("session.jsonl", text);
     let format = detect_session(&source).expect("a format");
     let trace = transcript(&source, format).trace;
-    recording_of(&trace.expect("a trace"))
+    session_of(&trace.expect("a trace"))
 }
 
 fn outline(recording: &Recording) -> Vec<String> {
@@ -41,7 +41,11 @@ const CLAUDE_CODE: &str = r#"
 
 #[test]
 fn a_session_of_claude_code() {
-    let (recording, left_out) = read(CLAUDE_CODE);
+    let Session {
+        recording,
+        left_out,
+        ..
+    } = read(CLAUDE_CODE);
     assert_eq!(recording.prompts, ["Add a note"]);
     assert_eq!(
         outline(&recording),
@@ -65,7 +69,7 @@ fn a_session_of_claude_code() {
 
 #[test]
 fn what_claude_prints_as_stream_json() {
-    let (recording, _) = read(
+    let Session { recording, .. } = read(
         r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","claude_code_version":"2.1.0"}
 {"type":"assistant","session_id":"s","parent_tool_use_id":null,"message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Write","input":{"file_path":"/w/x","content":"y"}}]}}
 {"type":"user","session_id":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"File created"}]}}
@@ -80,7 +84,11 @@ fn what_claude_prints_as_stream_json() {
 
 #[test]
 fn a_session_of_codex() {
-    let (recording, left_out) = read(
+    let Session {
+        recording,
+        questions,
+        ..
+    } = read(
         r##"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
 {"timestamp":"2026-01-02T03:04:06.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}
 {"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"git log -1\",\"workdir\":\"/w\"}","call_id":"c1"}}
@@ -103,14 +111,18 @@ fn a_session_of_codex() {
         ]
     );
     assert_eq!(
-        left_out[0].text,
+        questions[0].text,
         "the patch deletes or moves a file, which `claude__bash` can do"
     );
 }
 
 #[test]
 fn what_codex_prints_as_json() {
-    let (recording, left_out) = read(
+    let Session {
+        recording,
+        questions,
+        ..
+    } = read(
         r#"{"type":"thread.started","thread_id":"s"}
 {"type":"turn.started"}
 {"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"bash -lc 'make test'","status":"in_progress"}}
@@ -131,7 +143,7 @@ fn what_codex_prints_as_json() {
         ]
     );
     assert_eq!(
-        left_out[0].text,
+        questions[0].text,
         "the session doesn't say what the patch changed"
     );
     let inferred = infer(&recording, None, "x").expect("a scenario");

@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
             "session_meta" => self.meta(payload),
             "response_item" => self.item(payload, by),
             "event_msg" => self.notice(payload, by),
-            "turn_context" | "compacted" | "world_state" => {}
+            "turn_context" | "compacted" | "world_state" | "token_usage_record" => {}
             "" => self.left_out.add("a line without a type"),
             other => self.left_out.add(other),
         }
