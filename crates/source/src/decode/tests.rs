@@ -43,7 +43,7 @@ struct Everything {
     inner: Option<Box<Everything>>,
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum Event {
     Stop,
