@@ -1,7 +1,6 @@
 //! The other end: frames go out in order, with the faults that hit them, and answers come back to who asked.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

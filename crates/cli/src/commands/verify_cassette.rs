@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use cuecard_recording::cassette::{CallVerdict, Cassette, Verification, VerifyOptions, verify};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::text_file;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
+use cuecard_workspace::files;
 use serde_json::{Value as Json, json};
 use serde_json_path::JsonPath;
 
@@ -18,7 +18,6 @@ use super::stop::Stop;
 use crate::args::{ServerArgs, VerifyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stdout};
 
 pub(super) fn run(
@@ -177,10 +176,13 @@ fn update(
     let recorded_at = Clock::start().timestamp(Duration::ZERO).to_string();
     let text = verification.updated(cassette, &recorded_at, redactor);
     let name = cassette.source.name();
-    text_file::write(Path::new(name), &text).map_err(|error| {
-        let message = format!("`{name}` can't be written: {}", io_reason(&error));
-        Diagnostic::error(codes::FILE_WRITE, message)
-    })
+    files::write(Path::new(name), &text)
+        .map(|_| ())
+        .map_err(|error| {
+            let mut found = Diagnostic::error(codes::FILE_WRITE, error.to_string());
+            found.help = error.help();
+            found
+        })
 }
 
 /// A line for each call and each change, and below it what is different.
