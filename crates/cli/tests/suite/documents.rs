@@ -424,6 +424,7 @@ fn options_named_in_the_documents_exist() {
         &["serve", "rest"],
         &["profile", "capture"],
         &["record", "llm"],
+        &["record", "mcp"],
         &["parse"],
         &["verify"],
     ] {

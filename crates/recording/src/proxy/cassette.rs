@@ -89,6 +89,9 @@ fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
             .map_or(0, |at| at as u64 + 1);
         file.set_len(length)?;
     }
+    if length + line.len() as u64 > text_file::MAX_FILE {
+        return Err(io::Error::other("it would be larger than 256 MiB"));
+    }
     let written = file.write_all(line);
     if written.is_err() {
         file.set_len(length)?;

@@ -117,7 +117,7 @@ impl Proxy {
         Box::pin(async move {
             let stop = self.stop.clone();
             let answered = stop.run_until_cancelled(self.pass_on(request, busy)).await;
-            answered.unwrap_or_else(|| refusal("the recording has ended"))
+            answered.unwrap_or_else(|| refusal("the recording has ended", None))
         })
     }
 
@@ -170,8 +170,10 @@ impl Proxy {
             Ok(received) => received,
             Err(error) => {
                 exchange.has_session = false;
-                let (what, calls) = (reason(&error), exchange.calls());
-                return refusal(&format!("the server can't be reached: {what}{calls}"));
+                return refusal(
+                    &format!("the server can't be reached: {}", reason(&error)),
+                    exchange.ids.first(),
+                );
             }
         };
         // Who gets an error does not get another answer.
@@ -209,8 +211,10 @@ pub(super) fn ids(body: &[u8]) -> Vec<Value> {
     ids.filter(|id| !id.is_null()).collect()
 }
 
-fn refusal(what: &str) -> Response {
-    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": what}});
+/// An error for the request with this id.
+fn refusal(what: &str, id: Option<&Value>) -> Response {
+    let error =
+        serde_json::json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": what}});
     (StatusCode::BAD_GATEWAY, axum::Json(error)).into_response()
 }
 
@@ -225,15 +229,6 @@ struct Exchange {
 impl Exchange {
     fn tap(&self) -> MutexGuard<'_, Tap> {
         self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Which requests have no answer, for an error.
-    fn calls(&self) -> String {
-        let ids: Vec<String> = self.ids.iter().map(Value::to_string).collect();
-        match ids.is_empty() {
-            true => String::new(),
-            false => format!(" (request {})", ids.join(", ")),
-        }
     }
 }
 

@@ -18,6 +18,8 @@ const MAX_OPEN: usize = 256 << 20;
 const REQUEST: usize = 512;
 /// The most tools of a server that are kept.
 const MAX_TOOLS: usize = 10_000;
+/// How many calls without an answer are named.
+const MOST_NAMED: usize = 100;
 /// The longest name of a server, in characters.
 const LONGEST_NAME: usize = 60;
 
@@ -380,7 +382,9 @@ impl Tap {
 
     fn write_missing(&mut self, open: Open) {
         if let Request::Call { tool, .. } = &open.what {
-            self.missing.push(cut(tool, LONGEST_NAME).into_owned());
+            if self.missing.len() < MOST_NAMED {
+                self.missing.push(cut(tool, LONGEST_NAME).into_owned());
+            }
             self.write_call(open, None);
         }
     }

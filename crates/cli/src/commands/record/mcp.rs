@@ -11,7 +11,7 @@ use cuecard_recording::proxy::forward::{Forward, ForwardOptions};
 use cuecard_recording::proxy::pipe::{self, Streams};
 use cuecard_recording::proxy::{Endpoint, RecordedFiles, Session, Tap, Upstream, bridge};
 use cuecard_runtime::process::ProcessSpec;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::value::{Redactor, is_credential, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -95,6 +95,9 @@ fn proxy(
             Err(Stop(failed, exit)) => (failed, exit),
         };
         code = code.worst(exit);
+        if any_error(&found) {
+            code = code.worst(ExitCode::CouldNotRun);
+        }
         for found in failed.iter().chain(&found) {
             teller.finding(found);
         }

@@ -81,9 +81,14 @@ pub(super) fn run(
             args.out.display(),
             config.display()
         );
-        match (code, mcp::recorded(&teller, &files, &play)) {
-            (ExitCode::Passed, written) => written,
-            (code, _) => code,
+        let written = mcp::recorded(&teller, &files, &play);
+        let is_unwritten = problems
+            .iter()
+            .any(|problem| problem.starts_with(codes::FILE_WRITE.name()));
+        match code {
+            ExitCode::Passed if is_unwritten => ExitCode::CouldNotRun,
+            ExitCode::Passed => written,
+            code => code,
         }
     });
     teller.drain();
@@ -240,11 +245,12 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
             Err(_) => ExitCode::CouldNotRun,
         };
         for found in passed.err().iter().chain(&found) {
-            let told: Vec<&str> = std::iter::once(&found.message)
-                .chain(&found.notes)
-                .map(String::as_str)
-                .collect();
-            tell_problem(file, &told.join("; "));
+            let notes = found.notes.iter().map(|note| format!("; {note}"));
+            let notes: String = notes.collect();
+            tell_problem(
+                file,
+                &format!("{}: {}{notes}", found.code.name(), found.message),
+            );
             output.diagnostic(found, false, &Redactor::default());
         }
         code

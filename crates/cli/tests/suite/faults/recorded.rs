@@ -21,7 +21,9 @@ fn faults_pass_the_proxy() {
             if !exists(fault, transport) {
                 continue;
             }
-            let place = place();
+            let mut place = place();
+            // Two programs and their server, of which some pass a huge frame, on a busy machine.
+            place.limit(std::time::Duration::from_secs(300));
             let through = play_in(&place, transport, "legacy", fault, |relay| {
                 relay.entry = relay.entry.as_ref().map(through_proxy);
             });
