@@ -20,6 +20,7 @@ const OTHER_BLOCKS: &[&str] = &[
 /// Options in the text that belong to other programs.
 const FOREIGN_OPTIONS: &[&str] = &[
     "--chrome",
+    "--output-format",
     "--path",
     "--release",
     "--fast",
@@ -420,6 +421,8 @@ fn options_named_in_the_documents_exist() {
         &["serve", "rest"],
         &["profile", "capture"],
         &["record", "llm"],
+        &["record", "transcript"],
+        &["infer"],
         &["parse"],
         &["verify"],
     ] {
