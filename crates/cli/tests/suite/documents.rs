@@ -23,6 +23,7 @@ const FOREIGN_OPTIONS: &[&str] = &[
     "--mcp-config",
     "--servers",
     "--strict-mcp-config",
+    "--output-format",
     "--path",
     "--plugin-dir",
     "--release",
@@ -425,6 +426,8 @@ fn options_named_in_the_documents_exist() {
         &["profile", "capture"],
         &["record", "llm"],
         &["record", "mcp"],
+        &["record", "transcript"],
+        &["infer"],
         &["parse"],
         &["verify"],
     ] {

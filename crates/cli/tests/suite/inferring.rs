@@ -123,13 +123,13 @@ fn two_recordings_of_the_demo_server_become_a_scenario_for_any_note() {
     scratch
         .write(".mcp.json", config.to_string())
         .expect("writable");
-    for (name, first, text) in [("a", "Tea", "Buy milk"), ("b", "Rice", "Call Ann")] {
+    for (name, first, title) in [("a", "Tea", "Buy milk"), ("b", "Rice", "Call Ann")] {
         let mut client = Client::start(&scratch, "notes");
         // Another note before it, so that the ids differ.
         for extra in 0..first.len() - 2 {
-            client.call("add_note", &json!({"text": format!("{first} {extra}")}));
+            client.call("add_note", &json!({"title": format!("{first} {extra}")}));
         }
-        let added = client.call("add_note", &json!({"text": text}));
+        let added = client.call("add_note", &json!({"title": title}));
         let added: Value = serde_json::from_str(&added).expect("a note");
         client.call("get_note", &json!({"id": added["id"]}));
         client.call("delete_note", &json!({"id": added["id"]}));
@@ -148,7 +148,7 @@ fn two_recordings_of_the_demo_server_become_a_scenario_for_any_note() {
     assert_eq!(document["questions"], json!([]), "{document:#}");
     assert_eq!(
         document["scenario"]["variables"],
-        json!({"TEXT": "Buy milk"})
+        json!({"TITLE": "Buy milk"})
     );
     let steps = document["scenario"]["steps"].as_array().expect("steps");
     assert_eq!(steps[1]["params"], json!({"id": "{{add_note.id}}"}));
@@ -160,14 +160,14 @@ fn two_recordings_of_the_demo_server_become_a_scenario_for_any_note() {
         &[
             "note.json",
             "--var",
-            "TEXT=Water the plants",
+            "TITLE=Water the plants",
             "--include-results",
         ],
         0,
     );
     assert_eq!(played.statuses(), ["passed"; 3]);
     assert_eq!(
-        played.json["step_results"][1]["result"]["text"],
+        played.json["step_results"][1]["result"]["title"],
         "Water the plants"
     );
 }

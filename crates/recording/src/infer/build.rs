@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use cuecard_source::matching::equal_ranges;
 use cuecard_source::value::{
     Json, REDACTED, Redactor, as_text, cut, find_credentials, find_credentials_in_text,
     is_credential,
@@ -11,24 +10,15 @@ use serde_json::{Map, Value, json};
 
 use super::pairs::pairs;
 use super::parts::{Part, command, reference, template};
-use super::prompt::{Mention, Prompt, occurrences};
+use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
-use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight, words};
+use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::scenario::{Names, tool_name, verbatim};
 use crate::{Outcome, Recording, Scenario, Step};
 
-/// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
-const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
-
-/// The longest text in which values are sought, in bytes.
-const LONGEST_TEXT: usize = 20_000;
-
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;
-
-/// Two texts with more differences have nothing to do with each other.
-const MOST_DIFFERENCES: usize = 4;
 
 pub(super) fn build(
     recording: &Recording,
@@ -135,20 +125,20 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
     secrets
 }
 
-struct Builder<'c, 'r> {
+pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
     calls: &'c [Kept<'r>],
     /// The calls of the second recording, and for each of the first that of it.
-    others: Option<Vec<Kept<'r>>>,
+    pub(super) others: Option<Vec<Kept<'r>>>,
     partners: Vec<Option<usize>>,
     results: Vec<Value>,
     ids: Vec<String>,
     outputs: Vec<Vec<(Source, String)>>,
     /// The secrets of arguments, which become variables.
-    redactor: Redactor,
+    pub(super) redactor: Redactor,
     /// Takes out whatever secret is left.
     masker: Redactor,
-    prompt: Prompt,
+    pub(super) prompt: Prompt,
     second_prompt: Option<Prompt>,
     index: Index,
     scenario: Scenario,
@@ -158,7 +148,7 @@ struct Builder<'c, 'r> {
     questions: Vec<Note>,
     /// The step that is made, and the parameter that is looked at.
     step: usize,
-    key: String,
+    pub(super) key: String,
     /// Whether the tool lists the values of the parameter, and whether a text becomes a number there.
     enumerated: bool,
     converts: bool,
@@ -326,7 +316,7 @@ impl<'r> Builder<'_, 'r> {
         }
     }
 
-    fn is_secret(&self, value: &Value) -> bool {
+    pub(super) fn is_secret(&self, value: &Value) -> bool {
         let text = as_text(value);
         let secrets = self.redactor.secrets();
         // Of `Bearer abc`, only the token is one.
@@ -338,7 +328,7 @@ impl<'r> Builder<'_, 'r> {
     }
 
     /// A variable without a default; each secret has its own.
-    fn secret(&mut self, value: &Value) -> String {
+    pub(super) fn secret(&mut self, value: &Value) -> String {
         if value.as_str() == Some(REDACTED) {
             let key = self.key.clone();
             let step = self.step;
@@ -361,7 +351,7 @@ impl<'r> Builder<'_, 'r> {
         self.variable_as(known, json!(""))
     }
 
-    fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
+    pub(super) fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
         if self.redactor.finds(&as_text(value)) {
             return self.secret(value);
         }
@@ -380,7 +370,7 @@ impl<'r> Builder<'_, 'r> {
     }
 
     /// The reference to an output, which its step gets.
-    fn output(&mut self, source: Source) -> String {
+    pub(super) fn output(&mut self, source: Source) -> String {
         let id = &self.ids[source.step];
         let outputs = &mut self.outputs[source.step];
         if let Some((_, name)) = outputs.iter().find(|(known, _)| *known == source) {
@@ -401,7 +391,7 @@ impl<'r> Builder<'_, 'r> {
     }
 
     /// Where a value was copied from, if that is proved.
-    fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
+    pub(super) fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
         if value == REDACTED {
             return None;
         }
@@ -486,160 +476,6 @@ impl<'r> Builder<'_, 'r> {
         })
     }
 
-    /// The parts of a text.
-    fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let is_script = SCRIPTS.contains(&self.key.as_str());
-        let differs = other.is_some_and(|other| other != text);
-        if text.len() > LONGEST_TEXT || (is_script && !differs) {
-            return vec![Part::Text(text.to_owned())];
-        }
-        let holds_secret = self.redactor.finds(text);
-        match other.filter(|_| differs && !holds_secret) {
-            Some(_) if is_script => {
-                let key = &self.key;
-                self.ask(format!(
-                    "`{key}` differs between the recordings: what in it is a variable?"
-                ));
-                vec![Part::Text(text.to_owned())]
-            }
-            Some(other) => self.difference(text, other),
-            None => self.fragments(text, other.filter(|_| !differs)),
-        }
-    }
-
-    /// The parts of a text that is another one in the second recording.
-    fn difference(&mut self, text: &str, other: &str) -> Vec<Part> {
-        let (ones, others) = (tokens(text), tokens(other));
-        let hash = |tokens: &[&str]| -> Vec<u64> {
-            use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-            let hash = |token: &&str| {
-                let mut hasher = DefaultHasher::new();
-                token.hash(&mut hasher);
-                hasher.finish()
-            };
-            tokens.iter().map(hash).collect()
-        };
-        let equal = equal_ranges(&hash(&ones), &hash(&others));
-        let (mut parts, mut at, mut n_differences) = (Vec::new(), (0, 0), 0);
-        let mut has_word = false;
-        let mut is_odd = false;
-        let ends = (ones.len()..ones.len(), others.len()..others.len());
-        for (some, those) in equal.into_iter().chain([ends]) {
-            let (old, new) = (
-                ones[at.0..some.start].concat(),
-                others[at.1..those.start].concat(),
-            );
-            if old != new {
-                n_differences += 1;
-                is_odd |= old.trim().is_empty() || new.trim().is_empty();
-                if is_odd || n_differences > MOST_DIFFERENCES {
-                    break;
-                }
-                parts.push(self.middle(&old, &new));
-            }
-            let same = ones[some.clone()].concat();
-            has_word |= same.contains(char::is_alphanumeric);
-            if !same.is_empty() {
-                parts.extend(self.fragments(&same, Some(&same)));
-            }
-            at = (some.end, those.end);
-        }
-        if is_odd || !has_word || n_differences > MOST_DIFFERENCES {
-            let name = self.variable(&text.into(), Some(&other.into()));
-            return vec![Part::Variable(name)];
-        }
-        parts
-    }
-
-    /// A part of a text that differs between the recordings.
-    fn middle(&mut self, old: &str, new: &str) -> Part {
-        let number = |text: &str| {
-            text.parse::<i64>()
-                .ok()
-                .filter(|number| number.to_string() == text)
-        };
-        let mut pairs = vec![(Value::from(old), Value::from(new))];
-        if let (Some(old), Some(new)) = (number(old), number(new)) {
-            pairs.insert(0, (old.into(), new.into()));
-        }
-        for (old_value, new_value) in &pairs {
-            if let Some(source) = self.copy(old_value, Some(new_value)) {
-                return Part::Output(self.output(source), old.to_owned());
-            }
-        }
-        Part::Variable(self.variable(&old.into(), Some(&new.into())))
-    }
-
-    /// The parts of a text that is the same in both recordings, or known from one: what is surely copied stands in it.
-    fn fragments(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let mut found: Vec<(usize, usize, Part)> = Vec::new();
-        let is_free = |found: &[(usize, usize, Part)], at: usize, end: usize| {
-            found
-                .iter()
-                .all(|(start, until, _)| end <= *start || at >= *until)
-        };
-        let mut secrets = self.redactor.secrets().to_vec();
-        secrets.push(REDACTED.to_owned());
-        secrets.sort_by_key(String::len);
-        for secret in &secrets {
-            for at in occurrences(text, secret) {
-                if is_free(&found, at, at + secret.len()) {
-                    let value = Value::from(secret.as_str());
-                    let part = match self.copy(&value, None) {
-                        Some(source) => Part::Output(self.output(source), secret.clone()),
-                        None => Part::Variable(self.secret(&value)),
-                    };
-                    found.push((at, at + secret.len(), part));
-                }
-            }
-        }
-        for literal in self.prompt.literals.clone() {
-            for at in occurrences(text, &literal).collect::<Vec<_>>() {
-                if is_free(&found, at, at + literal.len()) {
-                    let value = Value::from(literal.as_str());
-                    let name = self.variable(&value, other.map(|_| &value));
-                    found.push((at, at + literal.len(), Part::Variable(name)));
-                }
-            }
-        }
-        for (at, word) in fragments_of(text) {
-            if !is_free(&found, at, at + word.len()) {
-                continue;
-            }
-            let number = word
-                .parse::<i64>()
-                .ok()
-                .filter(|number| number.to_string() == word);
-            for value in number
-                .map(Value::from)
-                .into_iter()
-                .chain([Value::from(word)])
-            {
-                if weight(&value) < Weight::Strong || !is_free(&found, at, at + word.len()) {
-                    continue;
-                }
-                let again = other.map(|_| &value);
-                if let Some(source) = self.copy(&value, again) {
-                    let part = Part::Output(self.output(source), word.to_owned());
-                    found.push((at, at + word.len(), part));
-                }
-            }
-        }
-        found.sort_by_key(|(at, _, _)| *at);
-        let (mut parts, mut done) = (Vec::new(), 0);
-        for (at, end, part) in found {
-            if at > done {
-                parts.push(Part::Text(text[done..at].to_owned()));
-            }
-            parts.push(part);
-            done = end;
-        }
-        if done < text.len() {
-            parts.push(Part::Text(text[done..].to_owned()));
-        }
-        parts
-    }
-
     /// Writes the command of a step with its outputs as environment variables.
     fn command(&mut self, arguments: &Map<String, Json>, step: &mut Step) {
         let Some(text) = arguments.get("command").and_then(Value::as_str) else {
@@ -665,7 +501,7 @@ impl<'r> Builder<'_, 'r> {
         }
     }
 
-    fn ask(&mut self, text: String) {
+    pub(super) fn ask(&mut self, text: String) {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
@@ -769,40 +605,6 @@ fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
         Value::Array(items) => items.iter().find_map(|item| member_called(item, key)),
         _ => None,
     }
-}
-
-/// Words and what stands between them.
-fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut tokens = Vec::new();
-    let mut start = 0;
-    let mut last = None;
-    for (at, letter) in text.char_indices() {
-        if at > 0 && !(is_word(letter) && last == Some(true)) {
-            tokens.push(&text[start..at]);
-            start = at;
-        }
-        last = Some(is_word(letter));
-    }
-    tokens.push(&text[start..]);
-    tokens
-}
-
-/// The words of a text, and the parts of those that are paths and addresses.
-fn fragments_of(text: &str) -> Vec<(usize, &str)> {
-    let mut fragments = Vec::new();
-    for (at, word) in words(text) {
-        fragments.push((at, word));
-        let mut start = at;
-        for part in word.split_inclusive(['/', '?', '&', ':', '@']) {
-            let inner = part.trim_end_matches(['/', '?', '&', ':', '@']);
-            if inner != word && !inner.is_empty() {
-                fragments.push((start, inner));
-            }
-            start += part.len();
-        }
-    }
-    fragments
 }
 
 /// `issueNumber` as `issue_number`.

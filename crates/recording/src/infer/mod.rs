@@ -10,6 +10,7 @@ mod shape;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod tidy;
 mod values;
 
