@@ -247,7 +247,9 @@ fn left_out(timeline: &Timeline, face: Face) -> Option<String> {
         }
         _ => false,
     });
+    let has_order = has(&|kind| matches!(kind, EventKind::Response(it) if it.continues));
     match face {
+        Face::Chat if has_order => Some("its text and its calls stand apart".to_owned()),
         Face::Responses | Face::Messages if has_audio => Some("it takes no audio".to_owned()),
         Face::Acp if offers => Some("it says that its client has files".to_owned()),
         _ if !answers => Some("the timeline has no answer of an agent".to_owned()),

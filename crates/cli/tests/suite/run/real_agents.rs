@@ -408,9 +408,9 @@ timeline:
         "{note}"
     );
     let events = done["events"].as_array().expect("a list").iter();
-    let changed =
+    let mut changed =
         events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: changed "));
-    assert_eq!(changed.last(), Some("many/09998 (+0 −0)"));
+    assert_eq!(changed.next_back(), Some("many/09998 (+0 −0)"));
     run(&scratch, &[&args[..], &["--strict"]].concat(), 1);
 }
 
