@@ -10,6 +10,7 @@ mod model;
 mod parse;
 mod profile;
 mod record;
+mod resume;
 mod run;
 mod safety;
 mod serve;
@@ -32,6 +33,8 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
+pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
+pub(crate) use resume::ResumeArgs;
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
@@ -241,33 +244,8 @@ pub(crate) struct PlayArgs {
     /// Stop after this step
     #[arg(long, value_name = "STEP", help_heading = "What to play")]
     pub end: Option<u64>,
-    /// Resume a run from its first unfinished step: `last`, or the id of a run
-    #[arg(
-        long,
-        value_name = "RUN",
-        conflicts_with_all = ["start", "end", "dry_run"],
-        help_heading = "What to play"
-    )]
-    pub resume: Option<String>,
-    /// With --resume: play the step again during which the run ended
-    #[arg(
-        long,
-        value_name = "STEP",
-        num_args = 0..=1,
-        requires = "resume",
-        conflicts_with = "assume_done",
-        help_heading = "What to play"
-    )]
-    pub redo: Option<Option<u64>>,
-    /// With --resume: go on behind the step during which the run ended
-    #[arg(
-        long,
-        value_name = "STEP",
-        num_args = 0..=1,
-        requires = "resume",
-        help_heading = "What to play"
-    )]
-    pub assume_done: Option<Option<u64>>,
+    #[command(flatten)]
+    pub resume: ResumeArgs,
     /// Check everything that can be checked without side effects, and run nothing
     #[arg(long, help_heading = "What to play")]
     pub dry_run: bool,

@@ -310,7 +310,7 @@ mod tests {
             let begin = Record::Begin { step };
             match *course {
                 Course::Ends(StepStatus::Skipped) => {
-                    write(&end(step, StepStatus::Skipped), 1, None)
+                    write(&end(step, StepStatus::Skipped), 1, None);
                 }
                 Course::Ends(status) => {
                     write(&begin, 0, Some(step));

@@ -64,7 +64,7 @@ fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
     let for_one = [
         ("`--start`", args.start.is_some()),
         ("`--end`", args.end.is_some()),
-        ("`--resume`", args.resume.is_some()),
+        ("`--resume`", args.resume.run.is_some()),
     ];
     let for_one = for_one.into_iter().find(|(_, is_given)| *is_given);
     if let (true, Some((one, _))) = (is_several(args), for_one) {
@@ -131,7 +131,7 @@ fn prepare(
 ) -> Result<Ready, Stop> {
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        if args.resume.is_some() {
+        if args.resume.run.is_some() {
             let message = "only runs of tool-call scenarios can be resumed";
             let error = Diagnostic::error(codes::ARGUMENT, message);
             return Err(Stop::invalid(

@@ -29,7 +29,7 @@ pub(super) fn path_of(file: &Path) -> String {
 
 /// The run that `--resume` names: the last one of this file, or any by its id.
 pub(super) fn resumption(args: &PlayArgs, file: &Path) -> Result<Option<Resumption>, Diagnostic> {
-    let Some(name) = &args.resume else {
+    let Some(name) = &args.resume.run else {
         return Ok(None);
     };
     let path = path_of(file);
@@ -47,7 +47,7 @@ pub(super) fn resumption(args: &PlayArgs, file: &Path) -> Result<Option<Resumpti
         error.code = codes::RESUME_REFUSED;
         error
     })?;
-    let unknown = match (args.redo, args.assume_done) {
+    let unknown = match (args.resume.redo, args.resume.assume_done) {
         (Some(step), _) => Some(UnknownStep::Redo(step)),
         (None, Some(step)) => Some(UnknownStep::AssumeDone(step)),
         (None, None) => None,
