@@ -33,7 +33,6 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
-pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use resume::ResumeArgs;
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
