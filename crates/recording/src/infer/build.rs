@@ -9,7 +9,7 @@ use cuecard_source::value::{
 use serde_json::{Map, Value, json};
 
 use super::pairs::pairs;
-use super::parts::{Part, command, reference, template};
+use super::parts::{command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight};
