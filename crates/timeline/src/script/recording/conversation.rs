@@ -447,6 +447,7 @@ impl Conversation {
         };
         // An error takes the whole answer with it: calls before it were never made.
         let has_calls = answer.error.is_none();
+        let mut refusal_at = 0;
         for element in &answer.elements {
             let (is_thinking, pieces) = match element {
                 RecordedElement::Thinking(pieces) => (true, pieces),
@@ -461,7 +462,10 @@ impl Conversation {
                         None if said.trim().is_empty() => {
                             notes.push("whitespace-only text is left out".to_owned());
                         }
-                        None => attempt.refusal = Some(said),
+                        None => {
+                            refusal_at = attempt.parts.len();
+                            attempt.refusal = Some(said);
+                        }
                         Some(refusal) => {
                             refusal.push_str(&said);
                             notes.push("its refusals (`refusal`) are played as one".to_owned());
@@ -511,13 +515,14 @@ impl Conversation {
                     "its `refusal` before a text is played as a text (`output_text`)".to_owned(),
                 );
                 let at_ms = entries.first().map_or(0, |first| first.at_ms);
-                attempt.parts.push(Said::Spoken(Spoken {
+                let spoken = Said::Spoken(Spoken {
                     is_thinking: false,
                     entries: vec![Piece {
                         at_ms,
                         text: refusal.into(),
                     }],
-                }));
+                });
+                attempt.parts.insert(refusal_at, spoken);
             }
             if attempt.refusal.is_some() {
                 notes.push(
@@ -528,6 +533,12 @@ impl Conversation {
                 is_thinking,
                 entries,
             }));
+        }
+        let is_call = |part: &Said| matches!(part, Said::Call(_));
+        if attempt.refusal.is_some() && attempt.parts[..refusal_at].iter().any(is_call) {
+            notes.push(
+                "its `refusal` behind a call is played before the calls at its end".to_owned(),
+            );
         }
         attempt
     }
