@@ -127,9 +127,12 @@ fn two_recordings_of_the_demo_server_become_a_scenario_for_any_note() {
         let mut client = Client::start(&scratch, "notes");
         // Another note before it, so that the ids differ.
         for extra in 0..first.len() - 2 {
-            client.call("add_note", &json!({"title": format!("{first} {extra}")}));
+            client.call(
+                "add_note",
+                &json!({"title": format!("{first} {extra}"), "text": "x"}),
+            );
         }
-        let added = client.call("add_note", &json!({"title": title}));
+        let added = client.call("add_note", &json!({"title": title, "text": "by hand"}));
         let added: Value = serde_json::from_str(&added).expect("a note");
         client.call("get_note", &json!({"id": added["id"]}));
         client.call("delete_note", &json!({"id": added["id"]}));

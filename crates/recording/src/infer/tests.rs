@@ -488,6 +488,21 @@ fn braces_of_recorded_texts_stay_texts() {
     assert_eq!(findings(&of_one(&recording)), Vec::<String>::new());
 }
 
+#[test]
+fn texts_with_nothing_in_common_are_one_variable() {
+    let one = |title: &str| {
+        recording(
+            "Go",
+            vec![call("add", json!({ "title": title }), json!("ok"))],
+        )
+    };
+    let both = infer(&one("Buy milk"), Some(&one("Call Ann")), "test").expect("a scenario");
+    assert_eq!(
+        Value::Object(both.scenario.variables),
+        json!({"TITLE": "Buy milk"})
+    );
+}
+
 /// What an argument is made of.
 #[derive(Debug, Clone)]
 enum Made {

@@ -53,33 +53,33 @@ impl Builder<'_, '_> {
             tokens.iter().map(hash).collect()
         };
         let equal = equal_ranges(&hash(&ones), &hash(&others));
-        let (mut parts, mut at, mut n_differences) = (Vec::new(), (0, 0), 0);
-        let mut has_word = false;
-        let mut is_odd = false;
+        // What differs, each with the same text behind it.
+        let mut pieces = Vec::new();
+        let mut at = (0, 0);
         let ends = (ones.len()..ones.len(), others.len()..others.len());
         for (some, those) in equal.into_iter().chain([ends]) {
-            let (old, new) = (
-                ones[at.0..some.start].concat(),
-                others[at.1..those.start].concat(),
-            );
-            if old != new {
-                n_differences += 1;
-                is_odd |= old.trim().is_empty() || new.trim().is_empty();
-                if is_odd || n_differences > MOST_DIFFERENCES {
-                    break;
-                }
-                parts.push(self.middle(&old, &new));
-            }
-            let same = ones[some.clone()].concat();
-            has_word |= same.contains(char::is_alphanumeric);
-            if !same.is_empty() {
-                parts.extend(self.fragments(&same, Some(&same)));
-            }
+            let old = ones[at.0..some.start].concat();
+            let new = others[at.1..those.start].concat();
+            pieces.push((old, new, ones[some.clone()].concat()));
             at = (some.end, those.end);
         }
-        if is_odd || !has_word || n_differences > MOST_DIFFERENCES {
+        let differences = pieces.iter().filter(|(old, new, _)| old != new);
+        let is_odd = |(old, new, _): &(String, String, String)| {
+            old != new && (old.trim().is_empty() || new.trim().is_empty())
+        };
+        let has_word = pieces
+            .iter()
+            .any(|(_, _, same)| same.contains(char::is_alphanumeric));
+        if !has_word || differences.count() > MOST_DIFFERENCES || pieces.iter().any(is_odd) {
             let name = self.variable(&text.into(), Some(&other.into()));
             return vec![Part::Variable(name)];
+        }
+        let mut parts = Vec::new();
+        for (old, new, same) in pieces {
+            if old != new {
+                parts.push(self.middle(&old, &new));
+            }
+            parts.extend(self.fragments(&same, Some(&same)));
         }
         parts
     }
