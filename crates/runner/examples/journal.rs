@@ -81,7 +81,7 @@ async fn seconds(steps: usize, server: &[String], folder: &Path, has_journal: bo
         },
         resumed: None,
     };
-    let calls = prepare_calls(&source, asked).ok().expect("a scenario");
+    let calls = prepare_calls(&source, asked).expect("a scenario");
     let clock = Clock::start();
     let dir = RunDir::create(&folder.join("runs"), clock.timestamp(Duration::ZERO));
     let dir = Arc::new(dir.expect("a run directory"));
