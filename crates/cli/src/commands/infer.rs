@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use cuecard_recording::Recording;
 use cuecard_recording::cassette::Cassette;
 use cuecard_recording::infer::{Inferred, Note, infer};
 use cuecard_recording::transcript::{Session, session_of};

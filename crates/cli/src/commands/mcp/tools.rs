@@ -168,6 +168,7 @@ impl Tool {
         ToolInfo {
             name: self.name.to_owned(),
             description: None,
+            is_read_only: self.is_read_only,
             input_schema: self.entry()["inputSchema"].take(),
             output_schema: None,
             requires_task: false,
