@@ -240,25 +240,6 @@ fn gemini_cli_plays_the_example() {
     }));
 }
 
-/// Qwen Code, whose settings are those of Gemini CLI.
-fn qwen() -> Option<Agent> {
-    let program = installed(".bin/qwen")?;
-    let settings = r#"{"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
-        "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
-    Some(Agent {
-        command: words(&[&program, "--yolo", "--model", "scripted", "--prompt", "{}"]),
-        variables: Vec::new(),
-        files: vec![(".qwen/settings.json", settings.to_owned())],
-        dialect: "chat",
-        calls: "edit",
-    })
-}
-
-#[test]
-fn qwen_code_plays_the_example() {
-    assert_plays_the_example(qwen());
-}
-
 /// How Mistral Vibe asks a model whose address is known only when it runs, in variables and the beginning of a script.
 pub(crate) const VIBE_PROVIDERS: &str = r#"export VIBE_PROVIDERS="[{\"name\":\"mock\",\"api_base\":\"$OPENAI_BASE_URL\",\"api_key_env_var\":\"\"}]"; "#;
 pub(crate) const VIBE_SETTINGS: [(&str, &str); 8] = [

@@ -11,7 +11,7 @@ use crate::http;
 use crate::link::Link;
 use crate::server::HTTP_PATH;
 use crate::text::Mask;
-use cuecard_runtime::listener::{DEFAULT_BIND, ListenerError};
+use cuecard_runtime::listener::{DEFAULT_BIND, DEFAULT_BODY_LIMIT, ListenerError};
 
 /// The size of the pipes, in bytes per direction.
 const PIPE_BYTES: usize = 64 * 1024;

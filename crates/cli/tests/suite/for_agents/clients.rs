@@ -81,7 +81,7 @@ fn the_inspector_lists_and_calls() {
     if peers::require_program("node").is_none() {
         return;
     }
-    let Some(inspector) = peers::require("npm/node_modules/.bin/mcp-inspector") else {
+    let Some(inspector) = peers::require("npm/node_modules/.bin/mcp-inspector-cli") else {
         return;
     };
     let scratch = Scratch::new(&inspector).expect("a scratch folder");
@@ -89,7 +89,7 @@ fn the_inspector_lists_and_calls() {
         .write("note.json", note().to_string())
         .expect("writable");
     let inspect = |args: &[&str]| -> Value {
-        let server = ["--cli", PROGRAM, "mcp", "--method"];
+        let server = [PROGRAM, "mcp", "--method"];
         let finished = scratch
             .run(&[&server[..], args].concat())
             .expect("it starts");
