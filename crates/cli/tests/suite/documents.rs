@@ -14,7 +14,7 @@ const PAGES: &str = "crates/source/src/diagnostic/pages";
 
 /// What may stand behind the fence of a block that is not played.
 const OTHER_BLOCKS: &[&str] = &[
-    "console", "js", "json", "python", "rust", "sh", "text", "toml", "yaml",
+    "console", "js", "json", "jsonl", "python", "rust", "sh", "text", "toml", "yaml",
 ];
 
 /// Options in the text that belong to other programs.
@@ -425,6 +425,7 @@ fn options_named_in_the_documents_exist() {
         &["show"],
         &["serve", "llm"],
         &["serve", "rest"],
+        &["serve", "mcp"],
         &["profile", "capture"],
         &["record", "llm"],
         &["record", "mcp"],

@@ -271,13 +271,17 @@ fn meaning(tool: &str, reply: &ToolReply) -> Json {
         "value": value.unwrap_or_default(),
         "is_error": reply.is_error,
         "other": others.collect::<Vec<_>>(),
+        "protocol_error": null,
     })
 }
 
 fn error_meaning(outcome: &Outcome) -> Json {
     match outcome {
         Outcome::Error(error) => json!({
-            "error": { "code": error.code, "message": error.message },
+            "value": null,
+            "is_error": true,
+            "other": [],
+            "protocol_error": { "code": error.code, "message": error.message },
         }),
         _ => Json::Null,
     }

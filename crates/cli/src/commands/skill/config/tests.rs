@@ -14,7 +14,7 @@ fn added(text: &str, syntax: Syntax, servers: &str) -> String {
         .zip(after.bytes())
         .take_while(|(a, b)| a == b)
         .count();
-    let is_piece = (0..=common).any(|at| after.ends_with(&text[at..]) && after.len() >= text.len());
+    let is_piece = (0..=common).any(|at| after.as_bytes().ends_with(&text.as_bytes()[at..]));
     assert!(is_piece, "{text:?}\n{after:?}");
     assert_eq!(add(&after, syntax, servers, &entry()), Ok(after.clone()));
     after
