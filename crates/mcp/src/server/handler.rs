@@ -180,6 +180,9 @@ impl<H: Handler> ServerHandler for Adapter<H> {
         }
         if let Some(result) = result.as_object_mut() {
             result.entry("content").or_insert_with(|| json!([]));
+            result
+                .entry("resultType")
+                .or_insert_with(|| "complete".into());
         }
         let result: CallToolResult =
             serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;

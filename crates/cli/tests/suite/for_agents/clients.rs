@@ -76,50 +76,6 @@ fn the_python_sdk_1_saves_and_plays() {
     python_saves_and_plays("venv-legacy", "2025-11-25");
 }
 
-#[test]
-fn the_inspector_lists_and_calls() {
-    if peers::require_program("node").is_none() {
-        return;
-    }
-    let Some(inspector) = peers::require("npm/node_modules/.bin/mcp-inspector-cli") else {
-        return;
-    };
-    let scratch = Scratch::new(&inspector).expect("a scratch folder");
-    scratch
-        .write("note.json", note().to_string())
-        .expect("writable");
-    let inspect = |args: &[&str]| -> Value {
-        let server = [PROGRAM, "mcp", "--method"];
-        let finished = scratch
-            .run(&[&server[..], args].concat())
-            .expect("it starts");
-        assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
-        serde_json::from_str(&finished.stdout)
-            .unwrap_or_else(|_| panic!("{}", program::told(&finished)))
-    };
-    let listed = inspect(&["tools/list"]);
-    let names: Vec<&Value> = listed["tools"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|tool| &tool["name"])
-        .collect();
-    assert_eq!(json!(names), json!(NAMES));
-    let played = inspect(&[
-        "tools/call",
-        "--tool-name",
-        "play_scenario",
-        "--tool-arg",
-        "scenario=note.json",
-        "dry_run=false",
-        "variables={\"TITLE\": \"Tea\"}",
-    ]);
-    assert_eq!(
-        played["structuredContent"]["status"], "passed",
-        "{played:#}"
-    );
-}
-
 /// A client that writes whatever a test wants.
 struct Client {
     running: Running,

@@ -174,7 +174,7 @@ fn opencode_saves_a_task_and_replays_it() {
 
 /// Claude Code with what `skill install` puts into its home, or with the plugin.
 fn claude(options: &[&str], server: &str) -> Option<Agent> {
-    let program = installed(".bin/claude")?;
+    let program = installed("@anthropic-ai/claude-code-linux-x64/claude")?;
     let allowed = format!("mcp__files,{server}");
     let mut command = words(&[
         &program,
