@@ -23,11 +23,12 @@ use {
 
 use crate::program::{only_trace, read, run, scratch, told, trace_lines};
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "browser",
     "cassette",
     "faults",
     "heal",
+    "mcp-cassette",
     "replay-bundle",
     "result",
     "steps",

@@ -160,6 +160,7 @@ pub fn schema() -> Json {
     generator.subschema_for::<CallLine>();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:cuecard:schema:mcp-cassette:1",
         "title": "Cassette of an MCP server",
         "description": "A line of a cassette of MCP servers, NAME.cassette.jsonl (version 1): a server, or a call of one of its tools.",
         "type": "object",

@@ -138,7 +138,7 @@ fn both_eras_of_a_python_server_are_compared() {
         let entry = json!({"command": python, "args": [script(server), "stdio"]});
         let cassette = concat!(
             "{\"cassette\": 1, \"server\": \"peer\"}\n",
-            r#"{"tool": "issues", "arguments": {"labels": "bug", "ids": "[1]"}, "result": {"content": [{"type": "text", "text": "x"}], "structuredContent": {"result": [{"labels": "bug", "ids": "[1]"}]}}}"#,
+            r#"{"tool": "issues", "arguments": {"labels": ["bug"], "ids": [1]}, "result": {"content": [{"type": "text", "text": "x"}], "structuredContent": {"result": [{"labels": "bug", "ids": "[1]"}]}}}"#,
             "\n",
         );
         let found = verifies(&entry, cassette, &["--writes"], 0);
