@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cuecard_source::value::as_text;
+use cuecard_timeline::profiles::shell::quote;
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
@@ -245,7 +246,7 @@ fn shell(command: String, folder: Option<&str>, result: Option<&ToolResult>) -> 
     }
     let command = match folder {
         None => command,
-        Some(folder) => format!("cd '{}' && {command}", folder.replace('\'', r"'\''")),
+        Some(folder) => format!("cd {} && {command}", quote(folder)),
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
@@ -296,7 +297,7 @@ fn command_text(command: &Value) -> Option<String> {
     };
     let quoted = words.iter().map(|word| match is_plain(word) {
         true => (*word).to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+        false => quote(word),
     });
     Some(quoted.collect::<Vec<String>>().join(" "))
 }

@@ -1,10 +1,10 @@
 //! Raw arguments of `mcp` and `skill`.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::serve::HttpArgs;
 use super::{RunsArgs, SafetyArgs};
 use crate::exit_code;
 
@@ -41,25 +41,7 @@ pub(crate) struct McpArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpServer {
     /// Notes, a counter, a text tool and one that fails on demand: over stdio, or HTTP with --http
-    Demo {
-        /// Serve Streamable HTTP instead of stdio
-        #[arg(long)]
-        http: bool,
-        /// Port to listen on (0: any free port)
-        #[arg(long, requires = "http", default_value_t = 0)]
-        port: u16,
-        /// Address to listen on; a non-loopback address requires --token
-        #[arg(
-            long,
-            requires = "http",
-            default_value = "127.0.0.1",
-            value_name = "ADDRESS"
-        )]
-        bind: IpAddr,
-        /// Require this bearer token from clients
-        #[arg(long, requires = "http")]
-        token: Option<String>,
-    },
+    Demo(HttpArgs),
 }
 
 pub(super) const MCP_EXAMPLES: &str = "\

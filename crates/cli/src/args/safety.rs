@@ -58,6 +58,7 @@ impl SafetyArgs {
         for (option, values) in [
             ("--allow-host", &self.allow_hosts),
             ("--allow-command", &self.allow_commands),
+            ("--allow-tool", &self.allow_tools),
             ("--only-hosts", &self.only_hosts),
             ("--only-commands", &self.only_commands),
         ] {
@@ -72,4 +73,39 @@ pub(crate) fn word(option: &str, value: impl Into<OsString>) -> OsString {
     let mut word = OsString::from(format!("{option}="));
     word.push(value.into());
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches as _};
+
+    use super::*;
+
+    #[test]
+    fn every_option_but_the_root_is_among_the_words() {
+        let command = SafetyArgs::augment_args(Command::new("cuecard"));
+        let options: Vec<(String, bool)> = command
+            .get_arguments()
+            .filter_map(|option| {
+                let name = format!("--{}", option.get_long()?);
+                Some((name, option.get_action().takes_values()))
+            })
+            .filter(|(name, _)| name != "--root")
+            .collect();
+        let line = options.iter().map(|(name, has_value)| match has_value {
+            true => format!("{name}=x"),
+            false => name.clone(),
+        });
+        let line: Vec<String> = std::iter::once("cuecard".to_owned()).chain(line).collect();
+        let matches = command.get_matches_from(&line);
+        let args = SafetyArgs::from_arg_matches(&matches).expect("valid");
+        let words = args.words(Path::new("/"));
+        for (name, _) in options {
+            let is_given = words.iter().any(|word| {
+                let word = word.to_string_lossy();
+                word.split('=').next() == Some(&*name)
+            });
+            assert!(is_given, "{name}: {words:?}");
+        }
+    }
 }

@@ -79,6 +79,13 @@ pub(crate) struct HttpArgs {
     pub token: Option<String>,
 }
 
+impl HttpArgs {
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::new(self.bind, self.port)
+    }
+}
+
 /// Where a stand-in listens.
 #[derive(Debug, Args)]
 pub(crate) struct ListenArgs {

@@ -6,7 +6,6 @@ pub(super) mod tools;
 mod trim;
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 
 use cuecard_mcp::demo::{self, Ended};
 use cuecard_mcp::server::{HTTP_PATH, ServerError, serve_stdio};
@@ -51,12 +50,7 @@ fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Ou
 }
 
 fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
-    let McpServer::Demo {
-        http,
-        port,
-        bind,
-        token,
-    } = server;
+    let McpServer::Demo(args) = server;
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -64,15 +58,15 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
         return ExitCode::CouldNotRun;
     };
     let result = runtime.block_on(async {
-        match http {
+        match args.http {
             false => demo::serve_stdio().await,
             true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone(), Some(signals::STOPPING));
                 let ready = |address| stdout(&format!("http://{address}{HTTP_PATH}\n"));
-                let address = SocketAddr::new(*bind, *port);
                 let stopped = stop.cancelled_owned();
-                let ended = demo::serve_http(address, token.clone(), ready, stopped).await;
+                let ended =
+                    demo::serve_http(args.address(), args.token.clone(), ready, stopped).await;
                 ended.map(|()| Ended::Normally)
             }
         }

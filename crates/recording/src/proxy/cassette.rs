@@ -83,10 +83,7 @@ fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut bytes)?;
-        length = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at as u64 + 1);
+        length = whole_lines(&bytes) as u64;
         file.set_len(length)?;
     }
     if length + line.len() as u64 > text_file::MAX_FILE {
@@ -97,6 +94,12 @@ fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
         file.set_len(length)?;
     }
     written
+}
+
+/// The length of the lines that have an end.
+fn whole_lines(bytes: &[u8]) -> usize {
+    let last = bytes.iter().rposition(|byte| *byte == b'\n');
+    last.map_or(0, |at| at + 1)
 }
 
 /// Where a recording goes.
@@ -198,10 +201,12 @@ fn write_scenario(recording: &Recording, name: &str) -> String {
 
 /// Reads the cassette; a line without its end is left out.
 fn read(path: &Path) -> io::Result<Recording> {
-    let text = match fs::read_to_string(path) {
+    let mut bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Recording::default()),
-        text => text?,
+        bytes => bytes?,
     };
+    bytes.truncate(whole_lines(&bytes));
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
     if text.is_empty() {
         return Ok(Recording::default());
     }
@@ -236,6 +241,16 @@ mod tests {
             assert_eq!(file.error, None);
             assert_eq!(fs::read_to_string(&path).expect("text"), after);
         }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_in_a_letter_is_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.cassette.jsonl");
+        let whole = "{\"cassette\":1,\"server\":\"a\"}\n{\"tool\":\"t\",\"result\":\"x\"}\n";
+        let torn = [whole.as_bytes(), b"{\"tool\":\"caf\xc3"].concat();
+        fs::write(&path, torn).expect("writable");
+        assert_eq!(read(&path).expect("readable").calls.len(), 1);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
+use crate::cassette::VERSION;
 
 /// The longest frame that is read, in bytes. A longer one passes, and is not recorded.
 pub(super) const MAX_FRAME: usize = 64 << 20;
@@ -367,7 +368,7 @@ impl Tap {
         }
         let name = self.name();
         let mut line = json!({
-            "cassette": 1, "server": name, "introduction": self.introduction, "tools": self.tools,
+            "cassette": VERSION, "server": name, "introduction": self.introduction, "tools": self.tools,
             "recorded_at": self.clock.timestamp(Duration::ZERO).to_string(),
         });
         self.name = Some(name);

@@ -1,7 +1,5 @@
 //! `cuecard serve mcp`: a cassette as an MCP server.
 
-use std::net::SocketAddr;
-
 use cuecard_mcp::server::{self, HTTP_PATH, ServerError};
 use cuecard_recording::cassette::{CassetteServer, Served};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -31,10 +29,16 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
         let stopped = stop.cancelled_owned();
         let ready = |url: Option<String>| ready(&teller, &server, url);
         if args.http.http {
-            let address = SocketAddr::new(args.http.bind, args.http.port);
             let token = args.http.token.clone();
             let on_ready = |address| ready(Some(format!("http://{address}{HTTP_PATH}")));
-            return server::serve_http(server.clone(), address, token, on_ready, stopped).await;
+            return server::serve_http(
+                server.clone(),
+                args.http.address(),
+                token,
+                on_ready,
+                stopped,
+            )
+            .await;
         }
         ready(None);
         match server.has_faults() {

@@ -16,6 +16,22 @@ use crate::servers::HttpServer;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_cuecard");
 
+/// A session whose agent is `play`, with the servers of `servers.json`.
+const SESSION: &[&str] = &[
+    "record",
+    "mcp",
+    "--config",
+    "servers.json",
+    "-o",
+    "rec.json",
+    "--",
+    PROGRAM,
+    "play",
+    "scenario.json",
+    "--config",
+    "{config}",
+];
+
 /// The entry of a config whose server is started by a proxy that records into `rec.json`.
 pub(crate) fn through_proxy(entry: &Value) -> Value {
     let args = [
@@ -241,21 +257,7 @@ fn all_servers_of_a_config_are_recorded_for_an_agent() {
         json!({"tool": "mcp__notes__list_notes", "params": {}}),
     ];
     write_scenario(&scratch, &steps);
-    let args = [
-        "record",
-        "mcp",
-        "--config",
-        "servers.json",
-        "-o",
-        "rec.json",
-        "--",
-        PROGRAM,
-        "play",
-        "scenario.json",
-        "--config",
-        "{config}",
-    ];
-    let finished = program::run(&scratch, &args);
+    let finished = program::run(&scratch, SESSION);
     assert_eq!(finished.code(), Some(0), "{}", told(&finished));
     assert!(
         finished.stderr.contains("recorded  rec.json   3 calls"),
@@ -298,21 +300,7 @@ fn an_interrupted_session_leaves_nothing_behind() {
             call("slow", json!({"seconds": 60})),
         ],
     );
-    let args = [
-        "record",
-        "mcp",
-        "--config",
-        "servers.json",
-        "-o",
-        "rec.json",
-        "--",
-        PROGRAM,
-        "play",
-        "scenario.json",
-        "--config",
-        "{config}",
-    ];
-    let running = scratch.start(&args).expect("it starts");
+    let running = scratch.start(SESSION).expect("it starts");
     assert!(running.wait_for(|_, stderr| stderr.contains("1 ✓")));
     running.interrupt();
     let finished = running.finish();
