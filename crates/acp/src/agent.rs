@@ -206,12 +206,7 @@ impl Agent {
     async fn notified(&self, method: &str, params: &Json) {
         match method {
             "session/cancel" => match self.of_session(params) {
-                Ok(session) => {
-                    // Without a turn it does nothing, and doesn't stick.
-                    if let Some(turn) = &session.state().turn {
-                        turn.cancel();
-                    }
-                }
+                Ok(session) => session.cancel(),
                 Err(refused) => self.telling.found(None, *refused.found).await,
             },
             // Extensions, and requests that are no longer wanted, may be ignored.

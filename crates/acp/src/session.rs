@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) next_segment: usize,
     /// Ends the turn that is being played.
     pub(super) turn: Option<CancellationToken>,
+    /// Ends what no prompt opened, after the session was loaded.
+    pub(super) unopened: Option<CancellationToken>,
     /// The awaited calls that came, or were told to be missing, by their events.
     pub(super) settled_calls: HashSet<usize>,
     /// Whether the history was told, or needs no telling.
@@ -54,6 +56,14 @@ impl Session {
                 script,
                 ..State::default()
             }),
+        }
+    }
+
+    /// Ends what is played. Without anything it does nothing, and doesn't stick.
+    pub(super) fn cancel(&self) {
+        let state = self.state();
+        for playing in state.turn.iter().chain(&state.unopened) {
+            playing.cancel();
         }
     }
 
@@ -83,8 +93,9 @@ impl Sessions {
         self.by_id.values()
     }
 
-    pub(super) fn insert(&mut self, session: Arc<Session>) {
-        self.by_id.insert(session.id.clone(), session);
+    /// Adds a session, and gives the one that had its id.
+    pub(super) fn insert(&mut self, session: Arc<Session>) -> Option<Arc<Session>> {
+        self.by_id.insert(session.id.clone(), session)
     }
 
     pub(super) fn remove(&mut self, id: &str) -> Option<Arc<Session>> {

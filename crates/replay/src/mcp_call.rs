@@ -340,19 +340,13 @@ fn bind_scripts(
             "the parameters are not an object",
         ));
     };
-    if !is_script_tool(tool) {
-        return Ok(arguments);
-    }
-    for name in SCRIPT_PARAMETERS {
-        if *name == "text" && !tool.to_lowercase().contains("javascript") {
-            continue;
-        }
+    for name in script_parameters(tool) {
         let mut pointer = String::new();
         push_pointer(&mut pointer, name);
         // Below a list or in the name of a member it can't be bound.
         let below = format!("{pointer}/");
         let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
-        let is_whole = matches!(arguments.get(*name), Some(Json::Object(_) | Json::Array(_)));
+        let is_whole = matches!(arguments.get(name), Some(Json::Object(_) | Json::Array(_)));
         let whole = params.data_around(&pointer).filter(|_| is_whole);
         if let Some(mark) = params.marks.iter().find(is_below).or(whole) {
             let message = format!(
@@ -365,7 +359,7 @@ fn bind_scripts(
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
             continue;
         };
-        let is_function = matches!(*name, "function" | "pageFunction")
+        let is_function = matches!(name, "function" | "pageFunction")
             && arguments.get("format") != Some(&Json::from("script"));
         let shape = if is_function {
             ScriptShape::Function
@@ -376,22 +370,34 @@ fn bind_scripts(
             .policy
             .script(&text, shape)
             .map_err(builtin::refused)?;
-        arguments.insert((*name).to_owned(), Json::String(script));
+        arguments.insert(name.to_owned(), Json::String(script));
     }
     Ok(arguments)
 }
 
-/// Parameters of such tools that hold the script. That of Claude in Chrome's `javascript_tool` is `text`.
-const SCRIPT_PARAMETERS: &[&str] = &[
+/// Parameters that hold a script in whatever tool.
+const SCRIPTS: &[&str] = &["initScript", "init_script", "pageFunction"];
+
+/// Those that do so in a tool that runs scripts.
+const SCRIPTS_OF_SCRIPT_TOOLS: &[&str] = &[
     "function",
     "expression",
     "script",
     "code",
-    "pageFunction",
     "js",
     "javascript",
-    "text",
 ];
+
+/// The parameters of a tool that hold scripts. That of Claude in Chrome's `javascript_tool` is `text`.
+fn script_parameters(tool: &str) -> impl Iterator<Item = &'static str> {
+    let of_script_tools: &[&str] = match is_script_tool(tool) {
+        true => SCRIPTS_OF_SCRIPT_TOOLS,
+        false => &[],
+    };
+    let is_javascript = tool.to_lowercase().contains("javascript");
+    let all = [SCRIPTS, of_script_tools].into_iter().flatten().copied();
+    all.chain(is_javascript.then_some("text"))
+}
 
 fn is_script_tool(tool: &str) -> bool {
     let tool = tool.to_lowercase();

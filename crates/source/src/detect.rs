@@ -52,19 +52,21 @@ impl FileKind {
 
 /// The kind of a text, JSON or YAML, or `None` if it is neither, or looks like none of them.
 pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
-    if is_cassette(source) {
-        return Some(FileKind::Cassette);
-    }
-    read_document(source).root.as_ref().and_then(detect)
+    kind_of_lines(source).or_else(|| read_document(source).root.as_ref().and_then(detect))
 }
 
-/// Whether a text is a cassette of MCP servers, which is JSON Lines: its first line says so, or would if it had no errors.
-fn is_cassette(source: &SourceFile) -> bool {
+/// What a text of JSON Lines is: its first line says so, or its name.
+fn kind_of_lines(source: &SourceFile) -> Option<FileKind> {
     let text = source.text().trim_start_matches('\u{feff}');
     let line = text.lines().find(|line| !line.trim().is_empty());
     let first = line.and_then(|line| json::parse(line, &json::Limits::default()).root);
-    first.is_some_and(|first| detect(&first) == Some(FileKind::Cassette))
-        || source.name().ends_with(".cassette.jsonl")
+    match first.as_ref().and_then(detect) {
+        Some(kind @ (FileKind::Cassette | FileKind::Trace)) => Some(kind),
+        _ => source
+            .name()
+            .ends_with(".cassette.jsonl")
+            .then_some(FileKind::Cassette),
+    }
 }
 
 /// The kind of a document, JSON or YAML, or `None` if it looks like none of them.

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::normalise::Context;
 
 /// How long a command may take unless [`Scratch::limit`] says otherwise.
-pub const TIME_LIMIT: Duration = Duration::from_secs(60);
+pub const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 /// Output beyond this many bytes per stream is read and dropped, so that a flood can't fill the memory.
 const MAX_OUTPUT: usize = 64 << 20;

@@ -37,7 +37,8 @@ pub struct OutputPosition {
     stderr: u64,
 }
 
-/// What a command printed after a position. Bytes that aren't UTF-8 are replaced.
+/// What a command printed after a position. Bytes that aren't UTF-8 are replaced; a mark in front says how much was
+/// dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOutput {
     /// Its output.
@@ -126,12 +127,17 @@ impl RunningCommand {
         lock(&self.0.stdout).n_dropped > 0
     }
 
-    /// What it printed after `position`; of a command with two outputs.
-    pub fn output_since(&self, position: OutputPosition) -> NewOutput {
+    /// What it printed after `position`; of a command with two outputs. While it runs, as many bytes at the end as
+    /// `unfinished` says are left to the next reader.
+    pub fn output_since(
+        &self,
+        position: OutputPosition,
+        unfinished: impl Fn(&str) -> usize,
+    ) -> NewOutput {
         // First: what is read after the end is all.
         let end = self.end();
-        let stdout = lock(&self.0.stdout).since(position.stdout, end.is_some());
-        let stderr = lock(&self.0.stderr).since(position.stderr, end.is_some());
+        let stdout = lock(&self.0.stdout).since(position.stdout, end.is_some(), &unfinished);
+        let stderr = lock(&self.0.stderr).since(position.stderr, end.is_some(), &unfinished);
         NewOutput {
             is_truncated: stdout.is_truncated || stderr.is_truncated,
             position: OutputPosition {
@@ -271,18 +277,24 @@ impl Output {
         }
     }
 
-    /// A character that is not complete yet is left to the next reader, unless this `is_all`.
-    fn since(&self, position: u64, is_all: bool) -> Tail {
+    /// What is not complete yet is left to the next reader, unless this `is_all`.
+    fn since(&self, position: u64, is_all: bool, unfinished_text: &dyn Fn(&str) -> usize) -> Tail {
         let start = position.saturating_sub(self.n_dropped);
         let start =
             usize::try_from(start).map_or(self.bytes.len(), |start| start.min(self.bytes.len()));
         let mut new = &self.bytes[start..];
         if !is_all {
             new = &new[..new.len() - unfinished(new)];
+            new = &new[..new.len() - unfinished_text(&String::from_utf8_lossy(new))];
         }
+        let n_lost = self.n_dropped.saturating_sub(position);
+        let gap = match n_lost {
+            0 => String::new(),
+            n_lost => format!("[… {n_lost} bytes dropped …]\n"),
+        };
         Tail {
-            text: String::from_utf8_lossy(new).into_owned(),
-            is_truncated: position < self.n_dropped,
+            text: gap + &String::from_utf8_lossy(new),
+            is_truncated: n_lost > 0,
             position: self.n_dropped + (start + new.len()) as u64,
         }
     }
@@ -297,17 +309,17 @@ mod tests {
         let output = Output::new(4);
         let mut output = lock(&output);
         output.print(b"a\xC3");
-        let tail = output.since(0, false);
+        let tail = output.since(0, false, &|_| 0);
         assert_eq!((tail.text.as_str(), tail.position), ("a", 1));
-        assert_eq!(output.since(1, true).text, "\u{FFFD}");
+        assert_eq!(output.since(1, true, &|_| 0).text, "\u{FFFD}");
         output.print(b"\xA9");
-        let tail = output.since(1, false);
+        let tail = output.since(1, false, &|_| 0);
         assert_eq!((tail.text.as_str(), tail.is_truncated), ("é", false));
         output.print(b"0123456");
-        let tail = output.since(tail.position, false);
+        let tail = output.since(tail.position, false, &|_| 0);
         assert_eq!(
             (tail.text.as_str(), tail.is_truncated, tail.position),
-            ("3456", true, 10)
+            ("[… 3 bytes dropped …]\n3456", true, 10)
         );
     }
 }

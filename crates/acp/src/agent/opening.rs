@@ -121,9 +121,7 @@ impl Agent {
 
     pub(super) fn close(&self, params: &Json) -> Result<Json, Refused> {
         let session = self.of_session(params)?;
-        if let Some(turn) = &session.state().turn {
-            turn.cancel();
-        }
+        session.cancel();
         self.sessions().remove(&session.id);
         Ok(json!({}))
     }
@@ -184,14 +182,15 @@ impl Agent {
         let unopened = live.filter(|segment| segment.input.is_none()).cloned();
         // A prompt that comes meanwhile is for the next one, and waits.
         session.state().next_segment = usize::from(unopened.is_some());
+        let cancel = unopened.as_ref().map(|_| agent.stop.child_token());
+        session.state().unopened.clone_from(&cancel);
         let playing = session.playing.clone().lock_owned().await;
         self.turns.spawn(async move {
             let _playing = playing;
             agent.tell_history(&session, script.clone()).await;
             let answer = agent.opened(&session, false);
             agent.peer.answer(&id, &Ok(answer)).await;
-            if let Some(segment) = unopened {
-                let cancel = agent.stop.child_token();
+            if let (Some(segment), Some(cancel)) = (unopened, cancel) {
                 let mut turn = Turn::new(
                     agent.clone(),
                     session.clone(),
@@ -199,9 +198,13 @@ impl Agent {
                     segment.origin_ms,
                     cancel,
                 );
-                if turn.play(segment.events).await.is_ok() {
-                    agent.played().insert((script.0, 0));
+                match turn.play(segment.events).await {
+                    Ok(()) => {
+                        agent.played().insert((script.0, 0));
+                    }
+                    Err(_) => turn.abandon().await,
                 }
+                session.state().unopened = None;
             }
         });
     }
@@ -238,7 +241,10 @@ impl Agent {
             folder.to_owned(),
             Some(script.clone()),
         ));
-        self.sessions().insert(session.clone());
+        // What an earlier session of this id still plays isn't for this one.
+        if let Some(earlier) = self.sessions().insert(session.clone()) {
+            earlier.cancel();
+        }
         self.n_sessions.fetch_add(1, Ordering::Relaxed);
         Ok((session, script))
     }

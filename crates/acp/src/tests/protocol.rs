@@ -183,6 +183,42 @@ timeline:
 }
 
 #[tokio::test]
+async fn what_a_loaded_session_does_by_itself_is_cancelled_too() {
+    let timeline = "
+name: past
+acp: {capabilities: {loadSession: true}}
+timeline:
+  - userInputs: [[0, Old]]
+  - llmResponse: [{assistant: [[0, Before]]}]
+  - sessionStart: {sessionId: s-1}
+  - llmResponse: [{assistant: [[0, Unasked]]}]
+  - llmResponse: [{assistant: [[600000, Never]]}]
+  - userInputs: [[0, New]]
+  - llmResponse: [{assistant: [[0, Asked]]}]
+";
+    let params = json!({"sessionId": "s-1", "cwd": "/work", "mcpServers": []});
+    for is_loaded_again in [false, true] {
+        let mut client = Client::with(timeline, |options| options.play.speed = Speed::default()).await;
+        client
+            .call("initialize", json!({"protocolVersion": 1}))
+            .await;
+        client.call("session/load", params.clone()).await;
+        if is_loaded_again {
+            client.call("session/load", params.clone()).await;
+        }
+        client
+            .send(json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s-1"}}))
+            .await;
+        // It waits for what is played.
+        let id = client.prompt("s-1", "New").await;
+        let (before, _) = client.until(id).await;
+        assert!(!format!("{before:?}").contains("Never"), "{before:?}");
+        let verdict = client.end().await;
+        assert_eq!(verdict.unplayed.len(), 1, "{verdict:?}");
+    }
+}
+
+#[tokio::test]
 async fn faults_that_change_nothing_are_told() {
     let ask =
         "agentPermissionRequest: {options: [{id: y, label: Y, kind: allow_once}], granted: true}";

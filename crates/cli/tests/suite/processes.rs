@@ -682,8 +682,9 @@ fn is_alive(id: u64) -> bool {
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").starts_with(" Z"))
 }
 
-/// The most memory that a process has used so far, in bytes, where the system tells.
+/// The most memory that a process has used so far, in bytes, without that of its own file, where the system tells.
 fn peak_memory(id: i32) -> Option<u64> {
-    let kibibytes = program::proc_number(id, "status", "VmHWM:")?;
-    Some(kibibytes << 10)
+    let most = program::proc_number(id, "status", "VmHWM:")?;
+    let of_files = program::proc_number(id, "status", "RssFile:")?;
+    Some(most.saturating_sub(of_files) << 10)
 }

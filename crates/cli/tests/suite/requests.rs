@@ -116,7 +116,7 @@ fn a_wait_looks_once_more_when_its_time_is_over_and_its_looks_are_in_the_trace()
         "step": 1,
         "id": "wait",
         "tool": "sandy__wait_for_element",
-        "params": {"selector": "#late", "timeout": 0.05, "interval": 60},
+        "params": {"selector": "#late", "timeout": 1, "interval": 60},
         "output": {"attempts": "$.attempts"},
     }]);
     let played = play(&place, &steps, 0);

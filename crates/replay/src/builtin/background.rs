@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use cuecard_runtime::tap::Recorder;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use cuecard_workspace::running::{CommandEnd, NewOutput, OutputPosition, RunningCommand};
 use regex::Regex;
@@ -104,12 +105,13 @@ impl BackgroundCommands {
     }
 }
 
-/// `claude__bash_output`: what was printed since the last call. A retry reads what its first attempt read, and what came
-/// after it.
+/// `claude__bash_output`: what was printed since the last call, but what a secret may begin with is left to the next one.
+/// A retry reads what its first attempt read, and what came after it.
 pub(super) fn output(
     toolbox: &mut Toolbox,
     arguments: &Arguments<'_>,
     request: &CallRequest,
+    recorder: &Recorder<'_>,
 ) -> Result<Json, Failure> {
     let filter = arguments.text("filter")?.map(|filter| {
         Regex::new(&filter.to_string()).map_err(|error| {
@@ -126,7 +128,9 @@ pub(super) fn output(
         1 => last_end,
         _ => last_start,
     };
-    let new = background.command.output_since(start);
+    let new = background
+        .command
+        .output_since(start, |text| recorder.redactor().unfinished(text));
     background.last_read = [start, new.position];
     let kept = |text: String| match &filter {
         None => text,

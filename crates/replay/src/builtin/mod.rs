@@ -50,7 +50,7 @@ pub(super) async fn call(
         BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
         BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
         BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request)).await,
-        BuiltinTool::BashOutput => background::output(toolbox, &arguments, request),
+        BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
         BuiltinTool::KillShell => Box::pin(background::kill(toolbox, &arguments)).await,
         BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request)).await,
     }

@@ -215,7 +215,7 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
     ))
 }
 
-/// Whether scheme, host and port stand in trusted text, with the `/` that ends them: then data can't change them.
+/// Whether scheme, host and port are those of the trusted text before the first data.
 fn has_trusted_host(text: &Text, url: &Url) -> bool {
     let trusted: String = text
         .pieces()
@@ -223,14 +223,9 @@ fn has_trusted_host(text: &Text, url: &Url) -> bool {
         .take_while(|piece| piece.origin.is_trusted())
         .map(|piece| piece.text.as_str())
         .collect();
-    let rest = trusted.split_once(':').map_or("", |(_, rest)| rest);
-    let is_ended = rest
-        .trim_start_matches(['/', '\\', '\t', '\n', '\r'])
-        .contains(['/', '\\', '?', '#']);
-    is_ended
-        && Url::parse(&trusted).is_ok_and(|before| {
-            before.authority() == url.authority() && before.scheme() == url.scheme()
-        })
+    Url::parse(&trusted).is_ok_and(|before| {
+        before.authority() == url.authority() && before.scheme() == url.scheme()
+    })
 }
 
 /// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
@@ -404,6 +399,8 @@ mod tests {
             ("http://localhost:3000/#{{x}}", "//10.0.0.1"),
             ("http:\\\\localhost:3000\\{{x}}", "a"),
             ("http:localhost:3000/{{x}}", "a"),
+            ("http://localhost:3000{{x}}", "/users"),
+            ("http://localhost:3000{{x}}/", ""),
         ] {
             let grant = lists(&[], &[])
                 .grant(&text(template, &[("x", value)]))
@@ -422,8 +419,9 @@ mod tests {
     fn data_that_may_change_the_host_or_port_counts() {
         for (template, value) in [
             ("http://localhost:300{{x}}/", "0"),
-            ("http://localhost{{x}}", "/users"),
-            ("http://localhost{{x}}/", ""),
+            ("http://localhost{{x}}/", ".example"),
+            ("http://localhost{{x}}", "@localhost:1"),
+            ("http://localhost:3000{{x}}", "@localhost"),
             ("http://{{x}}/a", "localhost"),
             ("http:///{{x}}/a", "localhost"),
             ("http:/\t/{{x}}/a", "localhost"),

@@ -15,9 +15,13 @@ pub const REDACTED: &str = "[redacted]";
 /// How many characters a line of a secret has at least to be one by itself.
 const SHORTEST_LINE: usize = 8;
 
-/// What stands around the marks of a gap in the output of a command.
-const GAP_START: &str = "\n[…";
-const GAP_END: &str = "…]\n";
+/// What stands around the marks of a gap in the output of a command; behind the line end before it, and before the one
+/// behind it.
+const GAP_START: &str = "[…";
+const GAP_END: &str = "…]";
+
+/// What stands behind a line of a file that was cut.
+const CUT_LINE: &str = "... [truncated]";
 
 /// The most that is left of an escaped character that was cut, in bytes.
 const LONGEST_TORN: usize = 12;
@@ -219,6 +223,16 @@ impl Redactor {
         self.matches(text).next().is_some() || self.cut_ends(text).next().is_some()
     }
 
+    /// How many bytes at the end of `text` a secret may begin with, of which the rest is still to come.
+    pub fn unfinished(&self, text: &str) -> usize {
+        let beginnings = self.secrets.iter().filter_map(|secret| {
+            let ends = secret.char_indices().map(|(at, _)| at).rev();
+            ends.take_while(|at| *at > 0)
+                .find(|at| text.ends_with(&secret[..*at]))
+        });
+        beginnings.max().unwrap_or(0)
+    }
+
     /// `text` without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.text_with(text, REDACTED)
@@ -264,7 +278,7 @@ impl Redactor {
     fn cut_ends<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         let gaps = (!self.is_empty()).then(|| text.match_indices(GAP_END));
         gaps.into_iter().flatten().filter_map(|(at, mark)| {
-            let start = at + mark.len();
+            let start = behind_line_end(text, at + mark.len())?;
             let nodes = 1..self.nodes.len();
             let end = nodes
                 .filter_map(|node_idx| self.longest(text, start, node_idx))
@@ -383,19 +397,31 @@ fn behind_bytes(text: &str, at: usize, bytes: &[u8]) -> Option<usize> {
 
 /// Where the text ends at `at`, because it was cut there or in the escaped character there.
 fn cut(text: &str, at: usize) -> Option<usize> {
-    let rest = &text[at..];
-    let is_cut = |rest: &str| rest.starts_with('…') || rest.starts_with(GAP_START);
-    if is_cut(rest) {
+    let is_cut = |at: usize| {
+        let rest = &text[at..];
+        let is_gap = |end: usize| text[end..].starts_with(GAP_START);
+        rest.starts_with(['…'])
+            || rest.starts_with(CUT_LINE)
+            || behind_line_end(text, at).is_some_and(is_gap)
+    };
+    if is_cut(at) {
         return Some(at);
     }
+    let rest = &text[at..];
     let is_escape = |byte: &u8| byte.is_ascii_alphanumeric() || b"\\%&#;".contains(byte);
     let torn = rest
         .bytes()
         .take(LONGEST_TORN)
         .take_while(is_escape)
         .count();
-    let is_torn = rest.starts_with(['\\', '%', '&']) && is_cut(&rest[torn..]);
+    let is_torn = rest.starts_with(['\\', '%', '&']) && is_cut(at + torn);
     is_torn.then_some(at + torn)
+}
+
+/// The offset behind a line end, however it is escaped.
+fn behind_line_end(text: &str, at: usize) -> Option<usize> {
+    let mut readings = readings(text, at).into_iter();
+    readings.find_map(|(symbol, end)| (symbol == Symbol::Char('\n')).then_some(end))
 }
 
 /// A secret as it is; with the white space around it and without; on one line, as messages and addresses show it; and line by
@@ -433,6 +459,10 @@ mod tests {
                 r#"{"text":"{\"p\":\"pa\\\"ss\\\\word12\"}"}"#,
             ),
             ("grün-geheim", r"gr\u00fcn-geheim"),
+            // `printf %q`, and that in JSON.
+            ("Domain\\user pw$9", r"Domain\\user\ pw\$9"),
+            ("Domain\\user pw$9", r#"{"a": "Domain\\\\user\\ pw\\$9"}"#),
+            ("pa\\nss word9", r"pa\\nss\ word9"),
             ("abc/def+ghi", r"abc\/def+ghi"),
             ("abc/def+ghi==", "abc/def%2Bghi%3D%3D"),
             ("two words 12", "q=two+words+12"),
@@ -473,9 +503,28 @@ mod tests {
                 "\n[… 9 bytes dropped …]\n78 b",
                 "\n[… 9 bytes dropped …]\n78 b",
             ),
+            (
+                r#"{"a": "a tok_ABCDEF\n[… 9 bytes dropped …]\nGH12345678 b"}"#,
+                r#"{"a": "a [redacted]\n[… 9 bytes dropped …]\n[redacted] b"}"#,
+            ),
+            ("tok_ABCDEFGH... [truncated]", "[redacted]... [truncated]"),
         ] {
             assert_eq!(redactor.text(text), redacted);
             assert_eq!(redactor.finds(text), text != redacted, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_begin_a_secret_is_told() {
+        let redactor = Redactor::new(["tok_ABCD".to_owned(), "okay, hunter22".to_owned()]);
+        for (text, unfinished) in [
+            ("a tok_AB", 6),
+            ("a t", 1),
+            ("a tok", 3),
+            ("tok_ABCD", 0),
+            ("", 0),
+        ] {
+            assert_eq!(redactor.unfinished(text), unfinished, "{text}");
         }
     }
 

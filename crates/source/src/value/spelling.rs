@@ -92,7 +92,7 @@ fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mu
                     Symbol::Char('t') => '\t',
                     Symbol::Char('b') => '\u{8}',
                     Symbol::Char('f') => '\u{c}',
-                    Symbol::Char(mark) if mark.is_ascii_punctuation() => mark,
+                    Symbol::Char(mark) if mark == ' ' || mark.is_ascii_punctuation() => mark,
                     _ => continue,
                 };
                 add(readings, Symbol::Char(meant), end);

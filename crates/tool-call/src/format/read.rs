@@ -48,7 +48,7 @@ pub struct Partial {
 pub fn read(source: &SourceFile) -> Reading {
     let mut reader = Reader::new(source, &super::FORMAT);
     let Some(root) = parse(&mut reader) else {
-        if let Some(kind) = kind_of_yaml(source) {
+        if let Some(kind) = kind_of_other_text(source) {
             reader.diagnostics.clear();
             refuse(&mut reader, Span::new(0, 1), kind);
         }
@@ -252,12 +252,12 @@ fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
     }
 }
 
-/// What a text in YAML is, which no tool-call scenario is written in.
-fn kind_of_yaml(source: &SourceFile) -> Option<FileKind> {
-    match Language::of(source) {
-        Language::Json => None,
-        Language::Yaml => kind_of(source),
-    }
+/// What a text is that is no JSON value, as every tool-call scenario is.
+fn kind_of_other_text(source: &SourceFile) -> Option<FileKind> {
+    let is_json = Language::of(source) == Language::Json;
+    // These are JSON Lines.
+    let has_lines = |kind: &FileKind| matches!(kind, FileKind::Cassette | FileKind::Trace);
+    kind_of(source).filter(|kind| !is_json || has_lines(kind))
 }
 
 /// Says that the file is of another kind, and what to do with that.
@@ -284,7 +284,7 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
             FileKind::Cassette => {
                 "serve it with `cuecard serve mcp FILE`, or compare its server with `cuecard verify FILE`"
             }
-            FileKind::Timeline => "this release plays tool-call scenarios and browser steps",
+            FileKind::Timeline => "play it with `cuecard run FILE`, or serve it with `cuecard serve`",
         }
         .to_owned(),
     );

@@ -1,33 +1,41 @@
 //! Where a text occurs in a file, with Windows line ends matched by plain ones, and what it becomes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 
 /// The places of a text in a file.
 pub(super) struct Found<'a> {
     original: &'a [u8],
     /// The original with plain line ends; borrowed if it has no others.
     plain: Cow<'a, [u8]>,
-    searcher: AhoCorasick,
+    finder: Finder<'static>,
 }
-
-/// The text is too long for the searcher.
-#[derive(Debug)]
-pub(super) struct NotSearchable;
 
 impl<'a> Found<'a> {
     /// Prepares the search for `old`, which is not empty.
-    pub(super) fn search(original: &'a [u8], old: &str) -> Result<Self, NotSearchable> {
+    pub(super) fn search(original: &'a [u8], old: &str) -> Self {
         let plain = plain_line_ends(original);
-        let searcher = match plain {
-            Cow::Borrowed(_) => AhoCorasick::new([old]),
-            Cow::Owned(_) => AhoCorasick::new([old.replace("\r\n", "\n")]),
+        let old = match plain {
+            Cow::Borrowed(_) => Cow::Borrowed(old),
+            Cow::Owned(_) => Cow::Owned(old.replace("\r\n", "\n")),
         };
-        Ok(Self {
+        Self {
             original,
             plain,
-            searcher: searcher.map_err(|_| NotSearchable)?,
+            finder: Finder::new(old.as_bytes()).into_owned(),
+        }
+    }
+
+    /// Where it occurs, none inside another.
+    fn places(&self) -> impl Iterator<Item = Range<usize>> {
+        let length = self.finder.needle().len();
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let start = from + self.finder.find(self.plain.get(from..)?)?;
+            from = start + length;
+            Some(start..from)
         })
     }
 
@@ -35,10 +43,10 @@ impl<'a> Found<'a> {
     pub(super) fn lines(&self) -> impl Iterator<Item = u64> {
         let mut line = 1;
         let mut counted = 0;
-        self.searcher.find_iter(&*self.plain).map(move |found| {
-            let between = &self.plain[counted..found.start()];
+        self.places().map(move |found| {
+            let between = &self.plain[counted..found.start];
             line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
-            counted = found.start();
+            counted = found.start;
             line
         })
     }
@@ -57,9 +65,9 @@ impl<'a> Found<'a> {
             }
         };
         let mostly_windows = self.is_mostly_windows();
-        for found in self.searcher.find_iter(&*self.plain) {
-            let start = place.advance(self.original, found.start());
-            let end = place.advance(self.original, found.end());
+        for found in self.places() {
+            let start = place.advance(self.original, found.start);
+            let end = place.advance(self.original, found.end);
             let is_windows = match first_line_end(&self.original[start..end]) {
                 Some(is_windows) => is_windows,
                 None => mostly_windows,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::disk::{RealDisk, io_failure, read_whole, replace, target_of};
 use super::text::Encoding;
 use super::{WorkspaceError, listed};
-use matching::{Found, NotSearchable};
+use matching::Found;
 
 mod matching;
 mod nearest;
@@ -55,15 +55,13 @@ pub enum EditProblem {
     },
     /// The file claims to be UTF-16 and is not, so it could not be written back unchanged.
     DamagedUtf16,
-    /// The old text is too long to be searched for.
-    TooLong,
 }
 
 impl EditProblem {
     /// What to do about it.
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::SameText | Self::DamagedUtf16 | Self::TooLong => None,
+            Self::SameText | Self::DamagedUtf16 => None,
             Self::FileExists => Some(
                 "write the whole file with `claude__write`, or give the text to replace".to_owned(),
             ),
@@ -137,7 +135,6 @@ impl fmt::Display for EditProblem {
             Self::DamagedUtf16 => {
                 f.write_str("the file is marked as UTF-16 but is not valid UTF-16")
             }
-            Self::TooLong => f.write_str("`old_string` is too long to be searched for"),
         }
     }
 }
@@ -216,7 +213,7 @@ fn replaced(
     replace_all: bool,
 ) -> Result<(Vec<u8>, u64), Refusal> {
     let problem = Refusal::Problem;
-    let found = Found::search(text, old).map_err(|NotSearchable| problem(EditProblem::TooLong))?;
+    let found = Found::search(text, old);
     let mut count = 0_u64;
     let mut lines = Vec::new();
     for line in found.lines() {

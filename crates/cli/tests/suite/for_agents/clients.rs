@@ -7,6 +7,7 @@ use cuecard_testing::scratch::{Running, Scratch};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::servers::{inspect, inspector};
 
 const NAMES: [&str; 6] = [
     "list_scenarios",
@@ -74,6 +75,35 @@ fn the_python_sdk_2_saves_and_plays() {
 #[test]
 fn the_python_sdk_1_saves_and_plays() {
     python_saves_and_plays("venv-legacy", "2025-11-25");
+}
+
+#[test]
+fn the_inspector_checks_and_plays() {
+    let Some(inspector) = inspector() else { return };
+    inspector
+        .0
+        .write("note.json", note().to_string())
+        .expect("writable");
+    let server = [PROGRAM, "mcp"];
+    let listed = inspect(&inspector, &server, &["tools/list"]);
+    let names = listed["tools"].as_array().expect("tools").iter();
+    let names: Vec<_> = names.map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(names, NAMES.map(Some));
+    let call = |tool: &str, arguments: &[&str]| {
+        let mut request = vec!["tools/call", "--tool-name", tool];
+        let arguments = arguments.iter();
+        request.extend(arguments.flat_map(|argument| ["--tool-arg", *argument]));
+        inspect(&inspector, &server, &request)["structuredContent"].clone()
+    };
+    let checked = call("check_scenario", &["scenario=note.json"]);
+    assert_eq!(checked["valid"], true, "{checked:#}");
+    let arguments = [
+        "scenario=note.json",
+        r#"variables={"TITLE":"Tea"}"#,
+        "dry_run=false",
+    ];
+    let played = call("play_scenario", &arguments);
+    assert_eq!(played["status"], "passed", "{played:#}");
 }
 
 /// A client that writes whatever a test wants.

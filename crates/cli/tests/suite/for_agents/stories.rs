@@ -64,7 +64,8 @@ fn session(scratch: &Scratch, agent: &Agent, prompt: &str, calls: &[(String, Val
     fs::read_to_string(log).expect("a log")
 }
 
-/// The agent has the skill and the server, and a server for files; `tool` is what it calls a tool of a server.
+/// The agent has the skill and the server, and a server for files, which is recorded where the agent has a config of its
+/// own; `tool` is what it calls a tool of a server.
 #[track_caller]
 fn saves_and_replays(agent: Option<Agent>, name: &str, tool: fn(&str, &str) -> String) {
     let Some(files) = peers::require("npm/node_modules/.bin/mcp-server-filesystem") else {
@@ -82,19 +83,25 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, tool: fn(&str, &str) -> S
     scratch
         .write(".mcp.json", servers.to_string())
         .expect("writable");
+    let recorded = scratch.home().join("recorded.json").display().to_string();
+    let work = scratch.work().display().to_string();
+    let files = files.to_str().expect("UTF-8");
+    let options = ["--force", "-o", &recorded, "--server", "files", "--"];
+    let proxied = [&["record", "mcp"], &options[..], &[files, &work]].concat();
     match name {
         "codex" => {
             let config = scratch.home().join(".codex/config.toml");
             let text = fs::read_to_string(&config).expect("a config");
             let entry = format!(
                 "\n[mcp_servers.files]\nrequired = true\nstartup_timeout_sec = 300\ncommand = {}\nargs = {}\n",
-                command["command"], command["args"]
+                json!(PROGRAM),
+                json!(proxied)
             );
             fs::write(config, text + &entry).expect("writable");
         }
         "opencode" => {
-            let entry =
-                json!({"type": "local", "command": [files, scratch.work()], "timeout": 300_000});
+            let command = [&[PROGRAM], &proxied[..]].concat();
+            let entry = json!({"type": "local", "command": command, "timeout": 300_000});
             let config = json!({"mcp": {"files": entry}});
             scratch
                 .write("opencode.json", config.to_string())
@@ -129,6 +136,20 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, tool: fn(&str, &str) -> S
         serde_json::from_str(&program::read(&scratch, ".cuecard/scenarios/letter.json"))
             .expect("JSON");
     assert_eq!(saved, letter());
+    if ["codex", "opencode"].contains(&name) {
+        let text = fs::read_to_string(&recorded).expect("a recording");
+        let scenario: Value = serde_json::from_str(&text).expect("JSON");
+        let tools =
+            ["write_file", "read_text_file"].map(|tool| json!(format!("mcp__files__{tool}")));
+        let steps = scenario["steps"].as_array().expect("steps").iter();
+        assert_eq!(
+            steps.map(|step| step["tool"].clone()).collect::<Vec<_>>(),
+            tools,
+            "{text}"
+        );
+        let checked = program::run(&scratch, &["check", &recorded]);
+        assert_eq!(checked.code(), Some(0), "{}", program::told(&checked));
+    }
     // The agent has told its model of the skill and of the tools.
     assert!(
         log.contains("Saves a sequence of tool calls as a scenario"),

@@ -60,6 +60,29 @@ fn clients_of_the_python_sdk_see_a_cassette_over_stdio() {
 }
 
 #[test]
+fn the_inspector_sees_a_cassette() {
+    let Some(inspector) = inspector() else { return };
+    inspector
+        .0
+        .write("notes.cassette.jsonl", NOTES)
+        .expect("writable");
+    let program = env!("CARGO_BIN_EXE_cuecard");
+    let server = [program, "serve", "mcp", "notes.cassette.jsonl"];
+    let listed = inspect(&inspector, &server, &["tools/list"]);
+    assert_eq!(listed["tools"][0]["name"], "add", "{listed:#}");
+    let add = |text| {
+        let request = ["tools/call", "--tool-name", "add", "--tool-arg", text];
+        inspect(&inspector, &server, &request)
+    };
+    let called = add("text=Tea");
+    assert_eq!(called["content"][0]["text"], "1", "{called:#}");
+    let missed = add("text=Oil");
+    assert_eq!(missed["isError"], true, "{missed:#}");
+    let told = missed["content"][0]["text"].as_str().expect("a text");
+    assert!(told.contains("Oil") && told.contains("Tea"), "{told}");
+}
+
+#[test]
 fn clients_of_the_python_sdk_see_a_cassette_over_http() {
     for venv in ["venv", "venv-legacy"] {
         let Some(python) = peers::require(&format!("{venv}/bin/python")) else {

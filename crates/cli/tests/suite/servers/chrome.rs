@@ -118,7 +118,14 @@ fn a_dry_run_says_that_its_tools_are_not_known() {
     let document = dry_run(&scratch, &steps, 0);
     assert_eq!(
         document["connected"],
-        json!([{"server": "claude-in-chrome", "transport": "chrome", "protocol": null, "tools": null}])
+        json!([{
+            "server": "claude-in-chrome",
+            "transport": "chrome",
+            "protocol": null,
+            "tools": null,
+            // Nothing says that it only reads.
+            "writing_tools": ["anything"],
+        }])
     );
     let calls = other_end.join().expect("no panic");
     assert_eq!(calls.len(), 1, "{calls:?}");

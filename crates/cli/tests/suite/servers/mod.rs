@@ -28,6 +28,29 @@ pub(crate) fn npm(name: &str) -> Option<PathBuf> {
     peers::require(&format!("npm/node_modules/.bin/{name}"))
 }
 
+/// A place for the command line of the MCP Inspector, or nothing when this run leaves real peers out.
+pub(crate) fn inspector() -> Option<(Scratch, String)> {
+    let script = "npm/node_modules/@modelcontextprotocol/inspector-cli/build/index.js";
+    let script = peers::require(script)?;
+    let mut place = Scratch::new(&peers::require_program("node")?).expect("a scratch folder");
+    patient(&mut place);
+    Some((place, script.to_str().expect("UTF-8").to_owned()))
+}
+
+/// What it prints for a request to a server.
+#[track_caller]
+pub(crate) fn inspect(
+    (place, script): &(Scratch, String),
+    server: &[&str],
+    request: &[&str],
+) -> Value {
+    let args = [&[script.as_str()], server, &["--method"], request].concat();
+    let finished = place.run(&args).expect("it starts");
+    let told = program::told(&finished);
+    assert_eq!(finished.code(), Some(0), "{told}");
+    serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+}
+
 /// A file of `tests/servers`.
 pub(crate) fn script(name: &str) -> PathBuf {
     cuecard_testing::repository_root()

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::source::{is_in, is_integer};
-use super::{Kind, Refusal, Script, refusal};
+use super::{Kind, Refusal, Script, is_operator_word, refusal};
 
 /// What a script with data may not do with a name.
 enum Mistake {
@@ -16,7 +16,7 @@ enum Mistake {
     SetOfScript,
     /// Assign it, or open with it, anything but a URL that begins with a literal.
     Opened,
-    /// Call it as a method, with anything but a literal.
+    /// Call it as a method, with anything but literals.
     Called,
     /// Call it with the name of an attribute that is a handler or a URL, or that is no literal.
     Attribute,
@@ -24,14 +24,14 @@ enum Mistake {
     Function,
     /// Send a function elsewhere at this place with data in it, or data instead.
     Sent(usize),
-    /// Call it with data first.
+    /// Call it with a text that begins with data or `<`.
     Selected,
 }
 
 const MISTAKES: &[(Mistake, &str, &str)] = &[
     (
         Mistake::Named,
-        "eval Function import insertAdjacentHTML createContextualFragment srcdoc setContent setAttributeNS",
+        "eval Function import insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent setAttributeNS",
         "call the function that is meant, with the reference as its argument",
     ),
     (Mistake::Set, "innerHTML outerHTML", "set `textContent`"),
@@ -62,7 +62,7 @@ const MISTAKES: &[(Mistake, &str, &str)] = &[
     ),
     (
         Mistake::Sent(0),
-        "evaluate evaluateHandle evaluateAll waitForFunction",
+        "evaluate evaluateHandle evaluateAll waitForFunction addInitScript addScriptTag",
         SENT,
     ),
     (Mistake::Sent(1), "$eval $$eval", SENT),
@@ -132,15 +132,13 @@ impl Script<'_> {
                         && !self.is_url(after + 1)
                 }
             },
-            Mistake::Called => {
-                let is_empty = self.at(after + 1) == ")";
-                is_member && is_call && !is_empty && self.literal(after + 1).is_none()
-            }
+            Mistake::Called => is_member && is_call && !self.has_only_literals(after),
             Mistake::Attribute if !is_member || self.at(after + 2) == ")" => false,
+            Mistake::Attribute if self.at(after + 2) != "," => true,
             Mistake::Attribute => self.literal(after + 1).is_none_or(|name| {
                 let name = name.to_ascii_lowercase();
                 let acts = is_in("href src srcdoc xlink:href action formaction data", &name);
-                (acts || name.starts_with("on")) && self.literal(after + 3).is_none()
+                (acts || name.starts_with("on")) && !self.is_only_literal(after + 3)
             }),
             Mistake::Function => {
                 let first = self.argument(after, 0).unwrap_or_default();
@@ -154,7 +152,15 @@ impl Script<'_> {
                     .iter()
                     .any(|token| self.has_data(&token.range))
             }
-            Mistake::Selected => !is_member && is_call && self.is_data(after + 1),
+            Mistake::Selected if is_member || !is_call => false,
+            Mistake::Selected => {
+                let first = self.argument(after, 0).unwrap_or_default();
+                let has_data = self.tokens[first.clone()]
+                    .iter()
+                    .any(|token| self.has_data(&token.range));
+                let start = self.beginning(first.start).unwrap_or_default().trim_start();
+                has_data && (start.is_empty() || start.starts_with('<'))
+            }
         }
     }
 
@@ -211,26 +217,53 @@ impl Script<'_> {
     /// Whether this token assigns anything but a literal.
     fn is_set(&self, operator: usize) -> bool {
         let is_comparison = is_in("== === != !== <= >=", self.at(operator));
-        let is_end = matches!(self.at(operator + 2), "" | ";" | "," | ")" | "}")
-            || self.tokens[operator + 2].is_line_start;
-        let is_literal = is_end && self.literal(operator + 1).is_some();
-        self.at(operator).ends_with('=') && !is_comparison && !is_literal
+        self.at(operator).ends_with('=') && !is_comparison && !self.is_only_literal(operator + 1)
+    }
+
+    /// Whether an expression is this literal and nothing else.
+    fn is_only_literal(&self, index: usize) -> bool {
+        self.literal(index).is_some() && self.is_end(index + 1)
+    }
+
+    /// Whether a call with this bracket has nothing but literals.
+    fn has_only_literals(&self, bracket: usize) -> bool {
+        (0..)
+            .map_while(|place| self.argument(bracket, place))
+            .flatten()
+            .all(|index| self.is_only_literal(index))
+    }
+
+    /// Whether an expression ends before this token.
+    fn is_end(&self, index: usize) -> bool {
+        let begins_statement = self.kind(index) == Some(Kind::Word)
+            && self.tokens[index].is_line_start
+            && !is_operator_word(self.at(index));
+        matches!(self.at(index), "" | ";" | "," | ")" | "]" | "}") || begins_statement
+    }
+
+    /// The text with which a string begins, up to data in it.
+    fn beginning(&self, index: usize) -> Option<&str> {
+        let start = index + usize::from(self.at(index) == "`");
+        let token = self.tokens.get(start)?;
+        let first = self.data_in(&token.range).next();
+        let end = first.map_or(token.range.end, |data| data.range.start);
+        let is_text = matches!(token.kind, Kind::String | Kind::Template);
+        is_text.then(|| self.text[token.range.start..end].trim_matches(['"', '\'']))
     }
 
     /// Whether a URL begins here, and can be no `javascript:`.
     fn is_url(&self, index: usize) -> bool {
-        let start = index + usize::from(self.at(index) == "`");
-        let Some(token) = self.tokens.get(start) else {
-            return false;
+        let is_template = self.at(index) == "`";
+        let after = match self.tokens.get(index) {
+            Some(token) if is_template => token.partner + 1,
+            _ => index + 1,
         };
-        let first = self.data_in(&token.range).next();
-        let end = first.map_or(token.range.end, |data| data.range.start);
-        let text = self.text[token.range.start..end].trim_start_matches(['"', '\'']);
-        let is_text = matches!(token.kind, Kind::String | Kind::Template);
-        is_text
-            && ["https://", "http://", "/", "?", "#", "./", "../"]
+        let is_url = |text: &str| {
+            ["https://", "http://", "/", "?", "#", "./", "../"]
                 .iter()
                 .any(|start| text.starts_with(start))
+        };
+        (self.at(after) == "+" || self.is_end(after)) && self.beginning(index).is_some_and(is_url)
     }
 
     /// A string without data in it.

@@ -59,16 +59,11 @@ impl Tools {
             return Err(self.unknown(id));
         };
         // Both streams are one.
-        let new = command.output_since(*told);
+        let new = command.output_since(*told, |_| 0);
         *told = new.position;
         let lines = new.stdout.lines();
         let kept = lines.filter(|line| filter.as_ref().is_none_or(|filter| filter.is_match(line)));
-        let dropped = new.is_truncated.then_some("[earlier output was dropped]");
-        Ok(dropped
-            .into_iter()
-            .chain(kept)
-            .collect::<Vec<_>>()
-            .join("\n"))
+        Ok(kept.collect::<Vec<_>>().join("\n"))
     }
 
     pub(super) fn kill(&mut self, args: &Arguments<'_>) -> Done {
