@@ -198,7 +198,8 @@ timeline:
 ";
     let params = json!({"sessionId": "s-1", "cwd": "/work", "mcpServers": []});
     for is_loaded_again in [false, true] {
-        let mut client = Client::with(timeline, |options| options.play.speed = Speed::default()).await;
+        let mut client =
+            Client::with(timeline, |options| options.play.speed = Speed::default()).await;
         client
             .call("initialize", json!({"protocolVersion": 1}))
             .await;
