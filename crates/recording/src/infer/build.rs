@@ -65,6 +65,7 @@ pub(super) fn build(
                 .filter(|secret| secret.len() >= SHORTEST_MASKED),
         ),
         prompt: Prompt::new(&recording.prompts),
+        given: Vec::new(),
         second_prompt: second.map(|second| Prompt::new(&second.prompts)),
         calls: &calls,
         others,
@@ -86,6 +87,7 @@ pub(super) fn build(
         }
     }
     builder.literals();
+    builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
         builder.step();
@@ -125,6 +127,13 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
     secrets
 }
 
+/// A text that is a whole argument, as it is in both recordings, and the parameter.
+#[derive(Debug, PartialEq)]
+pub(super) struct Given {
+    pub(super) texts: [String; 2],
+    pub(super) key: String,
+}
+
 pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
     calls: &'c [Kept<'r>],
@@ -139,6 +148,8 @@ pub(super) struct Builder<'c, 'r> {
     /// Takes out whatever secret is left.
     masker: Redactor,
     pub(super) prompt: Prompt,
+    /// The texts that are whole arguments and differ between the recordings, the longest first.
+    pub(super) given: Vec<Given>,
     second_prompt: Option<Prompt>,
     index: Index,
     scenario: Scenario,
@@ -172,6 +183,30 @@ impl<'r> Builder<'_, 'r> {
         self.prompt
             .literals
             .sort_by_key(|literal| std::cmp::Reverse(literal.len()));
+    }
+
+    /// Whole arguments that differ between the recordings are sought inside other ones too.
+    fn differences(&mut self) {
+        let mut given = Vec::new();
+        for (step, kept) in self.calls.iter().enumerate() {
+            let Some(other) = self.partner(step) else {
+                continue;
+            };
+            for (key, value) in &kept.call.arguments {
+                let other = other.call.arguments.get(key);
+                let texts = [Some(value), other].map(|value| value.and_then(Value::as_str));
+                if let [Some(one), Some(another)] = texts
+                    && one != another
+                {
+                    let texts = [one.to_owned(), another.to_owned()];
+                    let key = key.clone();
+                    given.push(Given { texts, key });
+                }
+            }
+        }
+        given.sort_by_key(|given| std::cmp::Reverse(given.texts[0].len()));
+        given.dedup_by(|one, other| one.texts == other.texts);
+        self.given = given;
     }
 
     fn partner(&self, step: usize) -> Option<&Kept<'r>> {
@@ -442,7 +477,7 @@ impl<'r> Builder<'_, 'r> {
         );
         let shown = cut(&as_text(value), 60).into_owned();
         if !is_proved {
-            if is_named && !key.is_empty() && other.is_none() {
+            if is_named && !key.is_empty() && !differs {
                 self.ask(format!(
                     "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                 ));

@@ -184,6 +184,50 @@ fn what_one_recording_leaves_open_two_of_them_prove() {
 }
 
 #[test]
+fn what_was_given_is_found_in_other_texts_of_two_recordings() {
+    let task = |title: &str, who: &str| {
+        let text = format!("{title}: ask {who}, and {title} again");
+        recording(
+            "",
+            vec![
+                call(
+                    "add",
+                    json!({"text": text, "title": title}),
+                    json!({"id": 7}),
+                ),
+                call(
+                    "tell",
+                    json!({"who": who, "what": format!("about {title}")}),
+                    json!("told"),
+                ),
+                call("get", json!({"id": 7}), json!({"title": title})),
+            ],
+        )
+    };
+    let inferred = infer(
+        &task("Buy milk", "Ann Lee"),
+        Some(&task("Call the bank", "Bo")),
+        "test",
+    );
+    let inferred = inferred.expect("a scenario");
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        json!(inferred.scenario.variables),
+        json!({"TITLE": "Buy milk", "WHO": "Ann Lee"})
+    );
+    assert_eq!(
+        *param(&steps[0], "text"),
+        json!("{{TITLE}}: ask {{WHO}}, and {{TITLE}} again")
+    );
+    assert_eq!(*param(&steps[1], "what"), json!("about {{TITLE}}"));
+    // Equal by coincidence, or copied: two recordings with one value can't tell.
+    assert_eq!(
+        questions(&inferred),
+        ["`id` is `7`, as `$.id` of `add` was: is it copied from there?"]
+    );
+}
+
+#[test]
 fn secrets_are_variables_without_a_value_wherever_they_stand() {
     let key = "sk-proj-abcdefghijklmnopqrstuv1234";
     let recording = recording(

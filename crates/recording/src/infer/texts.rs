@@ -35,9 +35,56 @@ impl Builder<'_, '_> {
                 ));
                 vec![Part::Text(text.to_owned())]
             }
-            Some(other) => self.difference(text, other),
+            Some(other) => match self.around_given(text, other) {
+                Some(parts) => parts,
+                None => self.difference(text, other),
+            },
             None => self.fragments(text, other.filter(|_| !differs)),
         }
+    }
+
+    /// The parts of a text that holds a whole argument in both recordings, each its own, with as much around it.
+    fn around_given(&mut self, text: &str, other: &str) -> Option<Vec<Part>> {
+        let around = |text: &str, part: &str| -> Vec<String> {
+            let mut at = 0;
+            let mut pieces = Vec::new();
+            for start in occurrences(text, part) {
+                if start >= at {
+                    pieces.push(text[at..start].to_owned());
+                    at = start + part.len();
+                }
+            }
+            pieces.push(text[at..].to_owned());
+            pieces
+        };
+        let (given, pieces) = self.given.iter().find_map(|given| {
+            let [one, another] = &given.texts;
+            let is_part = one != text && another != other;
+            let pieces = [around(text, one), around(other, another)];
+            let [ones, others] = &pieces;
+            let is_piece = |(one, other): (&String, &String)| {
+                one == other || !(one.trim().is_empty() || other.trim().is_empty())
+            };
+            let is_around = ones.len() > 1
+                && ones.len() == others.len()
+                && ones.iter().zip(others).all(is_piece);
+            (is_part && is_around).then_some((given, pieces))
+        })?;
+        let ([old, new], key) = (given.texts.clone(), given.key.clone());
+        let [ones, others] = pieces;
+        let mut parts = Vec::new();
+        for (idx, (one, another)) in ones.iter().zip(&others).enumerate() {
+            if idx > 0 {
+                let own = std::mem::replace(&mut self.key, key.clone());
+                parts.push(self.middle(&old, &new));
+                self.key = own;
+            }
+            match one == another {
+                true => parts.extend(self.fragments(one, Some(another))),
+                false => parts.extend(self.text(one, Some(another))),
+            }
+        }
+        Some(parts)
     }
 
     /// The parts of a text that is another one in the second recording.

@@ -197,10 +197,13 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         let option = word.beginning().split('=').next().unwrap_or_default();
         is_in(CODE_OPTIONS, option) || option.starts_with("-exec") || option.starts_with("-ok")
     };
+    // The programs that get data run none of it by their options; but these name variables, or have scripts.
+    let is_harmless =
+        programs::find(program).is_some() && !is_in("test [ printf jq sed awk gawk mawk", program);
     program == "."
         || (makes_file && program.contains('/'))
         || words[starters..].iter().any(names_runner)
-        || behind.iter().any(runs_option)
+        || (!is_harmless && behind.iter().any(runs_option))
 }
 
 /// Words that start the program behind them, or the next part of a loop.

@@ -42,6 +42,11 @@ fn a_refused_command_is_rewritten() {
         ("VALUE=D ./tool", "VALUE=\"${VALUE_B}\" ./tool"),
         ("x=D; echo \"$x\"", "x=\"${VALUE_B}\"; echo \"$x\""),
         (
+            "x=D; echo \"$x\" | head -c 5",
+            "x=\"${VALUE_B}\"; echo \"$x\" | head -c 5",
+        ),
+        ("git log | grep -vx D", "git log | grep -vx \"${VALUE_B}\""),
+        (
             "for x in D; do echo \"$x\"; done",
             "for x in \"${VALUE_B}\"; do echo \"$x\"; done",
         ),
