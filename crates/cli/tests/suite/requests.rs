@@ -98,7 +98,7 @@ fn a_wait_records_its_first_look_its_last_and_those_that_saw_something_else() {
         json!({
             "step": step,
             "tool": "sandy__wait_for_element",
-            "params": {"selector": selector, "timeout": 0.2, "interval": 0.01},
+            "params": {"selector": selector, "timeout": 2, "interval": 0.01},
             "on_error": "skip",
         })
     };

@@ -17,6 +17,9 @@ use super::{InferError, Inferred, Note, shape, targets};
 use crate::scenario::{Names, tool_name, verbatim};
 use crate::{Outcome, Recording, Scenario, Step};
 
+/// How many texts are sought inside others.
+const MOST_GIVEN: usize = 1_000;
+
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;
 
@@ -151,7 +154,7 @@ pub(super) struct Builder<'c, 'r> {
     /// The texts that are whole arguments and differ between the recordings, the longest first.
     pub(super) given: Vec<Given>,
     second_prompt: Option<Prompt>,
-    index: Index,
+    pub(super) index: Index,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
@@ -185,7 +188,8 @@ impl<'r> Builder<'_, 'r> {
             .sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     }
 
-    /// Whole arguments that differ between the recordings are sought inside other ones too.
+    /// Whole arguments that differ between the recordings are sought inside other ones too, and so are longer texts of
+    /// results.
     fn differences(&mut self) {
         let mut given = Vec::new();
         for (step, kept) in self.calls.iter().enumerate() {
@@ -202,6 +206,11 @@ impl<'r> Builder<'_, 'r> {
                     let key = key.clone();
                     given.push(Given { texts, key });
                 }
+            }
+        }
+        for (step, kept) in self.calls.iter().enumerate() {
+            if let Some(other) = self.partner(step) {
+                different_texts(&kept.value, &other.value, "", &mut given);
             }
         }
         given.sort_by_key(|given| std::cmp::Reverse(given.texts[0].len()));
@@ -502,6 +511,13 @@ impl<'r> Builder<'_, 'r> {
         Some(source)
     }
 
+    /// Where a value stood first that was news, and of which step.
+    pub(super) fn stood_in(&self, value: &Value) -> Option<(String, String)> {
+        let sources = self.index.sources(value, (self.step, false), &self.results);
+        let source = sources.first()?;
+        Some((source.path.to_string(), self.ids[source.step].clone()))
+    }
+
     /// Whether the second recording has its value at the same place.
     fn is_copied_again(&self, source: &Source, other: &Value) -> bool {
         let result = self.partner(source.step).map(|kept| &kept.value);
@@ -623,6 +639,36 @@ impl<'r> Builder<'_, 'r> {
             proposals,
             left_out,
         })
+    }
+}
+
+/// The texts of several words that differ between two results.
+fn different_texts(one: &Value, another: &Value, key: &str, given: &mut Vec<Given>) {
+    match (one, another) {
+        (Value::Object(members), Value::Object(others)) => {
+            for (key, one) in members {
+                if let Some(another) = others.get(key) {
+                    different_texts(one, another, key, given);
+                }
+            }
+        }
+        (Value::Array(items), Value::Array(others)) => {
+            for (one, another) in items.iter().zip(others) {
+                different_texts(one, another, key, given);
+            }
+        }
+        (Value::String(text), Value::String(other))
+            if text != other
+                && given.len() < MOST_GIVEN
+                && text.trim().contains(char::is_whitespace)
+                && weight(one) == Weight::Strong =>
+        {
+            given.push(Given {
+                texts: [text.clone(), other.clone()],
+                key: key.to_owned(),
+            });
+        }
+        _ => {}
     }
 }
 

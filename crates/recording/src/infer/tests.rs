@@ -228,6 +228,37 @@ fn what_was_given_is_found_in_other_texts_of_two_recordings() {
 }
 
 #[test]
+fn texts_of_results_are_found_in_other_texts_and_numbers_are_asked_for() {
+    let task = |number: u32, title: &str| {
+        let text = format!("#{number} {title}: see /acme/{number}");
+        recording(
+            "",
+            vec![
+                call("next", json!({}), json!({"number": number, "title": title})),
+                call("write", json!({"text": text}), json!("ok")),
+            ],
+        )
+    };
+    let first = task(4711, "Login timeout after 30 s");
+    let alone = of_one(&first);
+    assert_eq!(
+        *param(&alone.scenario.steps[1], "text"),
+        json!("#4711 {{next.title}}: see /acme/4711")
+    );
+    assert_eq!(
+        questions(&alone),
+        ["`text` holds `4711`, as `$.number` of `next` was: is it copied from there?"]
+    );
+    let both = infer(&first, Some(&task(52, "Payment fails")), "test").expect("a scenario");
+    assert_eq!(
+        *param(&both.scenario.steps[1], "text"),
+        json!("#{{next.number}} {{next.title}}: see /acme/{{next.number}}")
+    );
+    assert_eq!(questions(&both), [""; 0]);
+    assert_eq!(json!(both.scenario.variables), json!({}));
+}
+
+#[test]
 fn secrets_are_variables_without_a_value_wherever_they_stand() {
     let key = "sk-proj-abcdefghijklmnopqrstuv1234";
     let recording = recording(

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::Part;
-use super::prompt::occurrences;
+use super::prompt::{Mention, occurrences};
 use super::values::{Weight, weight, words};
 
 /// Two texts with more differences have nothing to do with each other.
@@ -35,11 +35,16 @@ impl Builder<'_, '_> {
                 ));
                 vec![Part::Text(text.to_owned())]
             }
-            Some(other) => match self.around_given(text, other) {
-                Some(parts) => parts,
-                None => self.difference(text, other),
-            },
+            Some(other) => self.different(text, other, false),
             None => self.fragments(text, other.filter(|_| !differs)),
+        }
+    }
+
+    /// The parts of a text that is another one in the second recording. One that `is_part` stands in the same place.
+    fn different(&mut self, text: &str, other: &str, is_part: bool) -> Vec<Part> {
+        match self.around_given(text, other) {
+            Some(parts) => parts,
+            None => self.difference(text, other, is_part),
         }
     }
 
@@ -81,14 +86,14 @@ impl Builder<'_, '_> {
             }
             match one == another {
                 true => parts.extend(self.fragments(one, Some(another))),
-                false => parts.extend(self.text(one, Some(another))),
+                false => parts.extend(self.different(one, another, true)),
             }
         }
         Some(parts)
     }
 
-    /// The parts of a text that is another one in the second recording.
-    fn difference(&mut self, text: &str, other: &str) -> Vec<Part> {
+    /// The parts of a text by its words.
+    fn difference(&mut self, text: &str, other: &str, is_part: bool) -> Vec<Part> {
         let (ones, others) = (tokens(text), tokens(other));
         let hash = |tokens: &[&str]| -> Vec<u64> {
             use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -114,9 +119,10 @@ impl Builder<'_, '_> {
         let is_odd = |(old, new, _): &(String, String, String)| {
             old != new && (old.trim().is_empty() || new.trim().is_empty())
         };
-        let has_word = pieces
-            .iter()
-            .any(|(_, _, same)| same.contains(char::is_alphanumeric));
+        let has_word = is_part
+            || pieces
+                .iter()
+                .any(|(_, _, same)| same.contains(char::is_alphanumeric));
         if !has_word || differences.count() > MOST_DIFFERENCES || pieces.iter().any(is_odd) {
             let name = self.variable(&text.into(), Some(&other.into()));
             return vec![Part::Variable(name)];
@@ -182,6 +188,15 @@ impl Builder<'_, '_> {
                 }
             }
         }
+        for (at, phrase) in self.index.phrases_in(text) {
+            let (end, value) = (at + phrase.len(), Value::from(phrase.as_str()));
+            if !is_free(&found, at, end) {
+                continue;
+            }
+            if let Some(source) = self.copy(&value, other.map(|_| &value)) {
+                found.push((at, end, Part::Output(self.output(source), phrase)));
+            }
+        }
         for (at, word) in fragments_of(text) {
             if !is_free(&found, at, at + word.len()) {
                 continue;
@@ -195,7 +210,11 @@ impl Builder<'_, '_> {
                 .into_iter()
                 .chain([Value::from(word)])
             {
-                if weight(&value) < Weight::Strong || !is_free(&found, at, at + word.len()) {
+                if !is_free(&found, at, at + word.len()) {
+                    continue;
+                }
+                if weight(&value) < Weight::Strong {
+                    self.ask_of_number(&value, text);
                     continue;
                 }
                 let again = other.map(|_| &value);
@@ -218,6 +237,23 @@ impl Builder<'_, '_> {
             parts.push(Part::Text(text[done..].to_owned()));
         }
         parts
+    }
+}
+
+impl Builder<'_, '_> {
+    /// A number of three or four digits inside a text may be copied, or stand in a result by coincidence.
+    fn ask_of_number(&mut self, value: &Value, text: &str) {
+        let length = value.to_string().len();
+        let is_short = !value.is_number() || length < 3 || length == text.len();
+        if is_short || self.prompt.mentions(value) != Mention::None {
+            return;
+        }
+        if let Some((path, id)) = self.stood_in(value) {
+            let key = &self.key;
+            self.ask(format!(
+                "`{key}` holds `{value}`, as `{path}` of `{id}` was: is it copied from there?"
+            ));
+        }
     }
 }
 

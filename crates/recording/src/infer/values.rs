@@ -124,6 +124,8 @@ pub(super) struct Index {
     places: HashMap<String, Vec<(usize, Path)>>,
     /// Words inside longer texts, with the places of these texts.
     words: HashMap<String, Vec<(usize, Path)>>,
+    /// Texts of several words that say enough, by their first word.
+    phrases: HashMap<String, Vec<String>>,
     /// The first call that was made with a value, or with a word.
     arguments: HashMap<String, usize>,
     n_values: usize,
@@ -178,6 +180,15 @@ impl Index {
                 }
             }
             Value::String(text) => {
+                if let Some((0, first)) = words(text).next()
+                    && first.len() < text.trim_end().len()
+                    && weight_of_text(text) == Weight::Strong
+                {
+                    let phrases = self.phrases.entry(first.to_owned()).or_default();
+                    if phrases.len() < MOST_PLACES && !phrases.contains(text) {
+                        phrases.push(text.clone());
+                    }
+                }
                 for (_, word) in words(text).filter(|(_, word)| *word != text) {
                     if self.is_full() {
                         return;
@@ -197,6 +208,24 @@ impl Index {
             }
             _ => {}
         }
+    }
+
+    /// The texts of several words that stand in a text, with where they do.
+    pub(super) fn phrases_in(&self, text: &str) -> Vec<(usize, String)> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (at, word) in words(text) {
+            let phrases = self.phrases.get(word).map_or(&[] as &[_], Vec::as_slice);
+            let is_there = |phrase: &&String| {
+                let rest = text[at..].strip_prefix(phrase.as_str());
+                rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            };
+            let longest = phrases
+                .iter()
+                .filter(is_there)
+                .max_by_key(|phrase| phrase.len());
+            found.extend(longest.map(|phrase| (at, phrase.clone())));
+        }
+        found
     }
 
     /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
