@@ -68,6 +68,44 @@ fn output_is_read_bit_by_bit_and_a_retry_reads_the_same_again() {
     assert_eq!(result(6)["exit_code"], 3);
 }
 
+/// Half of a secret could not be told from other text.
+#[test]
+fn output_that_ends_within_a_secret_is_read_with_its_rest() {
+    let mut place = scratch();
+    place.set("CUECARD_VAR_TOKEN", "Tango7Foxtrot9Bravo");
+    let command =
+        "printf 'a %s' \"${V:0:9}\"; until [ -e go ]; do sleep 0.02; done; echo \"${V:9}\"";
+    let mut start = started(command);
+    start["params"]["env"] = json!({"V": "{{TOKEN}}"});
+    let go =
+        json!({"step": 4, "tool": "claude__write", "params": {"file_path": "go", "content": ""}});
+    let steps = [
+        start,
+        read_until(2, json!({"json_path": "$.stdout", "equals": "a "})),
+        json!({"step": 3, "tool": "claude__bash_output", "params": {"bash_id": "{{started.id}}"},
+               "expect": {"json_path": "$.stdout", "equals": ""}}),
+        go,
+        read_until(
+            5,
+            json!({"json_path": "$.stdout", "equals": "Tango7Foxtrot9Bravo\n"}),
+        ),
+    ];
+    let scenario = json!({
+        "version": "2.1",
+        "metadata": {"name": "Background"},
+        "variables": {"TOKEN": ""},
+        "steps": steps,
+    });
+    place
+        .write("scenario.json", scenario.to_string())
+        .expect("writable");
+    let args = ["scenario.json", "--secret", "TOKEN", "--include-results"];
+    let played = program::play(&place, &args, 0);
+    assert_eq!(played.step(2)["result"]["stdout"], "a ");
+    assert_eq!(played.step(5)["result"]["stdout"], "[redacted]\n");
+    assert!(!program::only_trace(&place).contains("Tango7Fox"));
+}
+
 #[test]
 fn a_command_in_the_background_ends_with_a_run_that_passes() {
     let place = scratch();

@@ -257,6 +257,15 @@ mod tests {
         run(text, old, new, false)
     }
 
+    /// It takes minutes if the work grows with the square of the length.
+    #[test]
+    fn a_long_text_of_equal_characters_is_sought_at_once() {
+        let old = "x".repeat(400_000);
+        let problem = apply("alpha\nbeta\n", &old, "y").unwrap_err();
+        assert!(matches!(problem, EditProblem::NotFound { .. }), "{problem}");
+        assert_eq!(apply(&format!("a{old}b"), &old, "y").unwrap(), "ayb");
+    }
+
     fn run(text: &str, old: &str, new: &str, all: bool) -> Result<String, EditProblem> {
         match replaced(text.as_bytes(), old, new, all) {
             Ok((bytes, _)) => Ok(String::from_utf8(bytes).unwrap()),
