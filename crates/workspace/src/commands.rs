@@ -365,8 +365,9 @@ impl Capture {
             .count();
         let dropped = self.dropped + (self.head.len() - head_end + tail_start) as u64;
         format!(
-            "{}\n[… {dropped} bytes dropped …]\n{}",
+            "{}\n{}{}",
             String::from_utf8_lossy(&self.head[..head_end]),
+            gap(dropped),
             String::from_utf8_lossy(&tail[tail_start..]),
         )
     }
@@ -379,6 +380,11 @@ fn text(bytes: Vec<u8>) -> String {
 
 fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
+}
+
+/// What stands where output was dropped.
+pub(super) fn gap(n_bytes: u64) -> String {
+    format!("[… {n_bytes} bytes dropped …]\n")
 }
 
 /// How many bytes at the end begin a character of UTF-8 that lacks its rest.

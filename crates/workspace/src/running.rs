@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::unfinished;
+use crate::commands::{gap, unfinished};
 
 /// How long what a command started may go on printing after it has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -285,17 +285,24 @@ impl Output {
         let mut new = &self.bytes[start..];
         if !is_all {
             new = &new[..new.len() - unfinished(new)];
-            new = &new[..new.len() - unfinished_text(&String::from_utf8_lossy(new))];
         }
-        let n_lost = self.n_dropped.saturating_sub(position);
-        let gap = match n_lost {
-            0 => String::new(),
-            n_lost => format!("[… {n_lost} bytes dropped …]\n"),
+        let read = String::from_utf8_lossy(new);
+        let n_left = match is_all {
+            true => 0,
+            false => unfinished_text(&read),
         };
+        let n_lost = self.n_dropped.saturating_sub(position);
+        let mut text = match n_lost {
+            0 => String::new(),
+            n_lost => gap(n_lost),
+        };
+        text.push_str(&read[..read.len() - n_left]);
+        // What stands for a byte that is not UTF-8 is longer than that.
+        let n_read = new.len().saturating_sub(n_left);
         Tail {
-            text: gap + &String::from_utf8_lossy(new),
+            text,
             is_truncated: n_lost > 0,
-            position: self.n_dropped + (start + new.len()) as u64,
+            position: self.n_dropped + (start + n_read) as u64,
         }
     }
 }
@@ -321,5 +328,9 @@ mod tests {
             (tail.text.as_str(), tail.is_truncated, tail.position),
             ("[… 3 bytes dropped …]\n3456", true, 10)
         );
+        // A beginning that is longer than what stands there is left as a whole.
+        output.print(b"\xFF");
+        let tail = output.since(10, false, &|_| 3);
+        assert_eq!((tail.text.as_str(), tail.position), ("", 10));
     }
 }

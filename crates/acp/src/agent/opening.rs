@@ -180,17 +180,17 @@ impl Agent {
         let agent = self.clone();
         let live = script.1.segments.live.first();
         let unopened = live.filter(|segment| segment.input.is_none()).cloned();
+        let unopened = unopened.map(|segment| (segment, agent.stop.child_token()));
         // A prompt that comes meanwhile is for the next one, and waits.
         session.state().next_segment = usize::from(unopened.is_some());
-        let cancel = unopened.as_ref().map(|_| agent.stop.child_token());
-        session.state().unopened.clone_from(&cancel);
+        session.state().unopened = unopened.as_ref().map(|(_, cancel)| cancel.clone());
         let playing = session.playing.clone().lock_owned().await;
         self.turns.spawn(async move {
             let _playing = playing;
             agent.tell_history(&session, script.clone()).await;
             let answer = agent.opened(&session, false);
             agent.peer.answer(&id, &Ok(answer)).await;
-            if let (Some(segment), Some(cancel)) = (unopened, cancel) {
+            if let Some((segment, cancel)) = unopened {
                 let mut turn = Turn::new(
                     agent.clone(),
                     session.clone(),

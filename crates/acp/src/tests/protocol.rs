@@ -150,20 +150,26 @@ timeline:
     }
 }
 
-#[tokio::test]
-async fn a_prompt_on_the_heels_of_a_load_is_for_the_next_segment() {
-    let timeline = "
+/// A session with a past, which says `unasked` when it was loaded.
+fn past(unasked: &str) -> String {
+    format!(
+        "
 name: past
-acp: {capabilities: {loadSession: true}}
+acp: {{capabilities: {{loadSession: true}}}}
 timeline:
   - userInputs: [[0, Old]]
-  - llmResponse: [{assistant: [[0, Before]]}]
-  - sessionStart: {sessionId: s-1}
-  - llmResponse: [{assistant: [[0, Unasked]]}]
+  - llmResponse: [{{assistant: [[0, Before]]}}]
+  - sessionStart: {{sessionId: s-1}}
+  - llmResponse: [{{assistant: [{unasked}]}}]
   - userInputs: [[0, New]]
-  - llmResponse: [{assistant: [[0, Asked]]}]
-";
-    let mut client = Client::start(timeline).await;
+  - llmResponse: [{{assistant: [[0, Asked]]}}]
+"
+    )
+}
+
+#[tokio::test]
+async fn a_prompt_on_the_heels_of_a_load_is_for_the_next_segment() {
+    let mut client = Client::start(&past("[0, Unasked]")).await;
     client
         .call("initialize", json!({"protocolVersion": 1}))
         .await;
@@ -184,22 +190,11 @@ timeline:
 
 #[tokio::test]
 async fn what_a_loaded_session_does_by_itself_is_cancelled_too() {
-    let timeline = "
-name: past
-acp: {capabilities: {loadSession: true}}
-timeline:
-  - userInputs: [[0, Old]]
-  - llmResponse: [{assistant: [[0, Before]]}]
-  - sessionStart: {sessionId: s-1}
-  - llmResponse: [{assistant: [[0, Unasked]]}]
-  - llmResponse: [{assistant: [[600000, Never]]}]
-  - userInputs: [[0, New]]
-  - llmResponse: [{assistant: [[0, Asked]]}]
-";
+    let timeline = past("[0, Unasked], [600000, Never]");
     let params = json!({"sessionId": "s-1", "cwd": "/work", "mcpServers": []});
     for is_loaded_again in [false, true] {
         let mut client =
-            Client::with(timeline, |options| options.play.speed = Speed::default()).await;
+            Client::with(&timeline, |options| options.play.speed = Speed::default()).await;
         client
             .call("initialize", json!({"protocolVersion": 1}))
             .await;

@@ -9,7 +9,13 @@ use crate::program::{self, INTERRUPTED, Played, scratch};
 const STAYS: &str = "setsid sleep 600 & echo $! $$ >ids; echo ready; wait";
 
 fn write_scenario(place: &Scratch, steps: &[Value]) {
-    let scenario = json!({"version": "2.1", "metadata": {"name": "Background"}, "steps": steps});
+    write_with_variables(place, &json!({}), steps);
+}
+
+fn write_with_variables(place: &Scratch, variables: &Value, steps: &[Value]) {
+    let metadata = json!({"name": "Background"});
+    let scenario =
+        json!({"version": "2.1", "metadata": metadata, "variables": variables, "steps": steps});
     place
         .write("scenario.json", scenario.to_string())
         .expect("writable");
@@ -90,15 +96,7 @@ fn output_that_ends_within_a_secret_is_read_with_its_rest() {
             json!({"json_path": "$.stdout", "equals": "Tango7Foxtrot9Bravo\n"}),
         ),
     ];
-    let scenario = json!({
-        "version": "2.1",
-        "metadata": {"name": "Background"},
-        "variables": {"TOKEN": ""},
-        "steps": steps,
-    });
-    place
-        .write("scenario.json", scenario.to_string())
-        .expect("writable");
+    write_with_variables(&place, &json!({"TOKEN": ""}), &steps);
     let args = ["scenario.json", "--secret", "TOKEN", "--include-results"];
     let played = program::play(&place, &args, 0);
     assert_eq!(played.step(2)["result"]["stdout"], "a ");

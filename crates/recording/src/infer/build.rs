@@ -131,7 +131,7 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
 }
 
 /// A text that is a whole argument, as it is in both recordings, and the parameter.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Given {
     pub(super) texts: [String; 2],
     pub(super) key: String,

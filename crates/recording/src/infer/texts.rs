@@ -238,9 +238,7 @@ impl Builder<'_, '_> {
         }
         parts
     }
-}
 
-impl Builder<'_, '_> {
     /// A number of three or four digits inside a text may be copied, or stand in a result by coincidence.
     fn ask_of_number(&mut self, value: &Value, text: &str) {
         let length = value.to_string().len();

@@ -148,18 +148,13 @@ impl Script<'_> {
             Mistake::Sent(_) if owner == "document" => false,
             Mistake::Sent(place) => {
                 let sent = self.argument(after, *place).unwrap_or_default();
-                self.tokens[sent]
-                    .iter()
-                    .any(|token| self.has_data(&token.range))
+                self.holds_data(sent)
             }
             Mistake::Selected if is_member || !is_call => false,
             Mistake::Selected => {
                 let first = self.argument(after, 0).unwrap_or_default();
-                let has_data = self.tokens[first.clone()]
-                    .iter()
-                    .any(|token| self.has_data(&token.range));
                 let start = self.beginning(first.start).unwrap_or_default().trim_start();
-                has_data && (start.is_empty() || start.starts_with('<'))
+                self.holds_data(first) && (start.is_empty() || start.starts_with('<'))
             }
         }
     }
@@ -184,6 +179,13 @@ impl Script<'_> {
 
     fn has_data(&self, range: &Range<usize>) -> bool {
         self.data_in(range).next().is_some()
+    }
+
+    /// Whether one of these tokens has data in it.
+    fn holds_data(&self, tokens: Range<usize>) -> bool {
+        self.tokens[tokens]
+            .iter()
+            .any(|token| self.has_data(&token.range))
     }
 
     /// Whether a token begins with data.
@@ -227,10 +229,8 @@ impl Script<'_> {
 
     /// Whether a call with this bracket has nothing but literals.
     fn has_only_literals(&self, bracket: usize) -> bool {
-        (0..)
-            .map_while(|place| self.argument(bracket, place))
-            .flatten()
-            .all(|index| self.is_only_literal(index))
+        (bracket + 1..self.tokens[bracket].partner)
+            .all(|index| self.at(index) == "," || self.is_only_literal(index))
     }
 
     /// Whether an expression ends before this token.
