@@ -65,9 +65,6 @@ pub(super) struct PresetFile {
     busy: Option<String>,
     #[serde(default = "enter")]
     submit: String,
-    /// How long it needs between a text and the keys that submit it, in milliseconds.
-    #[serde(default)]
-    gap_ms: u64,
     #[serde(default = "control_c")]
     interrupt: String,
     #[serde(default = "control_c")]
@@ -184,14 +181,10 @@ impl AgentPreset {
             let with = replaced.with.clone();
             Ok(Replacement { pattern, with })
         });
-        let gap = (file.gap_ms > 0).then_some(Keystroke::Wait(file.gap_ms));
         Ok(Self {
             ready: pattern("ready", file.ready.as_ref())?,
             busy: pattern("busy", file.busy.as_ref())?,
-            submit: gap
-                .into_iter()
-                .chain(keys("submit", &file.submit)?)
-                .collect(),
+            submit: keys("submit", &file.submit)?,
             interrupt: keys("interrupt", &file.interrupt)?,
             quit: keys("quit", &file.quit)?,
             normalize: normalize.collect::<Result<_, _>>()?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cuecard_runtime::process::INHERITED;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Text, cut};
+use cuecard_terminal::Terminal;
 use cuecard_timeline::model::keys::{Key, Keystroke, Modifiers, read_keys};
 use cuecard_timeline::model::{CommandExpectation, UserCommand, UserInput};
 use cuecard_timeline::profiles::shell;
@@ -18,6 +19,10 @@ use super::executor::Executor;
 
 /// How long a command of the user's may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long an agent must show a prompt unchanged before it is sent.
+const SHOWN_FOR: Duration = Duration::from_millis(200);
+/// How long it is waited for a prompt to be shown.
+const SHOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Executor<'_> {
     /// Types an input: a prompt and Enter, or keys.
@@ -44,21 +49,36 @@ impl Executor<'_> {
         }
         if let Some(terminal) = &self.terminal {
             if is_prompt {
-                terminal.type_text(&text);
-                let enter = [Keystroke::Key(Key::Byte(b'\r'), Modifiers::default())];
-                let submit = self
-                    .options
-                    .which
-                    .preset
-                    .as_ref()
-                    .map(|preset| &preset.submit[..]);
-                terminal.press(submit.unwrap_or(&enter)).await;
+                match &self.options.which.preset {
+                    Some(preset) => {
+                        self.type_and_see(terminal, &text).await;
+                        terminal.press(&preset.submit).await;
+                    }
+                    None => {
+                        terminal.type_text(&text);
+                        let enter = Keystroke::Key(Key::Byte(b'\r'), Modifiers::default());
+                        terminal.press(&[enter]).await;
+                    }
+                }
             } else {
                 let keys = read_keys(&text).unwrap_or_default();
                 terminal.press(&keys).await;
             }
         }
         self.add_event(event_idx, what, None);
+    }
+
+    /// Types a text and waits until the program shows it: agents take keys that come with a text for a part of it.
+    async fn type_and_see(&self, terminal: &Terminal, text: &str) {
+        let before = terminal.screen().text();
+        let until = self.clock.now() + SHOWN_TIMEOUT;
+        terminal.type_text(text);
+        while self.clock.now() < until {
+            let is_still = terminal.settled(SHOWN_FOR).await;
+            if is_still && terminal.screen().text() != before {
+                return;
+            }
+        }
     }
 
     /// Presses what interrupts the program.
