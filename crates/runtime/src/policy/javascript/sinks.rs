@@ -2,95 +2,123 @@
 //! script does with its values is the author's word.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::super::source::{is_in, is_integer};
 use super::{Kind, Refusal, Script, is_operator_word, refusal};
 
-/// What a script with data may not do with a name.
-enum Mistake {
-    /// Name it.
-    Named,
-    /// Assign it anything but a literal.
-    Set,
+/// How a script with data may use a name. Reading is always fine.
+#[derive(Clone, Copy)]
+enum Use {
+    /// Not at all.
+    Never,
+    /// Set it to literals, or call it with them.
+    Literal,
     /// The same, where the script names a script element.
-    SetOfScript,
-    /// Assign it, or open with it, anything but a URL that begins with a literal.
-    Opened,
-    /// Call it as a method, with anything but literals.
-    Called,
-    /// Call it with the name of an attribute that is a handler or a URL, or that is no literal.
+    LiteralInScriptElement,
+    /// The same, where the script names jQuery; jQuery's own elements are fine too.
+    LiteralInJquery,
+    /// Set it to a URL that begins with a literal, or call it with one.
+    Url,
+    /// Call it with the name of an attribute that is a literal, and no handler or URL.
     Attribute,
-    /// Call it without a function, or its name, first.
+    /// Call it with a function, or the name of one, first.
     Function,
-    /// Send a function elsewhere at this place with data in it, or data instead.
+    /// Call it without data at this place, where it sends a function elsewhere.
     Sent(usize),
-    /// Call it with a text that begins with data or `<`.
-    Selected,
+    /// Call it with a text that begins with a literal, which is no tag.
+    Selector,
 }
 
-const MISTAKES: &[(Mistake, &str, &str)] = &[
+const USES: &[(Use, &str, &str)] = &[
     (
-        Mistake::Named,
-        "eval Function import insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent setAttributeNS",
+        Use::Never,
+        "eval Function import Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent setAttributeNS",
         "call the function that is meant, with the reference as its argument",
     ),
-    (Mistake::Set, "innerHTML outerHTML", "set `textContent`"),
     (
-        Mistake::SetOfScript,
-        "text textContent innerText",
-        "write the text of the script element literally",
-    ),
-    (
-        Mistake::Opened,
-        "location href src action formAction assign replace open",
-        "begin the URL with its literal scheme and host, or with `/`, or open it with the browser's tool for that",
-    ),
-    (
-        Mistake::Called,
-        "write writeln html",
+        Use::Literal,
+        "innerHTML outerHTML write writeln html",
         "set `textContent` of an element",
     ),
     (
-        Mistake::Attribute,
+        Use::LiteralInScriptElement,
+        "text textContent innerText nodeValue append appendChild prepend insertBefore insertAdjacentText replaceChildren createTextNode",
+        "make script elements in a step without data",
+    ),
+    (
+        Use::LiteralInJquery,
+        "append prepend after before replaceWith replaceAll wrap wrapAll wrapInner load parseHTML globalEval getScript",
+        "make the element first, and set its text: `$('<li>').text(REFERENCE)`",
+    ),
+    (
+        Use::Url,
+        "location href src action formAction assign replace open Worker SharedWorker importScripts",
+        "begin the URL with its literal scheme and host, as `https://host/`, or with a literal path, or open it with the browser's tool for that",
+    ),
+    (
+        Use::Attribute,
         "setAttribute attr prop",
         "write the attribute's name as a string, of one that is no handler and no URL; for a handler, use `addEventListener` with a function",
     ),
     (
-        Mistake::Function,
+        Use::Function,
         "setTimeout setInterval",
         "write `setTimeout(() => …)`, with the reference as a value in the function",
     ),
     (
-        Mistake::Sent(0),
+        Use::Sent(0),
         "evaluate evaluateHandle evaluateAll waitForFunction addInitScript addScriptTag",
         SENT,
     ),
-    (Mistake::Sent(1), "$eval $$eval", SENT),
+    (Use::Sent(1), "$eval $$eval", SENT),
     (
-        Mistake::Selected,
-        "$ jQuery",
+        Use::Selector,
+        JQUERY,
         "write `document.querySelector(REFERENCE)`",
     ),
 ];
 
 const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
 
+const JQUERY: &str = "$ jQuery";
+
 const WINDOWS: &str = "window globalThis self top parent frames this defaultView contentWindow";
+
+/// What sets members of one object to those of another.
+const COPIES: &str =
+    "assign attr prop entries fromEntries defineProperty defineProperties $ jQuery";
+
+/// A name in a script.
+struct Name<'a> {
+    text: &'a str,
+    /// The token that it is a member of; empty if it is none.
+    owner: &'a str,
+    is_member: bool,
+    /// The token after it.
+    after: usize,
+}
 
 impl Script<'_> {
     pub(super) fn check_sinks(&self) -> Result<(), Refusal> {
         for index in 0..self.tokens.len() {
-            let name = self.named(index);
-            let mut mistakes = MISTAKES.iter();
-            let (what, help) = match mistakes.find(|(_, names, _)| is_in(names, name)) {
-                Some((mistake, _, help)) if self.makes(mistake, index) => {
-                    (format!("`{name}`"), *help)
-                }
-                _ if self.is_computed(index) => (
+            let name = self.name(index);
+            let rule = name.as_ref().and_then(|name| {
+                let mut uses = USES.iter();
+                let (_, _, help) = uses.find(|(used, names, _)| {
+                    is_in(names, name.text) && !self.keeps(*used, index, name)
+                })?;
+                Some((format!("`{}`", name.text), *help))
+            });
+            let (what, help) = match rule {
+                Some(found) => found,
+                None if self.is_computed(index) => (
                     "it as the name of a member that is called or set".to_owned(),
                     "write the name literally, or keep the values in a `Map`",
                 ),
-                _ => continue,
+                None => continue,
             };
             return Err(refusal(
                 format!(
@@ -103,60 +131,132 @@ impl Script<'_> {
         Ok(())
     }
 
-    fn makes(&self, mistake: &Mistake, index: usize) -> bool {
-        let (before, after) = (index.wrapping_sub(1), self.after(index));
-        let owner = self.at(index.wrapping_sub(2));
-        let is_member = matches!(self.at(before), "." | "?.") || after > index + 1;
+    /// Whether a name is used as it may be.
+    fn keeps(&self, used: Use, index: usize, name: &Name<'_>) -> bool {
+        let after = name.after;
         let is_call = self.at(after) == "(";
-        match mistake {
-            Mistake::Named => true,
-            Mistake::Set => is_member && self.is_set(after),
-            Mistake::SetOfScript => {
-                let is_script = |at| {
-                    is_in("script scripts currentScript", self.at(at))
-                        || self
-                            .literal(at)
-                            .is_some_and(|text| text.eq_ignore_ascii_case("script"))
-                };
-                is_member && self.is_set(after) && (0..self.tokens.len()).any(is_script)
+        match used {
+            Use::Never => false,
+            Use::Literal => self.sets(index, name, |value| self.is_only_literal(value.start)),
+            Use::LiteralInScriptElement => {
+                !(0..self.tokens.len()).any(|at| self.is_script_element(at))
+                    || self.sets(index, name, |value| self.is_only_literal(value.start))
             }
-            Mistake::Opened => match self.at(index) {
-                "assign" | "replace" => owner == "location" && is_call && !self.is_url(after + 1),
-                "open" => {
-                    (!is_member || is_in(WINDOWS, owner)) && is_call && !self.is_url(after + 1)
-                }
-                name => {
-                    let is_declared = is_in("const let var", self.at(before));
-                    (is_member || (name == "location" && !is_declared))
-                        && self.is_set(after)
-                        && !self.is_url(after + 1)
-                }
-            },
-            Mistake::Called => is_member && is_call && !self.has_only_literals(after),
-            Mistake::Attribute if !is_member || self.at(after + 2) == ")" => false,
-            Mistake::Attribute if self.at(after + 2) != "," => true,
-            Mistake::Attribute => self.literal(after + 1).is_none_or(|name| {
+            Use::LiteralInJquery => {
+                !self.names(JQUERY)
+                    || self.sets(index, name, |value| {
+                        self.is_only_literal(value.start) || self.is_jquery(&value)
+                    })
+            }
+            Use::Url => {
+                let is_window = !name.is_member || is_in(WINDOWS, name.owner);
+                let is_meant = match name.text {
+                    // A text is replaced by another one, a page by one URL.
+                    "assign" | "replace" => {
+                        name.owner == "location" || (is_call && self.argument(after, 1).is_none())
+                    }
+                    "open" | "Worker" | "SharedWorker" | "importScripts" => is_window && is_call,
+                    "location" => !is_in("const let var", self.at(index.wrapping_sub(1))),
+                    _ => true,
+                };
+                !is_meant || self.sets(index, name, |value| self.is_url(value.start))
+            }
+            Use::Attribute if !name.is_member || self.at(after + 2) == ")" => true,
+            Use::Attribute if self.at(after + 2) != "," => false,
+            Use::Attribute => self.literal(after + 1).is_some_and(|name| {
                 let name = name.to_ascii_lowercase();
                 let acts = is_in("href src srcdoc xlink:href action formaction data", &name);
-                (acts || name.starts_with("on")) && !self.is_only_literal(after + 3)
+                !(acts || name.starts_with("on")) || self.is_only_literal(after + 3)
             }),
-            Mistake::Function => {
+            Use::Function => {
                 let first = self.argument(after, 0).unwrap_or_default();
                 let is_name = first.len() == 1 && self.kind(first.start) == Some(Kind::Word);
-                !is_call || self.is_data(first.start) || !(is_name || self.is_function(&first))
+                is_call && !self.is_data(first.start) && (is_name || self.is_function(&first))
             }
-            Mistake::Sent(_) if owner == "document" => false,
-            Mistake::Sent(place) => {
-                let sent = self.argument(after, *place).unwrap_or_default();
-                self.holds_data(sent)
+            Use::Sent(_) if name.owner == "document" => true,
+            Use::Sent(place) => {
+                let sent = self.argument(after, place).unwrap_or_default();
+                !self.holds_data(sent)
             }
-            Mistake::Selected if is_member || !is_call => false,
-            Mistake::Selected => {
+            Use::Selector if name.is_member && !is_in(WINDOWS, name.owner) || !is_call => true,
+            Use::Selector => {
                 let first = self.argument(after, 0).unwrap_or_default();
                 let start = self.beginning(first.start).unwrap_or_default().trim_start();
-                self.holds_data(first) && (start.is_empty() || start.starts_with('<'))
+                !self.holds_data(first) || !(start.is_empty() || start.starts_with('<'))
             }
         }
+    }
+
+    /// Whether a name is read, or gets nothing but harmless values, each as the tokens where it begins.
+    fn sets(
+        &self,
+        index: usize,
+        name: &Name<'_>,
+        is_harmless: impl Fn(Range<usize>) -> bool,
+    ) -> bool {
+        let after = name.after;
+        let is_global = is_in("location open Worker SharedWorker importScripts", name.text);
+        let parent = self.tokens[index].parent;
+        let is_key = matches!(self.at(index.wrapping_sub(1)), "{" | ",")
+            && parent.is_some_and(|parent| self.at(parent) == "{");
+        if is_key && matches!(self.at(after), ":" | "," | "}") {
+            let close = parent.map_or(0, |parent| self.tokens[parent].partner);
+            let value = self.expression(after + 1);
+            let is_member = value.len() > 2
+                && (value.clone()).all(|at| {
+                    self.kind(at) == Some(Kind::Word) || matches!(self.at(at), "." | "?.")
+                });
+            return self.at(close + 1) == "="
+                || !self.names(COPIES)
+                || (self.at(after) == ":" && (is_member || is_harmless(value)));
+        }
+        if !name.is_member && !is_global {
+            return true;
+        }
+        match self.at(after) {
+            operator if is_assignment(operator) => is_harmless(self.expression(after + 1)),
+            "(" => (0..)
+                .map_while(|place| self.argument(after, place))
+                .all(|argument| argument.is_empty() || is_harmless(argument)),
+            "." | "?." => !is_in("call apply bind", self.at(after + 1)),
+            "of" | "in" => false,
+            _ => !name.is_member || !self.is_pattern(index),
+        }
+    }
+
+    /// Whether this token stands in a list or object that is assigned to.
+    fn is_pattern(&self, index: usize) -> bool {
+        std::iter::successors(self.tokens[index].parent, |&at| self.tokens[at].parent)
+            .take_while(|&at| {
+                matches!(self.at(at), "[" | "{") && !self.ends_value(at.wrapping_sub(1))
+            })
+            .any(|at| self.at(self.tokens[at].partner + 1) == "=")
+    }
+
+    /// Whether this token names a script element.
+    fn is_script_element(&self, index: usize) -> bool {
+        let text = self.literal(index).unwrap_or_default();
+        let text = text.trim_start_matches('<').to_ascii_lowercase();
+        let rest = text.strip_prefix("script");
+        is_in("script scripts currentScript", self.at(index))
+            || rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+    }
+
+    /// Whether the script has one of these words.
+    fn names(&self, words: &str) -> bool {
+        (0..self.tokens.len())
+            .any(|at| self.kind(at) == Some(Kind::Word) && is_in(words, self.at(at)))
+    }
+
+    /// Whether an expression is a jQuery object and what its methods give.
+    fn is_jquery(&self, value: &Range<usize>) -> bool {
+        let parent = self.tokens[value.start].parent;
+        is_in(JQUERY, self.at(value.start))
+            && value.clone().all(|at| {
+                self.tokens[at].parent != parent
+                    || self.kind(at) == Some(Kind::Word)
+                    || matches!(self.at(at), "." | "(" | ")")
+            })
     }
 
     /// Whether data as the name of a member decides what is called or set, or of a window.
@@ -169,8 +269,8 @@ impl Script<'_> {
         let close = self.tokens[bracket].partner;
         let inside = self.tokens[bracket].range.start..self.tokens[close].range.end;
         let after = close + 1 + usize::from(self.at(close + 1) == "?.");
-        let acts = matches!(self.at(after), "(" | "`")
-            || self.is_set(after)
+        let acts = matches!(self.at(after), "(" | "`" | "++" | "--")
+            || is_assignment(self.at(after))
             || is_in(WINDOWS, self.at(before));
         acts && self
             .data_in(&inside)
@@ -196,41 +296,54 @@ impl Script<'_> {
         })
     }
 
-    /// The name that a token is: a word, or a string in brackets.
-    fn named(&self, index: usize) -> &str {
-        match self.kind(index) {
-            Some(Kind::Word) => self.at(index),
-            Some(Kind::String) if self.after(index) > index + 1 => {
-                self.literal(index).unwrap_or_default()
-            }
-            _ => "",
+    /// The name that a token is: a word, a key, or a text in the brackets of a member.
+    fn name(&self, index: usize) -> Option<Name<'_>> {
+        let (text, n_around) = match self.kind(index)? {
+            Kind::Word => (self.at(index), 0),
+            Kind::String => (self.literal(index)?, 1),
+            Kind::Template if self.has_data(&self.tokens[index].range) => return None,
+            Kind::Template => (self.at(index), 2),
+            _ => return None,
+        };
+        let (before, after) = (index.wrapping_sub(n_around.max(1)), index + n_around.max(1));
+        let is_in_brackets = n_around > 0
+            && (self.at(before), self.at(after)) == ("[", "]")
+            && (self.ends_value(before.wrapping_sub(1)) || self.at(before.wrapping_sub(1)) == "?.");
+        let is_member = is_in_brackets || (n_around == 0 && matches!(self.at(before), "." | "?."));
+        if n_around > 0 && !is_in_brackets && self.at(index + 1) != ":" {
+            return None;
         }
+        let after = if is_in_brackets { after + 1 } else { index + 1 };
+        let is_optional = self.at(after) == "?." && matches!(self.at(after + 1), "(" | "[");
+        Some(Name {
+            text,
+            owner: if is_member {
+                self.at(before.wrapping_sub(1))
+            } else {
+                ""
+            },
+            is_member,
+            after: after + usize::from(is_optional),
+        })
     }
 
-    /// The token after a name, which may stand in brackets, and after the `?.` of a call.
-    fn after(&self, index: usize) -> usize {
-        let is_in_brackets = self.kind(index) == Some(Kind::String)
-            && self.at(index.wrapping_sub(1)) == "["
-            && self.at(index + 1) == "]";
-        let after = index + 1 + usize::from(is_in_brackets);
-        after + usize::from(self.at(after) == "?." && matches!(self.at(after + 1), "(" | "["))
-    }
-
-    /// Whether this token assigns anything but a literal.
-    fn is_set(&self, operator: usize) -> bool {
-        let is_comparison = is_in("== === != !== <= >=", self.at(operator));
-        self.at(operator).ends_with('=') && !is_comparison && !self.is_only_literal(operator + 1)
+    /// The tokens from here to where a list, a bracket or a statement goes on.
+    fn expression(&self, start: usize) -> Range<usize> {
+        let parent = self.tokens.get(start).and_then(|token| token.parent);
+        let is_end = |&at: &usize| {
+            let token = &self.tokens[at];
+            (token.parent == parent && matches!(self.at(at), "," | ";"))
+                || parent.is_some_and(|parent| self.tokens[parent].partner == at)
+        };
+        start
+            ..(start..self.tokens.len())
+                .find(is_end)
+                .unwrap_or(self.tokens.len())
     }
 
     /// Whether an expression is this literal and nothing else.
     fn is_only_literal(&self, index: usize) -> bool {
         self.literal(index).is_some() && self.is_end(index + 1)
-    }
-
-    /// Whether a call with this bracket has nothing but literals.
-    fn has_only_literals(&self, bracket: usize) -> bool {
-        (bracket + 1..self.tokens[bracket].partner)
-            .all(|index| self.at(index) == "," || self.is_only_literal(index))
     }
 
     /// Whether an expression ends before this token.
@@ -251,19 +364,20 @@ impl Script<'_> {
         is_text.then(|| self.text[token.range.start..end].trim_matches(['"', '\'']))
     }
 
-    /// Whether a URL begins here, and can be no `javascript:`.
+    /// Whether a URL begins here whose scheme and host no data decides.
     fn is_url(&self, index: usize) -> bool {
+        static URL: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^(?:(?:https?:)?//[^/?#\\]+[/?#]|/[^/\\]|[?#]|\.\.?/)")
+                .expect("a fixed pattern")
+        });
         let is_template = self.at(index) == "`";
         let after = match self.tokens.get(index) {
             Some(token) if is_template => token.partner + 1,
             _ => index + 1,
         };
-        let is_url = |text: &str| {
-            ["https://", "http://", "/", "?", "#", "./", "../"]
-                .iter()
-                .any(|start| text.starts_with(start))
-        };
-        (self.at(after) == "+" || self.is_end(after)) && self.beginning(index).is_some_and(is_url)
+        self.is_only_literal(index)
+            || (self.at(after) == "+" || self.is_end(after))
+                && self.beginning(index).is_some_and(|text| URL.is_match(text))
     }
 
     /// A string without data in it.
@@ -294,4 +408,8 @@ impl Script<'_> {
             _ => self.at(start + 1) == "=>",
         }
     }
+}
+
+fn is_assignment(operator: &str) -> bool {
+    operator.ends_with('=') && !is_in("== === != !== <= >=", operator)
 }

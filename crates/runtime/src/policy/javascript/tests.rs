@@ -277,6 +277,49 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "$('' + {{a.b}})",
         "async page => { await page.addScriptTag({ content: {{a.b}} }) }",
         "async page => { await page.addInitScript('x = ' + {{a.b}}) }",
+        "Object.assign(el, { innerHTML: {{a.b}} })",
+        "Object.assign(el, { 'innerHTML': {{a.b}} })",
+        "const innerHTML = {{a.b}}; Object.assign(el, { innerHTML })",
+        "Object.assign(document.createElement('a'), { href: {{a.b}}, download: 'x.csv' }).click()",
+        "document.head.append(Object.assign(document.createElement('script'), { textContent: {{a.b}} }))",
+        "document.head.append(Object.assign(document.createElement('script'), { src: {{a.b}} }))",
+        "const s = document.createElement('script'); s.append({{a.b}}); document.head.append(s)",
+        "const s = document.createElement('script'); s.appendChild(document.createTextNode({{a.b}}))",
+        "document.createElement('script').insertAdjacentText('beforeend', {{a.b}})",
+        "document.querySelector('script#x').textContent = {{a.b}}",
+        "document.querySelector('script[src]').firstChild.nodeValue = {{a.b}}",
+        "$('<script>').text({{a.b}}).appendTo('head')",
+        "$('<script>', { text: {{a.b}} })",
+        "$('<div>', { html: {{a.b}} }).appendTo('body')",
+        "$('<a>', { href: {{a.b}} })",
+        "window.$({{a.b}})",
+        "window.jQuery('<b>' + {{a.b}})",
+        "const to = window.location; to.assign({{a.b}})",
+        "const to = window.location; to.replace({{a.b}})",
+        "location['replace']({{a.b}})",
+        "window['open']({{a.b}})",
+        "document.write.call(document, {{a.b}})",
+        "location.assign.call(location, {{a.b}})",
+        "[el.innerHTML] = [{{a.b}}]",
+        "({ x: el.innerHTML } = { x: {{a.b}} })",
+        "for (el.innerHTML of [{{a.b}}]) {}",
+        "el[`innerHTML`] = {{a.b}}",
+        "el?.[`innerHTML`] = {{a.b}}",
+        "s.src = '//' + {{a.b}} + '/x.js'",
+        "s.src = 'https://' + {{a.b}}",
+        "s.src = 'https://shop.example' + {{a.b}}",
+        "s.src = '/' + {{a.b}}",
+        "s.src = `/{{a.b}}`",
+        "s.src = '/\\\\' + {{a.b}}",
+        "$('ul').append('<li>' + {{a.b}} + '</li>')",
+        "$('ul').prepend({{a.b}})",
+        "$('li').replaceWith(`<li>{{a.b}}</li>`)",
+        "$('#x').load({{a.b}})",
+        "$('ul').append($('<li>') + {{a.b}})",
+        "o[{{a.b}}]++",
+        "new Worker({{a.b}})",
+        "importScripts({{a.b}})",
+        "Reflect.set(el, 'innerHTML', {{a.b}})",
     ] {
         let refusal = refused(template);
         assert!(
@@ -323,9 +366,29 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "$('#row-{{a.b}}').text()",
         "$(`tr:contains({{a.b}})`).length",
         "location.href = 'https://shop.example/?q='\n + {{a.b}}",
-        "location.href = `/${x}/` + {{a.b}}",
+        "location.href = `/of/${x}/` + {{a.b}}",
         "async page => { await page.addInitScript(x => { window.x = x }, {{a.b}}) }",
         "x.text.replace({{a.b}}, '')",
+        "rows.map(row => ({ text: row.textContent, href: row.href, html: '' + {{a.b}} }))",
+        "[...document.links].map(a => ({ href: a.href })).filter(a => a.href === {{a.b}})",
+        "Object.assign({}, { name: {{a.b}}, href: a.href, src: '/x.png' })",
+        "const { href, src: from } = Object.assign({}, el); [href, from, {{a.b}}]",
+        "const counts = {}; counts[a.href] = {{a.b}}; counts",
+        "['href', 'src'].map(name => el.getAttribute(name)).includes({{a.b}})",
+        "el.getAttribute('href') + {{a.b}}",
+        "a.href.replace(/x/, '') === {{a.b}}",
+        "JSON.stringify(location) + {{a.b}}",
+        "location['href'] === {{a.b}}",
+        "document.querySelector('#description').textContent = {{a.b}}",
+        "document.querySelector('.script-list').textContent = {{a.b}}",
+        "const li = document.createElement('li'); li.append({{a.b}}); list.append(li)",
+        "$('#list').append('<li>')",
+        "$('#name').val({{a.b}}).trigger('change')",
+        "$('li').filter((i, el) => $(el).text() === {{a.b}}).length",
+        "location.href = 'https://shop.example'; f({{a.b}})",
+        "s.src = 'https://shop.example/' + {{a.b}}",
+        "s.src = '/img/' + {{a.b}}",
+        "s.src = '//cdn.example/' + {{a.b}}",
         "dialog.open = {{a.b}}",
         "document.querySelector('dialog').open",
         "$('a').attr('href') === {{a.b}}",
@@ -359,6 +422,47 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "window[{{a.b}}]",
     ] {
         bound(template, "7");
+    }
+}
+
+/// Each name that takes code or URLs, in each form in which a member is set, and beside it the same read.
+#[test]
+fn a_member_is_set_in_no_form() {
+    const SET: &[&str] = &[
+        "el.NAME = {{a.b}}",
+        "el.NAME += {{a.b}}",
+        "el.NAME ??= {{a.b}}",
+        "el?.x.NAME\n= {{a.b}}",
+        "el['NAME'] = '{{a.b}}'",
+        "el[\"NAME\"] = x({{a.b}})",
+        "el[`NAME`] = `{{a.b}}`",
+        "[el.NAME, x] = [{{a.b}}]",
+        "({ a: { b: el.NAME } } = {{a.b}})",
+        "for (el.NAME of [{{a.b}}]) f()",
+        "Object.assign(el, { x, NAME: {{a.b}} })",
+        "Object.assign(el, { 'NAME': x + {{a.b}} })",
+        "const NAME = {{a.b}}; Object.assign(el, { NAME, x })",
+        "jQuery('<i>', { NAME: {{a.b}} })",
+        "$('i').attr({ NAME: {{a.b}} })",
+    ];
+    const READ: &[&str] = &[
+        "el.NAME === {{a.b}}",
+        "[el.NAME, {{a.b}}]",
+        "({ NAME: el.NAME, x: {{a.b}} })",
+        "const { NAME } = el; NAME === {{a.b}}",
+        "(({ NAME }) => NAME === {{a.b}})(el)",
+        "els.map(el => el['NAME']).includes({{a.b}})",
+        "el.NAME.split('/').pop() == {{a.b}}",
+        "el.NAME = ''; f({{a.b}})",
+        "o[el.NAME] = {{a.b}}",
+    ];
+    for name in "innerHTML outerHTML href src action formAction location".split(' ') {
+        for template in SET {
+            refused(&template.replace("NAME", name));
+        }
+        for template in READ {
+            bound(&template.replace("NAME", name), "x");
+        }
     }
 }
 
