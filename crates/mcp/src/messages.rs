@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -108,7 +108,7 @@ impl MessageTransport {
         if let Cow::Owned(_) = whole {
             self.link.note_lone_surrogate();
         }
-        match serde_json::from_slice(&whole) {
+        match serde_json::from_slice(&with_large_integers_as_text(whole)) {
             Ok(Value::Array(batch)) if batch.len() > LARGEST_BATCH => {
                 self.bad_frame(
                     frame,

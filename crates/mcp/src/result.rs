@@ -80,8 +80,12 @@ pub fn script_result(reply: &ToolReply) -> Value {
 fn extract(reply: &ToolReply, parse: Parse, reads_block: bool) -> Result<Extracted, UnmetParse> {
     let text = text_of(reply);
     let has_text = reply.content.iter().any(|block| as_text(block).is_some());
-    // Some servers send `null` beside real content, where they mean that there is nothing.
-    let structured = reply.structured.as_ref().filter(|value| !value.is_null());
+    // Some servers send `null` or `{}` beside real content, where they mean that there is nothing.
+    let is_nothing = |value: &Value| match value {
+        Value::Object(members) => members.is_empty() && has_text && parse == Parse::Auto,
+        value => value.is_null(),
+    };
+    let structured = reply.structured.as_ref().filter(|value| !is_nothing(value));
     let mut blobs = Vec::new();
     let mut not_json = None;
     let mut is_whole = reply.content.len() == 1;

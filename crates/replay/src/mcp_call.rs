@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::diagnostic::did_you_mean;
-use cuecard_source::json::lone_surrogate;
+use cuecard_source::json::{is_large_integer, lone_surrogate};
 use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json, json};
@@ -424,7 +424,10 @@ async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option
         ),
         Some(structured) => {
             let validator = jsonschema::validator_for(schema).ok()?;
-            let error = validator.iter_errors(structured).next()?;
+            // An integer that is too large for us stands there as the text of its digits.
+            let is_ours = |value: &Value| value.as_str().is_some_and(is_large_integer);
+            let mut errors = validator.iter_errors(structured);
+            let error = errors.find(|error| !is_ours(error.instance()))?;
             let place = match error.instance_path().to_string() {
                 place if place.is_empty() => String::new(),
                 place => format!(" at `{place}`"),

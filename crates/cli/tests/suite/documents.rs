@@ -260,15 +260,17 @@ fn explain_prints_the_page_of_every_code() {
     assert_eq!(codes, pages);
     let root = cuecard_testing::repository_root();
     let scratch = program::scratch();
-    for code in &codes {
+    for (nth, code) in codes.iter().enumerate() {
         let page = fs::read_to_string(root.join(PAGES).join(format!("{code}.md")));
         let page = page.expect("the page is there");
         assert!(page.starts_with(&format!("# {code}: ")), "{page}");
-        for written in [code.clone(), code.to_lowercase()] {
-            let explained = program::run(&scratch, &["explain", &written]);
-            assert_eq!(explained.code(), Some(0), "{}", program::told(&explained));
-            assert_eq!(explained.stdout.trim_end(), as_shown(&page).trim_end());
-        }
+        let written = match nth % 2 {
+            0 => code.clone(),
+            _ => code.to_lowercase(),
+        };
+        let explained = program::run(&scratch, &["explain", &written]);
+        assert_eq!(explained.code(), Some(0), "{}", program::told(&explained));
+        assert_eq!(explained.stdout.trim_end(), as_shown(&page).trim_end());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::json::read_value;
 use serde_json::{Map, Value, json};
 
 /// The most calls remembered that were given up: an answer without an id may be to one of them.
@@ -45,9 +45,7 @@ impl OpenCalls {
     /// A frame of the extension as a message of MCP. What is no answer stays as it is; nothing is left of
     /// an answer that nobody waits for.
     pub(super) fn translate(&mut self, frame: Vec<u8>) -> Option<Vec<u8>> {
-        let Ok(Value::Object(mut answer)) =
-            serde_json::from_slice(&without_lone_surrogates(&frame))
-        else {
+        let Ok(Value::Object(mut answer)) = read_value(&frame) else {
             return Some(frame);
         };
         let result = match (answer.remove("result"), answer.remove("error")) {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
@@ -91,7 +91,7 @@ impl Requests {
                 if let Cow::Owned(_) = whole {
                     self.link.note_lone_surrogate();
                 }
-                match serde_json::from_slice(&whole) {
+                match serde_json::from_slice(&with_large_integers_as_text(whole)) {
                     Ok(message) => Ok(StreamableHttpPostResponse::Json(message, new_session)),
                     // Nobody waits for an answer to it.
                     Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),

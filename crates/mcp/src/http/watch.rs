@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
 use cuecard_wire::sse::SseTooLong;
 use futures::{StreamExt as _, TryStreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -94,16 +94,17 @@ impl<C> Watched<C> {
     }
 }
 
-/// The event with U+FFFD for each half of a surrogate pair.
+/// The event with U+FFFD for each half of a surrogate pair, and large integers as texts.
 fn whole(mut event: Sse, link: &Link) -> Sse {
     let Some(data) = &event.data else {
         return event;
     };
-    if let Cow::Owned(whole) = without_lone_surrogates(data.as_bytes())
-        && let Ok(whole) = String::from_utf8(whole)
-    {
+    let whole = without_lone_surrogates(data.as_bytes());
+    if let Cow::Owned(_) = whole {
         link.note_lone_surrogate();
-        event.data = Some(whole);
+    }
+    if let Cow::Owned(whole) = with_large_integers_as_text(whole) {
+        event.data = String::from_utf8(whole).ok();
     }
     event
 }

@@ -183,6 +183,15 @@ fn structured_content_that_repeats_the_text_is_the_text() {
 }
 
 #[test]
+fn an_empty_object_beside_a_text_says_nothing() {
+    let reply = structured(&["ok"], json!({}));
+    assert_eq!(meaning(&reply), json!("ok"));
+    let of = |parse| of_tool(&reply, parse).expect("it can be met").value;
+    assert_eq!(of(Parse::Structured), json!({}));
+    assert_eq!(meaning(&structured(&[], json!({}))), json!({}));
+}
+
+#[test]
 fn a_text_of_digits_stays_a_text_and_json_in_a_text_is_read() {
     for (text, expected) in [
         ("5", json!("5")),

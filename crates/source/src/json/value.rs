@@ -1,6 +1,9 @@
 //! JSON whose places nobody asks for.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use serde::de::IgnoredAny;
 
 use super::{is_large_integer, without_lone_surrogates};
 use crate::value::Json;
@@ -11,34 +14,41 @@ use crate::value::Json;
 /// # Errors
 /// If it is no JSON.
 pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json> {
-    let whole = without_lone_surrogates(json.as_ref());
+    let whole = with_large_integers_as_text(without_lone_surrogates(json.as_ref()));
     // What is known to be UTF-8 as a whole need not be looked at text by text.
-    let Ok(whole) = std::str::from_utf8(&whole) else {
-        return serde_json::from_slice(&whole);
-    };
-    let value = serde_json::from_str(whole)?;
-    let mut kept = String::new();
+    match std::str::from_utf8(&whole) {
+        Ok(whole) => serde_json::from_str(whole),
+        Err(_) => serde_json::from_slice(&whole),
+    }
+}
+
+/// The same JSON with each integer that needs more than 64 bits as the text of its digits; what is no JSON as it is.
+pub fn with_large_integers_as_text(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let found = large_integers(&json);
+    if found.is_empty() || serde_json::from_slice::<IgnoredAny>(&json).is_err() {
+        return json;
+    }
+    let mut whole = Vec::with_capacity(json.len() + 2 * found.len());
     let mut done = 0;
-    for token in large_integers(whole) {
-        kept.push_str(&whole[done..token.start]);
-        kept.push_str(&format!("\"{}\"", &whole[token.clone()]));
+    for token in found {
+        whole.extend_from_slice(&json[done..token.start]);
+        whole.push(b'"');
+        whole.extend_from_slice(&json[token.clone()]);
+        whole.push(b'"');
         done = token.end;
     }
-    match done {
-        0 => Ok(value),
-        _ => serde_json::from_str(&(kept + &whole[done..])),
-    }
+    whole.extend_from_slice(&json[done..]);
+    Cow::Owned(whole)
 }
 
 /// Whether valid JSON has an integer that needs more than 64 bits.
 pub fn has_large_integer(json: &str) -> bool {
-    !large_integers(json).is_empty()
+    !large_integers(json.as_bytes()).is_empty()
 }
 
 /// Where valid JSON has integers that need more than 64 bits.
-fn large_integers(json: &str) -> Vec<Range<usize>> {
+fn large_integers(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let bytes = json.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         match byte {
@@ -52,7 +62,8 @@ fn large_integers(json: &str) -> Vec<Range<usize>> {
             b'-' | b'0'..=b'9' => {
                 let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
                 let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-                if is_large_integer(&json[at..at + length]) {
+                let number = str::from_utf8(&bytes[at..at + length]);
+                if number.is_ok_and(is_large_integer) {
                     found.push(at..at + length);
                 }
                 at += length;

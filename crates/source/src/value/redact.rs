@@ -451,6 +451,44 @@ mod tests {
     use super::*;
 
     #[test]
+    fn json_in_json_in_json_is_redacted() {
+        for secret in [
+            r"Domain\user pw$9",
+            "a\"quote\"d",
+            "påss wörd",
+            r"C:\x\n",
+            "two\nlines here",
+        ] {
+            let redactor = Redactor::new([secret.to_owned()]);
+            let mut text = secret.to_owned();
+            for depth in 1..=4 {
+                text = Json::from(text.as_str()).to_string();
+                let shown = redactor.text(&text).into_owned();
+                assert!(shown.contains("[redacted]"), "{depth}: {shown}");
+                let ascii = ascii_json(secret, depth);
+                let shown = redactor.text(&ascii).into_owned();
+                assert!(shown.contains("[redacted]"), "{depth}: {ascii}: {shown}");
+            }
+        }
+    }
+
+    /// A text as JSON in JSON, as often, with escapes in place of all that isn't ASCII, as Python writes it.
+    fn ascii_json(text: &str, depth: usize) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..depth {
+            let json = Json::from(text.as_str()).to_string();
+            text = json
+                .chars()
+                .map(|c| match c.is_ascii() {
+                    true => c.to_string(),
+                    false => format!("\\u{:04x}", u32::from(c)),
+                })
+                .collect();
+        }
+        text
+    }
+
+    #[test]
     fn a_secret_is_found_in_each_spelling() {
         for (secret, spelled) in [
             ("tok_ABCDEFGH12345678\n", "error: tok_ABCDEFGH12345678"),
@@ -675,7 +713,7 @@ mod tests {
             after in "[a-z \\n]{0,20}",
         ) {
             let spelled: String = secret.chars().zip(choices).map(|(one, choice)| spelled(one, choice)).collect();
-            let redactor = Redactor::new([secret]);
+            let redactor = Redactor::new([secret.to_owned()]);
             let redacted = redactor.text_with(&format!("{before}{spelled}{after}"), "\u{1}").into_owned();
             let is_all = redacted.trim_start_matches(before.trim_end()).trim().starts_with('\u{1}');
             prop_assert!(is_all && redacted.ends_with(&format!("\u{1}{after}")), "{redacted:?}");
@@ -686,13 +724,13 @@ mod tests {
             secret in "[A-Z]{4}[ -~é]{0,20}",
             text in r#"[a-z0-9 \n…%\\&;#+/'"\[\]é]{0,200}"#,
         ) {
-            let redactor = Redactor::new([secret]);
+            let redactor = Redactor::new([secret.to_owned()]);
             prop_assert_eq!(redactor.text(&text), text.as_str());
         }
 
         #[test]
         fn nothing_panics(secret in r"[ab]{1,12}", text in r"([ab]{0,6}(\n\[)?…?(\]\n)?){0,12}") {
-            let redactor = Redactor::new([secret]);
+            let redactor = Redactor::new([secret.to_owned()]);
             prop_assert_eq!(redactor.finds(&text), redactor.text(&text) != text);
         }
     }

@@ -16,8 +16,9 @@ pub(super) enum Symbol {
 /// The ways to decode what stands at an offset, each with the offset behind it.
 pub(super) type Readings = SmallVec<[(Symbol, usize); 4]>;
 
-/// How often a text may have been escaped, such as JSON inside JSON inside a URL.
-const MAX_DEPTH: usize = 3;
+/// How often a text may have been escaped: by peers three times, such as JSON inside JSON inside a URL, and once by us, in
+/// a line of JSON.
+const MAX_DEPTH: usize = 4;
 
 /// The most backslashes before a character that was escaped as often.
 const LONGEST_RUN: usize = (1 << MAX_DEPTH) - 1;

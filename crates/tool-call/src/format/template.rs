@@ -110,8 +110,7 @@ pub(super) fn from_text(
     let mut literal = String::new();
     let mut at = 0;
     let mut is_unclosed = false;
-    while let Some(found) = text[at..].find("{{") {
-        let start = at + found;
+    while let Some(start) = opening(text, at) {
         literal.push_str(&text[at..start]);
         match placeholder(text, start) {
             Ok((Inner::Reference(reference, default), end)) => {
@@ -185,7 +184,7 @@ pub(super) fn holds_reference(
         }
         _ => return false,
     };
-    let mut starts = text.match_indices("{{").map(|(start, _)| start);
+    let mut starts = std::iter::successors(opening(text, 0), |start| opening(text, start + 2));
     let Some(range) = starts.find_map(|start| match placeholder(text, start) {
         Ok((Inner::Reference(..), end)) => Some(start..end),
         _ => None,
@@ -201,6 +200,16 @@ pub(super) fn holds_reference(
     diagnostic.pointer = Some(pointer.to_owned());
     diagnostic.help = Some(help.to_owned());
     true
+}
+
+/// Where double braces open next: of a longer row of braces, as in `${{{NAME}}}`, the last two do.
+fn opening(text: &str, at: usize) -> Option<usize> {
+    let start = at + text[at..].find("{{")?;
+    let row = text[start..]
+        .bytes()
+        .take_while(|byte| *byte == b'{')
+        .count();
+    Some(start + row - 2)
 }
 
 /// Where the double braces that open at `start` end, if they are closed before others open.
@@ -512,6 +521,23 @@ mod tests {
             }
             other => panic!("{text} gave {other:?}"),
         }
+    }
+
+    #[test]
+    fn of_a_row_of_braces_the_last_two_open() {
+        let literals = |text: &str| match parse(text) {
+            (Template::Text(parts), found) if found.is_empty() => parts
+                .into_iter()
+                .map(|part| match part {
+                    TextPart::Literal(literal) => literal,
+                    TextPart::Reference(placeholder) => format!("<{}>", placeholder.reference.text),
+                })
+                .collect::<String>(),
+            other => panic!("{text} gave {other:?}"),
+        };
+        assert_eq!(literals("`${{{a.b}}}`"), "`${<a.b>}`");
+        assert_eq!(literals("{{{{{a.b}}}"), "{{{<a.b>}");
+        assert_eq!(literals("{{{\"{{\"}}{{a.b}}"), "{{{<a.b>");
     }
 
     #[test]

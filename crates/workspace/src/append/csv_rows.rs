@@ -11,7 +11,7 @@ use super::csv_extend::extend;
 use super::csv_scan::{Scanner, State};
 use super::csv_tail::{End, end_of};
 use super::grow::Growing;
-use super::{AppendProblem, OnNewColumn, refused};
+use super::{AppendProblem, LARGEST_RECORD, OnNewColumn, refused};
 use crate::WorkspaceError;
 use crate::disk::{Disk, io_failure};
 use crate::text::Encoding;
@@ -108,6 +108,10 @@ fn read_header(file: &mut Growing<'_>, items: &[Value]) -> Result<Option<Header>
             || text.contains(&0)
             || (ours.len() > text.len() && ours.starts_with(text));
         if is_torn {
+            if text.contains(&b'\n') {
+                let start = (start.len() - text.len()) as u64;
+                return Err(open_quote(file, start)?);
+            }
             file.give_up_behind((start.len() - text.len()) as u64)?;
             return Ok(None);
         }
@@ -140,6 +144,9 @@ fn repair(file: &mut Growing<'_>, header: &Header) -> Result<&'static str, Works
         match end_of(file, header.columns.len() as u64)? {
             End::Clean => {}
             End::Torn { record } => {
+                if holds_a_row(file, record, header.columns.len() as u64)? {
+                    return Err(open_quote(file, record)?);
+                }
                 file.give_up_behind(record)?;
                 return Ok("");
             }
@@ -161,6 +168,39 @@ fn repair(file: &mut Growing<'_>, header: &Header) -> Result<&'static str, Works
     file.read_at(&mut last, file.length() - 1)?;
     let is_half = header.line_end == "\r\n" && last == *b"\r";
     Ok(if is_half { "\n" } else { "" })
+}
+
+/// Whether a line after the first of a torn record is a row of its own: then a quote was never closed, and nothing is torn.
+fn holds_a_row(file: &Growing<'_>, record: u64, columns: u64) -> Result<bool, WorkspaceError> {
+    let length = file.length() - record;
+    if length > LARGEST_RECORD as u64 {
+        return Ok(true);
+    }
+    let mut text = vec![0; length as usize];
+    file.read_at(&mut text, record)?;
+    let mut lines = text.split(|byte| *byte == b'\n').skip(1);
+    Ok(lines.any(|line| {
+        let mut scanner = Scanner::at(State::RecordStart);
+        let fields = line
+            .iter()
+            .chain(b"\n")
+            .find_map(|byte| scanner.take(*byte));
+        fields == Some(columns) && !scanner.is_malformed
+    }))
+}
+
+/// What is said of a quote that opens a record and is never closed.
+fn open_quote(file: &Growing<'_>, record: u64) -> Result<WorkspaceError, WorkspaceError> {
+    let mut line = 1;
+    let mut at = 0;
+    let mut piece = vec![0; 1 << 16];
+    while at < record {
+        let size = piece.len().min((record - at) as usize);
+        file.read_at(&mut piece[..size], at)?;
+        line += piece[..size].iter().filter(|byte| **byte == b'\n').count() as u64;
+        at += size as u64;
+    }
+    Ok(refused(file.path(), AppendProblem::OpenQuote { line }))
 }
 
 /// Whether the file's last character lacks bytes, as that of a torn row may.

@@ -146,6 +146,11 @@ pub enum AppendProblem {
         /// The bound in bytes.
         limit: usize,
     },
+    /// A quote in the CSV file is never closed, and rows stand behind it.
+    OpenQuote {
+        /// The line on which the record with the quote starts, from 1.
+        line: u64,
+    },
     /// A row has more fields than the header, so that no column can be added.
     WideRow {
         /// The line on which the row starts, from 1.
@@ -170,6 +175,9 @@ impl AppendProblem {
             }
             Self::NoColumns => "give objects with at least one key",
             Self::SameColumn { .. } => "rename one of the two columns in the file's header",
+            Self::OpenQuote { .. } => {
+                "close the quote, or write it twice if it is a part of the value"
+            }
             Self::WideRow { .. } => "correct the row, or append to another file",
             Self::NotJsonLine { .. } => "append to another file, or end this one with a newline",
             Self::EndlessLine => "terminate the last line of the file with a newline, or remove it",
@@ -247,6 +255,10 @@ impl fmt::Display for AppendProblem {
                     bytes_in_words(*limit as u64)
                 )
             }
+            Self::OpenQuote { line } => write!(
+                f,
+                "the row on line {line} has a quote that is never closed, and more rows behind it"
+            ),
             Self::WideRow {
                 line,
                 fields,

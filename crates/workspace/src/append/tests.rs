@@ -191,6 +191,25 @@ fn new_columns_are_named_or_added() {
 }
 
 #[test]
+fn rows_behind_a_quote_that_is_never_closed_stay() {
+    for whole in [
+        "a,b\n1,\"oops\n2,3\n",
+        "a,b\n1,2\n3,\"oops\n4,5",
+        "a\n\"oops\n2\n3\n",
+        "a,\"b\n1,2\n",
+        "a,b\n\"x\",\"two\n\nlines, and\n5,6\nmore\n",
+    ] {
+        let (_folder, path) = file(whole);
+        let error = refusal(&path, Format::Csv, json!({"a": 9}));
+        assert!(error.to_string().contains("never closed"), "{error}");
+        assert_eq!(text(&path), whole);
+    }
+    let (_folder, path) = file("a,b\n1,2\n3,\"two\nlines of text");
+    assert_eq!(add(&path, Format::Csv, json!({"a": 9})).warnings.len(), 1);
+    assert_eq!(text(&path), "a,b\n1,2\n9,\n");
+}
+
+#[test]
 fn extending_repairs_the_end_and_refuses_what_has_no_column() {
     let (_folder, path) = file("a,b\n1,2\n3,4");
     assert_eq!(extend(&path, json!({"c": 5})).warnings.len(), 1);
@@ -643,6 +662,16 @@ proptest! {
         let expected: Vec<Map<String, Value>> =
             [vec![all_columns.as_object().unwrap().clone()], done].concat();
         for length in before.len()..=after.len() {
+            fs::write(&path, &after[..length]).unwrap();
+            let torn = &after[before.len()..length];
+            if torn.contains(&b'\n')
+                && let Err(error) = append_on(
+                    &FaultyDisk::default(), &path, Format::Csv, &json!({"k": "next"}), Error)
+            {
+                prop_assert!(error.to_string().contains("never closed"), "{}", error);
+                prop_assert_eq!(fs::read(&path).unwrap(), &after[..length]);
+                continue;
+            }
             fs::write(&path, &after[..length]).unwrap();
             let warnings = add(&path, Format::Csv, json!({"k": "next"})).warnings;
             let read = csv_rows(&text(&path));

@@ -280,12 +280,13 @@ impl Rules<'_> {
 
     /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
     fn format(&self, words: &[Word]) -> Result<(), Refusal> {
-        let Some(format) = words.iter().find(|word| word.literal() != Some("--")) else {
+        let is_behind = words.first().and_then(Word::literal) == Some("--");
+        let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
         let is_known = match format.parts.first() {
-            Some(Part::Text(text)) => !text.starts_with('-'),
-            Some(Part::Data(number)) => !self.source.data[*number].text.starts_with('-'),
+            Some(Part::Text(text)) => is_behind || !text.starts_with('-'),
+            Some(Part::Data(number)) => is_behind || !self.source.data[*number].text.starts_with('-'),
             Some(Part::Variable | Part::Substitution { .. }) => false,
             None => true,
         };

@@ -273,6 +273,8 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("cat \"$CUECARD_ARG_1\"; echo D", "../x"),
         ("sh -c \"$CUECARD_ARG_1\"; echo D", "touch x"),
         ("printf D D", "%n"),
+        ("printf -- '%n' D", "PATH"),
+        ("printf -- D x", "%n"),
         ("printf \"D\\n\"", "100% of %s"),
         ("awk -v x=D 1 f", "a\\nb"),
         ("printf \"$(echo D)\" x", "x"),
@@ -375,6 +377,7 @@ fn data_stays_in_its_word_and_inside_the_root() {
 fn everyday_commands_with_data_run() {
     for (template, value) in [
         ("echo D", "-n"),
+        ("printf -- '- %s\\n' D", "it's $(x)"),
         ("printf '%s\\n' D \"$USER\" | tee -a out.txt", "it's $(x)"),
         (
             "printf '{\"t\":\"%s\"}' D | jq -r .t | sed -e 's/a/b/' | awk '{print $1}'",

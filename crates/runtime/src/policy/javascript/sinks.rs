@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::source::{is_in, is_integer};
-use super::{Kind, Refusal, Script, is_operator_word, refusal};
+use super::{Kind, Refusal, Script, refusal};
 
 /// How a script with data may use a name. Reading is always fine.
 #[derive(Clone, Copy)]
@@ -137,15 +137,15 @@ impl Script<'_> {
         let is_call = self.at(after) == "(";
         match used {
             Use::Never => false,
-            Use::Literal => self.sets(index, name, |value| self.is_only_literal(value.start)),
+            Use::Literal => self.sets(index, name, |value| self.is_literal(&value)),
             Use::LiteralInScriptElement => {
                 !(0..self.tokens.len()).any(|at| self.is_script_element(at))
-                    || self.sets(index, name, |value| self.is_only_literal(value.start))
+                    || self.sets(index, name, |value| self.is_literal(&value))
             }
             Use::LiteralInJquery => {
                 !self.names(JQUERY)
                     || self.sets(index, name, |value| {
-                        self.is_only_literal(value.start) || self.is_jquery(&value)
+                        self.is_literal(&value) || self.is_jquery(&value)
                     })
             }
             Use::Url => {
@@ -159,19 +159,26 @@ impl Script<'_> {
                     "location" => !is_in("const let var", self.at(index.wrapping_sub(1))),
                     _ => true,
                 };
-                !is_meant || self.sets(index, name, |value| self.is_url(value.start))
+                !is_meant
+                    || self.sets(index, name, |value| {
+                        self.is_literal(&value) || self.is_url(value.start)
+                    })
             }
             Use::Attribute if !name.is_member || self.at(after + 2) == ")" => true,
             Use::Attribute if self.at(after + 2) != "," => false,
             Use::Attribute => self.literal(after + 1).is_some_and(|name| {
                 let name = name.to_ascii_lowercase();
                 let acts = is_in("href src srcdoc xlink:href action formaction data", &name);
-                !(acts || name.starts_with("on")) || self.is_only_literal(after + 3)
+                !(acts || name.starts_with("on"))
+                    || self
+                        .argument(after, 1)
+                        .is_some_and(|value| self.is_literal(&value))
             }),
             Use::Function => {
                 let first = self.argument(after, 0).unwrap_or_default();
-                let is_name = first.len() == 1 && self.kind(first.start) == Some(Kind::Word);
-                is_call && !self.is_data(first.start) && (is_name || self.is_function(&first))
+                is_call
+                    && !self.is_data(first.start)
+                    && (self.is_path(&first) || self.is_function(&first))
             }
             Use::Sent(_) if name.owner == "document" => true,
             Use::Sent(place) => {
@@ -222,6 +229,12 @@ impl Script<'_> {
             "of" | "in" => false,
             _ => !name.is_member || !self.is_pattern(index),
         }
+    }
+
+    /// Whether an expression is a name, or a member of one.
+    fn is_path(&self, value: &Range<usize>) -> bool {
+        let is_part = |at| self.kind(at) == Some(Kind::Word) || matches!(self.at(at), "." | "?.");
+        !value.is_empty() && value.clone().all(is_part)
     }
 
     /// Whether this token stands in a list or object that is assigned to.
@@ -332,7 +345,8 @@ impl Script<'_> {
         let parent = self.tokens.get(start).and_then(|token| token.parent);
         let is_end = |&at: &usize| {
             let token = &self.tokens[at];
-            (token.parent == parent && matches!(self.at(at), "," | ";"))
+            (token.parent == parent
+                && (matches!(self.at(at), "," | ";") || self.begins_statement(at)))
                 || parent.is_some_and(|parent| self.tokens[parent].partner == at)
         };
         start
@@ -341,17 +355,28 @@ impl Script<'_> {
                 .unwrap_or(self.tokens.len())
     }
 
-    /// Whether an expression is this literal and nothing else.
-    fn is_only_literal(&self, index: usize) -> bool {
-        self.literal(index).is_some() && self.is_end(index + 1)
+    /// Whether an expression is made of literals: texts, `null` and numbers, with `+` between them.
+    fn is_literal(&self, value: &Range<usize>) -> bool {
+        let is_plain = |at: usize| match self.kind(at) {
+            Some(Kind::String) => self.literal(at).is_some(),
+            Some(Kind::Template) => !self.has_data(&self.tokens[at].range),
+            Some(Kind::Word) => is_in("null true false", self.at(at)) || is_integer(self.at(at)),
+            _ => matches!(self.at(at), "+" | "`"),
+        };
+        !value.is_empty() && value.clone().all(is_plain)
     }
 
     /// Whether an expression ends before this token.
     fn is_end(&self, index: usize) -> bool {
-        let begins_statement = self.kind(index) == Some(Kind::Word)
+        matches!(self.at(index), "" | ";" | "," | ")" | "]" | "}") || self.begins_statement(index)
+    }
+
+    /// Whether a word at the beginning of a line begins a statement, and doesn't go on with what stands before it.
+    fn begins_statement(&self, index: usize) -> bool {
+        self.kind(index) == Some(Kind::Word)
             && self.tokens[index].is_line_start
-            && !is_operator_word(self.at(index));
-        matches!(self.at(index), "" | ";" | "," | ")" | "]" | "}") || begins_statement
+            && !is_in("in instanceof of", self.at(index))
+            && self.ends_value(index.wrapping_sub(1))
     }
 
     /// The text with which a string begins, up to data in it.
@@ -375,9 +400,8 @@ impl Script<'_> {
             Some(token) if is_template => token.partner + 1,
             _ => index + 1,
         };
-        self.is_only_literal(index)
-            || (self.at(after) == "+" || self.is_end(after))
-                && self.beginning(index).is_some_and(|text| URL.is_match(text))
+        (self.at(after) == "+" || self.is_end(after))
+            && self.beginning(index).is_some_and(|text| URL.is_match(text))
     }
 
     /// A string without data in it.
@@ -389,7 +413,11 @@ impl Script<'_> {
 
     /// The tokens of an argument of a call with this bracket.
     fn argument(&self, bracket: usize, place: usize) -> Option<Range<usize>> {
-        let end = self.tokens.get(bracket)?.partner;
+        let end = self
+            .tokens
+            .get(bracket)
+            .filter(|_| self.at(bracket) == "(")?
+            .partner;
         let is_comma = |&at: &usize| self.at(at) == "," && self.tokens[at].parent == Some(bracket);
         let commas = (bracket + 1..end).filter(is_comma);
         let mut bounds = std::iter::once(bracket)
