@@ -476,6 +476,9 @@ pub(crate) struct VariableArgs {
     /// Treat a variable as a secret and redact its value from all output; the value comes from CUECARD_VAR_NAME or a prompt
     #[arg(long = "secret", value_name = "NAME", help_heading = "Variables")]
     pub secrets: Vec<String>,
+    /// Treat all variables from the environment and from --env as secrets
+    #[arg(long, hide = true)]
+    pub hide_environment: bool,
 }
 
 /// Which of the tagged files are meant.

@@ -88,6 +88,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         ..Variables::default()
     };
     let is_secret = |name: &str| args.secrets.iter().any(|secret| secret == name);
+    let is_hidden = |name: &str| args.hide_environment || is_secret(name);
     if let Some(path) = &args.env_file {
         match read_source(path) {
             Ok(source) => {
@@ -98,7 +99,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
                         &name,
                         value.clone().into(),
                         path.display().to_string(),
-                        is_secret(&name),
+                        is_hidden(&name),
                         true,
                     );
                     variables.environment.insert(name, value);
@@ -118,7 +119,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         })
         .collect();
     for (name, value) in from_environment {
-        let secret = is_secret(&name);
+        let secret = is_hidden(&name);
         variables.give(
             &name,
             value.into(),

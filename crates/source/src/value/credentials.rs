@@ -62,6 +62,7 @@ pub fn names_credential(key: &str) -> bool {
         last,
         "passwd"
             | "passphrase"
+            | "passcode"
             | "pwd"
             | "secret"
             | "token"
@@ -71,6 +72,7 @@ pub fn names_credential(key: &str) -> bool {
             | "apikey"
             | "cookie"
     ) || last.ends_with("password")
+        || (last == "confirmation" && is("password"))
         || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
         || (last == "value" && is("secret"))
 }
@@ -207,6 +209,10 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"shp(?:at|ca|pa|ss)_[a-f0-9]{32}",
         r"lin_api_[A-Za-z0-9]{32,}",
         r"hvs\.[A-Za-z0-9_-]{24,}",
+        // Figma, Notion, NVIDIA, Square, Telegram, Twilio.
+        r"(?:figd_|ntn_|nvapi-|sq0csp-)[A-Za-z0-9_-]{30,}",
+        r"[0-9]{8,10}:[A-Za-z0-9_-]{35}\b",
+        r"SK[a-f0-9]{32}\b",
         // Tokens in three parts.
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     ];
@@ -270,9 +276,7 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
 
 /// Adds the password of `user:password`, and a user that is a token.
 fn find_in_authority(authority: &str, found: &mut Vec<String>) {
-    let Some((user, password)) = authority.split_once(':') else {
-        return;
-    };
+    let (user, password) = authority.split_once(':').unwrap_or((authority, ""));
     if password.chars().count() >= SHORTEST_SECRET && !is_reference(password) {
         found.push(password.to_owned());
     }
@@ -383,7 +387,8 @@ fn without_scheme(value: &str) -> &str {
 /// in quotes is a word a value.
 fn is_secret(value: &str, may_be_word: bool) -> bool {
     let is_word = |value: &str| {
-        !value.chars().any(char::is_numeric)
+        !looks_random(value)
+            && !value.chars().any(char::is_numeric)
             && !value.bytes().any(|byte| b"+=~@#%^".contains(&byte))
     };
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
@@ -450,9 +455,16 @@ fn is_basic(value: &str) -> bool {
     value.len() >= 8
         && value.len().is_multiple_of(4)
         && value.bytes().all(is_base64)
-        && value
-            .bytes()
-            .any(|byte| byte.is_ascii_digit() || byte == b'=')
+        && (looks_random(value)
+            || value
+                .bytes()
+                .any(|byte| byte.is_ascii_digit() || byte == b'='))
+}
+
+/// Whether letters are mixed as in no word or name: of both cases there is a third at least.
+fn looks_random(value: &str) -> bool {
+    let count = |is: fn(&u8) -> bool| 3 * value.bytes().filter(is).count() >= value.len();
+    value.len() >= 12 && count(u8::is_ascii_uppercase) && count(u8::is_ascii_lowercase)
 }
 
 #[cfg(test)]
@@ -469,6 +481,32 @@ mod tests {
         found.sort();
         found.dedup();
         found
+    }
+
+    #[test]
+    fn letters_that_are_mixed_as_in_no_word_are_a_credential() {
+        for (text, secret) in [
+            ("Authorization: Basic QWxhZGRpbjpvcGVu", "QWxhZGRpbjpvcGVu"),
+            (
+                "curl -H 'Authorization: Bearer febwNEJIEbTXevfYua' https://h",
+                "febwNEJIEbTXevfYua",
+            ),
+            ("password: febwNEJIEbTXevfYuc", "febwNEJIEbTXevfYuc"),
+            (
+                "git clone https://febwNEJIEbTXevfYua8Q@github.com/x.git",
+                "febwNEJIEbTXevfYua8Q",
+            ),
+        ] {
+            assert_eq!(found(text), [secret], "{text}");
+        }
+        for text in [
+            "Authorization: Bearer AuthenticationScheme",
+            "password: getPasswordFromStore",
+            "Basic HTTPAuthentication is old",
+            "https://octocat@github.com/x.git",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

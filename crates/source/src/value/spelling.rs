@@ -23,6 +23,9 @@ const MAX_DEPTH: usize = 4;
 /// The most backslashes before a character that was escaped as often.
 const LONGEST_RUN: usize = (1 << MAX_DEPTH) - 1;
 
+/// The most quotes and backslashes that stand for one quote.
+const LONGEST_QUOTES: usize = 256;
+
 /// The longest name of an HTML entity.
 const LONGEST_ENTITY: usize = 32;
 
@@ -124,6 +127,12 @@ fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mu
             }
         }
         '\'' => {
+            // Shells in shells quote a quote again and again.
+            let run = text[at..].bytes().take(LONGEST_QUOTES);
+            let run = run.take_while(|byte| b"'\"\\".contains(byte)).count();
+            if run > 0 {
+                add(readings, Symbol::Char('\''), at + run);
+            }
             // As YAML and SQL, shells, and Python's `shlex` quote it.
             for rest in ["'", r"\''", r#""'"'"#] {
                 if let Some(end) = after(text, at, depth, rest) {

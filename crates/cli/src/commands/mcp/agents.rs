@@ -72,6 +72,8 @@ impl Project {
         let mut run_options = safety.words(&here);
         run_options.extend(timeout.map(|it| word("--timeout", it.as_secs_f64().to_string())));
         run_options.push(word("--run-dir", &args.runs.run_dir));
+        // What the agent shall not see.
+        run_options.push("--hide-environment".into());
         let allowed = safety.allow_paths.iter().map(|path| here.join(path));
         Ok(Self {
             program: inputs::own_program().map_err(Stop::could_not_run)?,

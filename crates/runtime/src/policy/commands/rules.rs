@@ -193,9 +193,12 @@ impl Rules<'_> {
     /// The user allowed this program, so its words may be any text. They are never its options.
     fn allowed(&self, words: &[Word]) -> Result<(), Refusal> {
         let mut is_behind_options = false;
+        let mut is_value = false;
         for word in words {
-            is_behind_options |= word.literal() == Some("--");
-            self.check_option(word, is_behind_options)?;
+            // An option before it may take it as its value.
+            is_behind_options |= word.literal() == Some("--") && !is_value;
+            is_value = word.beginning().starts_with('-') && !word.beginning().contains('=');
+            self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
             let start = word.beginning();
             if !is_behind_options
@@ -286,7 +289,9 @@ impl Rules<'_> {
         };
         let is_known = match format.parts.first() {
             Some(Part::Text(text)) => is_behind || !text.starts_with('-'),
-            Some(Part::Data(number)) => is_behind || !self.source.data[*number].text.starts_with('-'),
+            Some(Part::Data(number)) => {
+                is_behind || !self.source.data[*number].text.starts_with('-')
+            }
             Some(Part::Variable | Part::Substitution { .. }) => false,
             None => true,
         };
@@ -386,7 +391,7 @@ impl Rules<'_> {
                 }
                 continue;
             }
-            self.check_option(word, is_behind_options)?;
+            self.check_option(word, is_behind_options, OPTION_HELP)?;
             count += 1;
             let is_first = count == 1 && !has_script;
             match kind {
@@ -477,7 +482,12 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn check_option(&self, word: &Word, is_behind_options: bool) -> Result<(), Refusal> {
+    fn check_option(
+        &self,
+        word: &Word,
+        is_behind_options: bool,
+        help: &str,
+    ) -> Result<(), Refusal> {
         if is_behind_options {
             return Ok(());
         }
@@ -493,7 +503,7 @@ impl Rules<'_> {
                     "the data of {} would be an option, or may be",
                     self.name_in(word)
                 ),
-                OPTION_HELP,
+                help,
             )),
             _ => Ok(()),
         }

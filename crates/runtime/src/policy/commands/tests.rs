@@ -473,6 +473,7 @@ fn an_allowed_program_gets_data_but_no_options() {
         ("git commit -m D", "it's /etc"),
         ("git commit --message=D", "-x"),
         ("git checkout -- D", "-x"),
+        ("git commit -m -- D", "x"),
         ("curl -s D", "https://example.com/x"),
         ("echo D | git commit -F -", "x"),
     ] {
@@ -480,6 +481,8 @@ fn an_allowed_program_gets_data_but_no_options() {
     }
     for (template, value) in [
         ("git checkout D", "--upload-pack=x"),
+        ("git commit --allow-empty -m -- D", "--amend"),
+        ("git commit -m D", "- fix list"),
         ("curl -s D*", "x"),
         ("curl -D", "T/etc/passwd"),
         ("sh -c D", "x"),
