@@ -1,5 +1,6 @@
 //! Makes the steps: each argument is looked at once, in the order of the calls, with what was known before it.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use cuecard_source::value::{
@@ -8,6 +9,7 @@ use cuecard_source::value::{
 };
 use serde_json::{Map, Value, json};
 
+use super::differences::{Difference, are_related, each_difference, holds, resemble};
 use super::pairs::pairs;
 use super::parts::{command, reference, template};
 use super::prompt::{Mention, Prompt};
@@ -17,8 +19,12 @@ use super::{InferError, Inferred, Note, shape, targets};
 use crate::scenario::{Names, tool_name, verbatim};
 use crate::{Outcome, Recording, Scenario, Step};
 
-/// How many texts are sought inside others.
-const MOST_GIVEN: usize = 1_000;
+/// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
+const MOST_DIFFERENCES: usize = 2_000;
+const LONGEST_DIFFERENCE: usize = 2_000;
+
+/// So many variables are compared with each other.
+const MOST_COMPARED: usize = 200;
 
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;
@@ -68,7 +74,7 @@ pub(super) fn build(
                 .filter(|secret| secret.len() >= SHORTEST_MASKED),
         ),
         prompt: Prompt::new(&recording.prompts),
-        given: Vec::new(),
+        known: Vec::new(),
         second_prompt: second.map(|second| Prompt::new(&second.prompts)),
         calls: &calls,
         others,
@@ -77,6 +83,7 @@ pub(super) fn build(
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
+        given: Vec::new(),
         questions: Vec::new(),
         step: 0,
         key: String::new(),
@@ -130,13 +137,6 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
     secrets
 }
 
-/// A text that is a whole argument, as it is in both recordings, and the parameter.
-#[derive(Debug)]
-pub(super) struct Given {
-    pub(super) texts: [String; 2],
-    pub(super) key: String,
-}
-
 pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
     calls: &'c [Kept<'r>],
@@ -151,17 +151,19 @@ pub(super) struct Builder<'c, 'r> {
     /// Takes out whatever secret is left.
     masker: Redactor,
     pub(super) prompt: Prompt,
-    /// The texts that are whole arguments and differ between the recordings, the longest first.
-    pub(super) given: Vec<Given>,
+    /// What differs between the recordings, the longest first.
+    pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
     variables: HashMap<(String, String), String>,
+    /// The variables that are no secrets, with their texts in both recordings and the first step that needs them.
+    given: Vec<(String, [String; 2], usize)>,
     questions: Vec<Note>,
     /// The step that is made, and the parameter that is looked at.
-    step: usize,
+    pub(super) step: usize,
     pub(super) key: String,
     /// Whether the tool lists the values of the parameter, and whether a text becomes a number there.
     enumerated: bool,
@@ -174,8 +176,9 @@ impl<'r> Builder<'_, 'r> {
         for call in self.calls {
             super::values::each_leaf(&json!(call.call.arguments), &mut |leaf| {
                 let is_literal = self.prompt.mentions(leaf) == Mention::Literal;
-                if let (Value::String(text), true) =
-                    (leaf, is_literal && weight(leaf) >= Weight::Middling)
+                if let Value::String(text) = leaf
+                    && is_literal
+                    && (weight(leaf) >= Weight::Middling || text.contains(' '))
                     && !self.prompt.literals.contains(text)
                 {
                     self.prompt.literals.push(text.clone());
@@ -185,37 +188,41 @@ impl<'r> Builder<'_, 'r> {
         // The longest is sought first.
         self.prompt
             .literals
-            .sort_by_key(|literal| std::cmp::Reverse(literal.len()));
+            .sort_by_key(|literal| Reverse(literal.len()));
     }
 
-    /// Whole arguments that differ between the recordings are sought inside other ones too, and so are longer texts of
-    /// results.
+    /// What differs between the recordings is sought inside of texts: what the prompts name, arguments and results.
     fn differences(&mut self) {
-        let mut given = Vec::new();
-        for (step, kept) in self.calls.iter().enumerate() {
-            let Some(other) = self.partner(step) else {
-                continue;
-            };
-            for (key, value) in &kept.call.arguments {
-                let other = other.call.arguments.get(key);
-                let texts = [Some(value), other].map(|value| value.and_then(Value::as_str));
-                if let [Some(one), Some(another)] = texts
-                    && one != another
-                {
-                    let texts = [one.to_owned(), another.to_owned()];
-                    let key = key.clone();
-                    given.push(Given { texts, key });
+        let mut known: Vec<Difference> = Vec::new();
+        let mut add = |from_step: usize, values: [&Value; 2]| {
+            each_difference("", values, &mut |key, values| {
+                let difference = Difference::new(key, values, from_step);
+                let fits =
+                    |text: &String| text.len() <= LONGEST_DIFFERENCE && !self.redactor.finds(text);
+                if known.len() < MOST_DIFFERENCES && difference.texts.iter().all(fits) {
+                    known.push(difference);
                 }
-            }
+            });
+        };
+        if let Some(second) = &self.second_prompt
+            && second.quoted.len() == self.prompt.quoted.len()
+        {
+            add(0, [&json!(self.prompt.quoted), &json!(second.quoted)]);
         }
-        for (step, kept) in self.calls.iter().enumerate() {
-            if let Some(other) = self.partner(step) {
-                different_texts(&kept.value, &other.value, "", &mut given);
-            }
+        let pairs = self.calls.iter().enumerate();
+        let pairs = pairs.filter_map(|(step, kept)| Some((step, kept, self.partner(step)?)));
+        for (_, kept, other) in pairs.clone() {
+            add(
+                0,
+                [&json!(kept.call.arguments), &json!(other.call.arguments)],
+            );
         }
-        given.sort_by_key(|given| std::cmp::Reverse(given.texts[0].len()));
-        given.dedup_by(|one, other| one.texts == other.texts);
-        self.given = given;
+        for (step, kept, other) in pairs {
+            add(step + 1, [&kept.value, &other.value]);
+        }
+        // Of equal ones that which can be used first.
+        known.sort_by_key(|known| (Reverse(known.texts[0].len()), known.from_step));
+        self.known = known;
     }
 
     fn partner(&self, step: usize) -> Option<&Kept<'r>> {
@@ -250,14 +257,14 @@ impl<'r> Builder<'_, 'r> {
                 .and_then(|property| property["type"].as_str())
                 .is_some_and(|kind| matches!(kind, "number" | "integer"));
             let other = second.as_ref().map(|(arguments, _)| arguments.get(key));
-            if other == Some(None) {
-                self.ask(format!("only the first recording passes `{key}`"));
-            }
             let written = self.value(key, value, other.flatten());
             step.params
                 .insert(crate::scenario::verbatim_text(key), written);
         }
         (self.enumerated, self.converts) = (false, false);
+        if let Some((others, _)) = &second {
+            self.ask_of_keys("", &arguments, others);
+        }
         if step.tool == "claude__bash" {
             self.command(&arguments, &mut step);
         }
@@ -307,6 +314,9 @@ impl<'r> Builder<'_, 'r> {
         let differs = other.is_some_and(|other| other != value);
         match (value, other) {
             (Value::Object(members), None | Some(Value::Object(_))) => {
+                if let Some(Value::Object(others)) = other {
+                    self.ask_of_keys(&format!("{key}."), members, others);
+                }
                 let members = members.iter().map(|(key, value)| {
                     let other = other.and_then(|other| other.get(key));
                     let written = self.value(key, value, other);
@@ -331,8 +341,26 @@ impl<'r> Builder<'_, 'r> {
             (Value::String(text), None | Some(Value::String(_))) => {
                 template(&self.text(text, other.and_then(Value::as_str))).into()
             }
-            _ if differs => reference(&self.variable(value, other)).into(),
+            _ if differs => {
+                if let (Value::Array(items), Some(Value::Array(others))) = (value, other) {
+                    let (count, other_count) = (items.len(), others.len());
+                    self.ask(format!(
+                        "`{key}` has {count} items in the first recording and {other_count} in the second: is all of it given?"
+                    ));
+                }
+                reference(&self.variable(value, other)).into()
+            }
             _ => verbatim(value),
+        }
+    }
+
+    /// Asks of what only one of the recordings passes.
+    fn ask_of_keys(&mut self, path: &str, members: &Map<String, Json>, others: &Map<String, Json>) {
+        let sides = [("first", members, others), ("second", others, members)];
+        for (which, has, lacks) in sides {
+            for key in has.keys().filter(|key| !lacks.contains_key(*key)) {
+                self.ask(format!("only the {which} recording passes `{path}{key}`"));
+            }
         }
     }
 
@@ -347,7 +375,10 @@ impl<'r> Builder<'_, 'r> {
         if self.enumerated && other.is_none_or(|other| other == value) {
             return None;
         }
+        let differs = other.is_some_and(|other| other != value);
         match self.prompt.mentions(value) {
+            // Of a text that differs it is looked at first what it is made of.
+            Mention::Literal if differs && value.is_string() => None,
             Mention::Literal => Some(self.variable(value, other)),
             Mention::Word if self.others.is_none() => {
                 let (key, shown) = (&self.key, cut(&as_text(value), 60).into_owned());
@@ -399,8 +430,54 @@ impl<'r> Builder<'_, 'r> {
         if self.redactor.finds(&as_text(value)) {
             return self.secret(value);
         }
-        let other = other.unwrap_or(value).to_string();
-        self.variable_as((value.to_string(), other), value.clone())
+        let other = other.unwrap_or(value);
+        let values = (value.to_string(), other.to_string());
+        let is_new = !self.variables.contains_key(&values);
+        let name = self.variable_as(values, value.clone());
+        if is_new {
+            let texts = [value, other].map(|value| as_text(value).into_owned());
+            if other != value && self.prompt.mentions(value) != Mention::Literal {
+                self.ask_of_results(&texts);
+            }
+            self.given.push((name.clone(), texts, self.step));
+        }
+        name
+    }
+
+    /// Asks of a variable's value that an earlier result holds in both recordings, or that holds a part of one.
+    fn ask_of_results(&mut self, texts: &[String; 2]) {
+        let is_earlier = |known: &&Difference| (1..=self.step).contains(&known.from_step);
+        let is_it = |known: &&Difference| {
+            let texts = [&known.texts, texts];
+            holds(texts[0], texts[1])
+                || resemble(texts[0], texts[1])
+                || resemble(texts[1], texts[0])
+        };
+        if let Some(known) = self.known.iter().filter(is_earlier).find(is_it) {
+            let (key, id, shown) = (
+                &self.key,
+                &self.ids[known.from_step - 1],
+                cut(&texts[0], 60),
+            );
+            let text = format!(
+                "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
+            );
+            self.ask(text);
+        }
+    }
+
+    /// Asks of variables that seem to stand for one value: who gives one of them must give the other.
+    fn ask_of_variables(&mut self) {
+        let variables = std::mem::take(&mut self.given);
+        for (idx, (name, texts, step)) in variables.iter().enumerate().take(MOST_COMPARED) {
+            let mut before = variables[..idx].iter();
+            if let Some((other, ..)) = before.find(|(_, other, _)| are_related(texts, other)) {
+                self.step = *step;
+                self.ask(format!(
+                    "the values of `{other}` and `{name}` have something in common: does one follow from the other?"
+                ));
+            }
+        }
     }
 
     fn variable_as(&mut self, values: (String, String), default: Value) -> String {
@@ -461,7 +538,7 @@ impl<'r> Builder<'_, 'r> {
             if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
                 let (key, id) = (&self.key, "the first recording");
                 self.ask(format!(
-                    "`{key}` is a value of an earlier result in {id} only"
+                    "`{key}` is a value of an earlier result, of this place in {id} only"
                 ));
                 return None;
             }
@@ -486,7 +563,10 @@ impl<'r> Builder<'_, 'r> {
         );
         let shown = cut(&as_text(value), 60).into_owned();
         if !is_proved {
-            if is_named && !key.is_empty() && !differs {
+            let text = value.as_str().unwrap_or_default();
+            let is_telling =
+                weight >= Weight::Middling || text.trim().contains(char::is_whitespace);
+            if !differs && ((is_named && !key.is_empty()) || (value.is_string() && is_telling)) {
                 self.ask(format!(
                     "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                 ));
@@ -509,6 +589,20 @@ impl<'r> Builder<'_, 'r> {
             ));
         }
         Some(source)
+    }
+
+    /// Asks of a text that stands inside of one of an earlier result, and says whether it does.
+    pub(super) fn is_inside_result(&mut self, text: &str) -> bool {
+        let found = self.index.around(text, self.step, &self.results);
+        if let Some((step, path)) = found {
+            let (key, id, shown) = (&self.key, &self.ids[step], cut(text, 60));
+            let text = format!(
+                "`{key}` is `{shown}`, which is in `{path}` of `{id}`: is it copied from there?"
+            );
+            self.ask(text);
+            return true;
+        }
+        false
     }
 
     /// Where a value stood first that was news, and of which step.
@@ -568,6 +662,7 @@ impl<'r> Builder<'_, 'r> {
         if self.scenario.steps.is_empty() {
             return Err(InferError::NoCalls);
         }
+        self.ask_of_variables();
         if let Some(prompt) = self.recording.prompts.first() {
             let said = cut(prompt.trim(), 2_000);
             let instruction = cuecard_source::value::without_credentials(&said);
@@ -576,10 +671,10 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        if self.index.is_full() {
+        if self.index.is_full() || self.known.len() >= MOST_DIFFERENCES {
             self.questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values: later ones were not looked at"
+                    "the results hold more than {MOST_VALUES} values, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });
@@ -642,36 +737,6 @@ impl<'r> Builder<'_, 'r> {
     }
 }
 
-/// The texts of several words that differ between two results.
-fn different_texts(one: &Value, another: &Value, key: &str, given: &mut Vec<Given>) {
-    match (one, another) {
-        (Value::Object(members), Value::Object(others)) => {
-            for (key, one) in members {
-                if let Some(another) = others.get(key) {
-                    different_texts(one, another, key, given);
-                }
-            }
-        }
-        (Value::Array(items), Value::Array(others)) => {
-            for (one, another) in items.iter().zip(others) {
-                different_texts(one, another, key, given);
-            }
-        }
-        (Value::String(text), Value::String(other))
-            if text != other
-                && given.len() < MOST_GIVEN
-                && text.trim().contains(char::is_whitespace)
-                && weight(one) == Weight::Strong =>
-        {
-            given.push(Given {
-                texts: [text.clone(), other.clone()],
-                key: key.to_owned(),
-            });
-        }
-        _ => {}
-    }
-}
-
 /// A member of a result with this name, at any depth, that was taken out as a secret.
 fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     match value {
@@ -689,7 +754,7 @@ fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 }
 
 /// `issueNumber` as `issue_number`.
-fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let mut written = String::with_capacity(name.len() + 4);
     let mut was_lower = false;
     for letter in name.chars() {

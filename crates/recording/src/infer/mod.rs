@@ -3,6 +3,7 @@
 //! open question.
 
 mod build;
+mod differences;
 mod pairs;
 mod parts;
 mod prompt;

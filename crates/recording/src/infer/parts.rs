@@ -55,7 +55,8 @@ pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String
             None => None,
         };
         let is_word = is_end(next) && is_end(recorded.chars().last());
-        let variable = name.replace(['.', '-'], "_").to_uppercase();
+        // Shells and programs obey variables such as `BASH_ENV`.
+        let variable = format!("FROM_{}", name.replace(['.', '-'], "_").to_uppercase());
         let use_of_it = match quotes(&recorded) {
             Some('"') => Some(format!("${{{variable}}}")),
             None if is_word => Some(format!("\"${variable}\"")),

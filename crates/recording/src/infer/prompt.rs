@@ -14,6 +14,8 @@ pub(super) struct Prompt {
     text: String,
     /// What stands there in quotes, and words that are no plain words: `acme/web`, `https://…`, `4711`.
     pub(super) literals: Vec<String>,
+    /// What stands in quotes, in its order.
+    pub(super) quoted: Vec<String>,
 }
 
 /// What it means that a value stands in the prompt.
@@ -44,12 +46,20 @@ impl Prompt {
             };
             literals.extend(quoted(&text, start, end).map(str::to_owned));
         }
-        let telling =
-            words(&text).filter(|(_, word)| weight(&Value::from(*word)) >= Weight::Strong);
+        let quoted = literals.clone();
+        let is_telling = |word: &str| match weight(&Value::from(word)) {
+            Weight::Middling => word.contains(|letter: char| !letter.is_ascii_digit()),
+            weight => weight == Weight::Strong,
+        };
+        let telling = words(&text).filter(|(_, word)| is_telling(word));
         literals.extend(telling.map(|(_, word)| word.trim_end_matches(['.', ':']).to_owned()));
         literals.sort_unstable();
         literals.dedup();
-        Self { text, literals }
+        Self {
+            text,
+            literals,
+            quoted,
+        }
     }
 
     /// How a value stands in the prompt.

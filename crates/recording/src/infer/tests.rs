@@ -367,7 +367,7 @@ fn values_in_prose_are_found_by_the_words_before_them() {
     assert_eq!(findings(&inferred), Vec::<String>::new());
     assert_eq!(
         json!(inferred.scenario.steps[0].output),
-        json!({"ticket": {"regex": r"ticket ([\w-]+)"}})
+        json!({"ticket": {"regex": r"\bticket (\S*[^\s.,;:!?])"}})
     );
     assert_eq!(
         param(&inferred.scenario.steps[1], "ticket"),
@@ -537,15 +537,15 @@ fn data_reaches_a_command_by_its_environment_only() {
     let steps = &inferred.scenario.steps;
     assert_eq!(
         json!(steps[0].output),
-        json!({"command": {"regex": r"^\s*([\w-]+)", "from": "$.stdout"}})
+        json!({"command": {"regex": r"^\s*(\S*[^\s.,;:!?])", "from": "$.stdout"}})
     );
     assert_eq!(
         json!(steps[1].params),
-        json!({"command": "git show \"$BASH_COMMAND\"", "expect_exit": 0, "env": {"BASH_COMMAND": "{{bash.command}}"}})
+        json!({"command": "git show \"$FROM_BASH_COMMAND\"", "expect_exit": 0, "env": {"FROM_BASH_COMMAND": "{{bash.command}}"}})
     );
     assert_eq!(
         param(&steps[2], "command"),
-        "echo 'at 4f5e6d7c8b9a' \"is ${BASH_COMMAND}\""
+        "echo 'at 4f5e6d7c8b9a' \"is ${FROM_BASH_COMMAND}\""
     );
     assert_eq!(questions(&inferred).len(), 1);
 }
@@ -576,6 +576,577 @@ fn texts_with_nothing_in_common_are_one_variable() {
         Value::Object(both.scenario.variables),
         json!({"TITLE": "Buy milk"})
     );
+}
+
+/// The scenario of two recordings without prompts, of these calls: tool, arguments, result.
+fn of_two(one: &[(&str, Value, Value)], other: &[(&str, Value, Value)]) -> Inferred {
+    let [one, other] = [one, other].map(|calls| {
+        let calls = calls.iter().cloned();
+        let calls = calls.map(|(tool, arguments, result)| call(tool, arguments, result));
+        recording("", calls.collect())
+    });
+    infer(&one, Some(&other), "test").expect("a scenario")
+}
+
+#[test]
+fn a_whole_value_of_a_result_is_found_in_a_longer_text() {
+    let mail = |query: &str, name: &str, mail: &str| {
+        [
+            (
+                "customer",
+                json!({"q": query}),
+                json!({"name": name, "email": mail}),
+            ),
+            (
+                "send",
+                json!({"to": mail, "subject": format!("Hi {name}")}),
+                json!("ok"),
+            ),
+        ]
+    };
+    let both = of_two(
+        &mail("D1", "Ann Lee", "ann.lee@ex.org"),
+        &mail("D2", "Cara Lee", "cara.lee@ex.org"),
+    );
+    assert_eq!(json!(both.scenario.variables), json!({"Q": "D1"}));
+    assert_eq!(
+        json!(both.scenario.steps[1].params),
+        json!({"to": "{{customer.email}}", "subject": "Hi {{customer.name}}"})
+    );
+    assert_eq!(questions(&both), [""; 0]);
+}
+
+#[test]
+fn one_date_is_one_variable_in_any_order_of_the_calls() {
+    let task = |date: &str| {
+        [
+            ("send", json!({"text": format!("Due {date}.")}), json!("ok")),
+            ("add", json!({"due": date, "n": date}), json!("ok")),
+            (
+                "send",
+                json!({"text": format!("Note: Due {date}. It is {date}!")}),
+                json!("ok"),
+            ),
+        ]
+    };
+    let (mut one, mut other) = (task("2026-03-04"), task("2026-05-06"));
+    for _ in 0..one.len() {
+        let both = of_two(&one, &other);
+        assert_eq!(json!(both.scenario.variables), json!({"DUE": "2026-03-04"}));
+        assert!(
+            both.scenario
+                .to_text()
+                .contains("\"Note: Due {{DUE}}. It is {{DUE}}!\"")
+        );
+        assert_eq!(questions(&both), [""; 0]);
+        one.rotate_left(1);
+        other.rotate_left(1);
+    }
+}
+
+#[test]
+fn what_only_one_recording_has_is_a_question() {
+    let cases = [
+        (json!({"o": {"a": 1}}), json!({"o": {"b": 1}}), 2),
+        (
+            json!({"o": {"title": "Tea"}}),
+            json!({"o": {"title": "Ice", "tag": "cold"}}),
+            1,
+        ),
+        (json!({"l": {}}), json!({"l": {"k": "v"}}), 1),
+        (
+            json!({"l": [{"a": 1}]}),
+            json!({"l": [{"a": 1, "b": 2}]}),
+            1,
+        ),
+        (
+            json!({"title": "Tea"}),
+            json!({"title": "Ice", "tag": "cold"}),
+            1,
+        ),
+        (
+            json!({"title": "Tea", "tag": "cold"}),
+            json!({"title": "Ice"}),
+            1,
+        ),
+        (json!({"tags": ["a", "b"]}), json!({"tags": ["c"]}), 1),
+    ];
+    for (one, other, n_questions) in cases {
+        let both = of_two(
+            &[("add", one.clone(), json!("ok"))],
+            &[("add", other, json!("ok"))],
+        );
+        assert_eq!(
+            questions(&both).len(),
+            n_questions,
+            "{one}: {:?}",
+            both.questions
+        );
+    }
+}
+
+#[test]
+fn two_variables_for_one_value_are_a_question() {
+    let task = |who: &str, slug: &str| [("add", json!({"who": who, "slug": slug}), json!("ok"))];
+    let both = of_two(&task("Ann Lee", "ann-lee"), &task("Bob Ray", "bob-ray"));
+    assert_eq!(
+        questions(&both),
+        [
+            "the values of `WHO` and `SLUG` have something in common: does one follow from the other?"
+        ]
+    );
+    let both = of_two(&task("Ann Lee", "x1"), &task("Bob Ray", "y2"));
+    assert_eq!(questions(&both), [""; 0]);
+}
+
+/// The calls of an agent that uses a value in one way. Results are JSON, or texts.
+fn uses(way: &str, value: &str) -> Option<Recording> {
+    let text = |text: &str| json!({"text": text.replace('%', value)});
+    let whole = || call("add", json!({"title": value, "list": "home"}), json!("ok"));
+    let send = |pattern: &str| call("send", text(pattern), json!("sent"));
+    let get = |result: Value| call("get", json!({"n": 1}), result);
+    let calls = match way {
+        "whole" => vec![whole()],
+        "before" => vec![whole(), send("For %, ok")],
+        "after" => vec![send("For %, ok"), whole()],
+        "twice" => vec![send("%: see %, and then %."), whole()],
+        "nested" => vec![
+            call(
+                "add",
+                json!({"meta": {"k": [value, {"deep": value}]}}),
+                json!("ok"),
+            ),
+            send("a % b %"),
+        ],
+        "inside" => vec![send("For %, ok")],
+        "inside long" => vec![send("Please tell all of them that % is what they wait for")],
+        "inside two" => vec![send("For %, ok"), send("It is %")],
+        "quoted" | "prompted" => vec![send("Now tell them that % is what they wait for")],
+        "result" => vec![
+            get(json!({"name": value, "ok": true})),
+            call(
+                "send",
+                json!({"to": value, "text": format!("Hi {value}!")}),
+                json!("sent"),
+            ),
+        ],
+        "result later" => vec![
+            send("Please tell them that % is what they wait for"),
+            get(json!({"name": value})),
+        ],
+        "list" => vec![
+            get(json!([{"name": "x"}, {"name": value}])),
+            send("Please tell them that % is what they wait for"),
+        ],
+        "prose" => vec![
+            get(json!(format!("The state is {value} now"))),
+            call(
+                "send",
+                json!({"to": value, "text": format!("Hi {value}!")}),
+                json!("sent"),
+            ),
+        ],
+        "echoed" => vec![
+            call(
+                "add",
+                json!({"title": value}),
+                json!({"id": "n-4711", "title": value}),
+            ),
+            get(json!({"title": value})),
+            send("You said: %!"),
+        ],
+        _ => return None,
+    };
+    let prompt = match way {
+        "quoted" => format!("Send \"{value}\" to them"),
+        "prompted" => format!("Send {value} to them"),
+        _ => String::new(),
+    };
+    Some(recording(&prompt, calls))
+}
+
+const WAYS: &[&str] = &[
+    "whole",
+    "before",
+    "after",
+    "twice",
+    "nested",
+    "inside",
+    "inside long",
+    "inside two",
+    "quoted",
+    "prompted",
+    "result",
+    "result later",
+    "list",
+    "prose",
+    "echoed",
+];
+
+/// Values of one kind: of two recordings, and of a play.
+const KINDS: &[[&str; 3]] = &[
+    ["2026-03-04", "2026-05-06", "2027-01-02"],
+    [
+        "2026-03-04T10:00:00Z",
+        "2026-05-06T11:30:00Z",
+        "2027-07-08T09:15:00Z",
+    ],
+    ["March 2026", "April 2026", "May 2027"],
+    ["/home/ann/q1.txt", "/home/ann/q2.txt", "/srv/x.txt"],
+    ["ann@example.org", "bob@example.org", "zed@other.com"],
+    ["Ann Lee", "Bob Lee", "Zed Moss"],
+    ["Buy milk", "Buy brown bread", "Water the plants"],
+    ["12.50", "19.50", "7.25"],
+    ["1,234.50", "1,345.50", "7,345.00"],
+    ["1.2.3", "1.3.3", "2.0.0"],
+    [
+        "https://ex.org/a?x=1&y=2",
+        "https://ex.org/b?x=1&y=3",
+        "http://q.org/",
+    ],
+    ["SKU-1001-A", "SKU-1002-A", "INV/2026/7"],
+    [
+        "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+        "3f2504e0-4f89-11d3-9a0c-0305e82c3302",
+        "aaaaaaaa-4f89-11d3-9a0c-0305e82c3302",
+    ],
+    ["Ann", "Anna", "Bea"],
+    ["+43 660 123456", "+43 660 654321", "+1 5 5"],
+    ["4711", "52", "100"],
+];
+
+/// What a player sends: the arguments of each step, until one lacks what it needs.
+fn played(scenario: &crate::Scenario, values: [&str; 2], results: &Recording) -> Vec<Value> {
+    let mut known: HashMap<String, Value> = HashMap::new();
+    for (name, default) in &scenario.variables {
+        let text = default.as_str().expect("a text");
+        known.insert(name.clone(), text.replace(values[0], values[1]).into());
+    }
+    let mut sent = Vec::new();
+    for (step, call) in scenario.steps.iter().zip(&results.calls) {
+        sent.push(filled(&json!(step.params), &known));
+        let Outcome::Result(result) = &call.outcome else {
+            continue;
+        };
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        let result = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        for (name, rule) in &step.output {
+            let path = rule
+                .as_str()
+                .or_else(|| rule["from"].as_str())
+                .unwrap_or("$");
+            let found = JsonPath::parse(path)
+                .expect("a JSONPath")
+                .query(&result)
+                .exactly_one();
+            let mut found = found.ok().cloned().unwrap_or_default();
+            if let Some(regex) = rule["regex"].as_str() {
+                let regex = regex::Regex::new(regex).expect("a regular expression");
+                match regex.captures(found.as_str().unwrap_or_default()) {
+                    Some(captures) => found = captures[1].into(),
+                    // The check of the step fails, and the player stops.
+                    None => return sent,
+                }
+            }
+            known.insert(format!("{}.{name}", step.id), found);
+        }
+    }
+    sent
+}
+
+#[test]
+fn any_value_plays_in_any_use_or_is_a_question() {
+    let mut wrong = Vec::new();
+    let mut n_asked = 0;
+    for way in WAYS {
+        for kind in KINDS {
+            let [one, other, third] = kind.map(|value| uses(way, value).expect("a way"));
+            let inferred = infer(&one, Some(&other), "test").expect("a scenario");
+            assert_eq!(findings(&inferred), Vec::<String>::new(), "{way}: {kind:?}");
+            let sent = played(&inferred.scenario, [kind[0], kind[2]], &third);
+            for (idx, (sent, call)) in sent.iter().zip(&third.calls).enumerate() {
+                let is_asked = inferred
+                    .questions
+                    .iter()
+                    .any(|note| note.step == Some(idx + 1));
+                n_asked += usize::from(is_asked);
+                if !is_asked && *sent != Value::Object(call.arguments.clone()) {
+                    wrong.push(format!(
+                        "{way}: {kind:?}: {sent} {:?}",
+                        inferred.scenario.variables
+                    ));
+                }
+            }
+            // The first recording comes of its own values.
+            let again = played(&inferred.scenario, [kind[0]; 2], &one);
+            let recorded: Vec<Value> = one.calls.iter().map(|call| json!(call.arguments)).collect();
+            assert_eq!(again, recorded, "{way}: {kind:?}");
+            let is_plain = [
+                "whole", "before", "after", "twice", "nested", "result", "echoed",
+            ];
+            if is_plain.contains(way) && !inferred.questions.is_empty() {
+                wrong.push(format!(
+                    "{way}: {kind:?}: needless {:?}",
+                    questions(&inferred)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{n_asked} asked\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_part_of_an_amount_is_no_copy_and_words_around_a_copy_are_whole_words() {
+    let one = recording(
+        "",
+        vec![
+            call(
+                "read",
+                json!({}),
+                json!("Dear Ann, the invoice number is INV-2026-0042 and total 1,234.50 EUR."),
+            ),
+            call(
+                "pay",
+                json!({"invoice": "INV-2026-0042", "total": "1,234.50"}),
+                json!("ok"),
+            ),
+        ],
+    );
+    let alone = of_one(&one);
+    assert_eq!(
+        json!(alone.scenario.steps[1].params),
+        json!({"invoice": "{{read.invoice}}", "total": "{{read.total}}"})
+    );
+    let found = |text: &str, name: &str| {
+        let regex = alone.scenario.steps[0].output[name]["regex"]
+            .as_str()
+            .expect("a pattern")
+            .to_owned();
+        let regex = regex::Regex::new(&regex).expect("a regular expression");
+        regex.captures(text).map(|found| found[1].to_owned())
+    };
+    let text = "Dear Denis Moss, the invoice number is INV/2026/0099 and total 7,345.00 EUR.";
+    assert_eq!(found(text, "invoice").as_deref(), Some("INV/2026/0099"));
+    assert_eq!(found(text, "total").as_deref(), Some("7,345.00"));
+}
+
+#[test]
+fn a_text_of_which_a_part_could_be_copied_is_a_question_as_a_whole() {
+    for (result, value) in [
+        ("Call +43 660 1234567 now", "+43 660 1234567"),
+        (
+            "Please pay to AT61 1904 3002 3457 3201 soon",
+            "AT61 1904 3002 3457 3201",
+        ),
+        (
+            "See https://ex.org/i/12345?x=1 for it",
+            "https://ex.org/i/12345?x=1",
+        ),
+    ] {
+        let one = recording(
+            "",
+            vec![
+                call("get", json!({}), json!(result)),
+                call("use", json!({"p": value}), json!("ok")),
+            ],
+        );
+        let alone = of_one(&one);
+        assert_eq!(*param(&alone.scenario.steps[1], "p"), json!(value));
+        assert_eq!(
+            questions(&alone),
+            [format!(
+                "`p` is `{value}`, which is in `$` of `get`: is it copied from there?"
+            )]
+        );
+    }
+}
+
+#[test]
+fn a_copy_under_another_name_is_a_question() {
+    for value in ["2026-03-04", "Ann Lee", "48211", "14:30"] {
+        let one = recording(
+            "",
+            vec![
+                call("get", json!({}), json!({"f": value, "g": "zzz"})),
+                call("use", json!({"p": value}), json!("ok")),
+            ],
+        );
+        let alone = of_one(&one);
+        assert_eq!(
+            questions(&alone),
+            [format!(
+                "`p` is `{value}`, as `$.f` of `get` was: is it copied from there?"
+            )]
+        );
+    }
+}
+
+#[test]
+fn equal_calls_are_a_wait_only_if_they_read() {
+    let run = |tool: &str, results: &[Value]| {
+        let calls = results
+            .iter()
+            .map(|result| call(tool, json!({"k": 1}), result.clone()));
+        let inferred = of_one(&recording("", calls.collect()));
+        (inferred.scenario.steps.len(), inferred.questions.len())
+    };
+    let states = |last: &str| ["running", "running", last].map(|state| json!({"s": state}));
+    assert_eq!(run("job_status", &states("done")), (1, 0));
+    assert_eq!(run("job_status", &states("failed")), (3, 1));
+    assert_eq!(run("add_to_cart", &states("discount")), (3, 1));
+    assert_eq!(run("set_status", &states("done")), (3, 1));
+    let percents = [10, 50, 100].map(
+        |percent| json!({"s": if percent < 100 { "running" } else { "done" }, "pct": percent}),
+    );
+    assert_eq!(run("status", &percents), (1, 0));
+    assert_eq!(run("press_key", &percents), (3, 1));
+}
+
+#[test]
+fn a_failed_call_with_other_values_is_a_question() {
+    let run = |one: Value, other: Value| {
+        let calls = vec![
+            failed("send", one, "not found"),
+            call("send", other, json!("ok")),
+        ];
+        of_one(&recording("", calls)).questions.len()
+    };
+    assert_eq!(
+        run(
+            json!({"to": "Ann", "text": "hello"}),
+            json!({"to": "ann", "text": "hello"})
+        ),
+        0
+    );
+    assert_eq!(
+        run(
+            json!({"to": "ann", "text": "hello"}),
+            json!({"to": "bob", "text": "hello"})
+        ),
+        1
+    );
+}
+
+#[test]
+fn parallel_calls_are_steps_in_the_order_in_which_they_began() {
+    let at = |k: u32, started: u64, ended: u64| Call {
+        started: Some(std::time::Duration::from_millis(started)),
+        duration: Some(std::time::Duration::from_millis(ended - started)),
+        ..call("w", json!({ "k": k }), json!(k))
+    };
+    let calls = vec![at(2, 1, 100), at(3, 2, 300), at(1, 0, 600), at(4, 700, 800)];
+    let inferred = of_one(&recording("", calls));
+    let order: Vec<&Value> = inferred
+        .scenario
+        .steps
+        .iter()
+        .map(|step| param(step, "k"))
+        .collect();
+    assert_eq!(order, [1, 2, 3, 4]);
+}
+
+#[test]
+fn a_number_or_an_id_is_found_in_texts_too() {
+    let task = |count: u32, id: &str, is_open: bool| {
+        let url = format!("https://x.example/n/{id}/edit");
+        [
+            (
+                "send",
+                json!({"text": format!("{count} pieces")}),
+                json!("ok"),
+            ),
+            (
+                "add",
+                json!({"count": count, "day": "2026-03-05"}),
+                json!({"id": id, "open": is_open}),
+            ),
+            ("open", json!({"url": url, "flag": is_open}), json!("ok")),
+        ]
+    };
+    let both = of_two(
+        &task(5, "0b54f0c2-1111-4222-8333-444455556666", true),
+        &task(7, "9c54f0c2-aaaa-4bbb-8ccc-444455557777", false),
+    );
+    let steps = &both.scenario.steps;
+    assert_eq!(*param(&steps[0], "text"), json!("{{COUNT}} pieces"));
+    assert_eq!(*param(&steps[1], "count"), json!("{{COUNT}}"));
+    assert_eq!(*param(&steps[1], "day"), json!("2026-03-05"));
+    assert_eq!(
+        *param(&steps[2], "url"),
+        json!("https://x.example/n/{{add.id}}/edit")
+    );
+    assert_eq!(both.scenario.variables["COUNT"], 5);
+    // Two values of a boolean prove nothing, so it is asked for.
+    assert_eq!(questions(&both).len(), 1, "{:?}", both.questions);
+}
+
+#[test]
+fn a_value_of_the_prompt_is_one_variable_or_a_question() {
+    let send = json!({
+        "to": "Ann Lee", "subject": "quarterly numbers", "order": 48211, "code": "48211",
+        "body": "Dear Ann Lee, the quarterly numbers are fine",
+    });
+    let prompt = "Send Ann Lee the report about quarterly numbers of order 48211";
+    let inferred = of_one(&recording(prompt, vec![call("send", send, json!("ok"))]));
+    assert_eq!(
+        *param(&inferred.scenario.steps[0], "body"),
+        json!("Dear {{TO}}, the {{SUBJECT}} are fine")
+    );
+    assert_eq!(
+        questions(&inferred),
+        [
+            "the values of `ORDER` and `CODE` have something in common: does one follow from the other?"
+        ]
+    );
+}
+
+#[test]
+fn what_differs_inside_of_a_command_is_asked_for() {
+    let task = |version: &str, stage: &str| {
+        let command = format!("git tag v{version} && deploy {version} --env {stage}");
+        [
+            ("run", json!({"command": command}), json!("ok")),
+            (
+                "note",
+                json!({"text": format!("Deployed {version} to {stage}")}),
+                json!("ok"),
+            ),
+        ]
+    };
+    let both = of_two(&task("1.2.3", "staging"), &task("1.3.0", "prod"));
+    let command = param(&both.scenario.steps[0], "command").as_str();
+    assert!(
+        command.is_some_and(|command| command.starts_with("git tag {{")),
+        "{command:?}"
+    );
+    let steps: Vec<Option<usize>> = both.questions.iter().map(|note| note.step).collect();
+    assert_eq!(steps, [Some(1), Some(2)], "{:?}", both.questions);
+}
+
+#[test]
+fn a_failed_command_is_left_out_only_for_one_like_it() {
+    let shell = |command: &str, exit_code: i64| {
+        let mut arguments = json!({ "command": command });
+        if exit_code == 0 {
+            arguments["expect_exit"] = json!(0);
+        }
+        let result = json!({"stdout": "", "stderr": "", "exit_code": exit_code});
+        Call {
+            server: None,
+            outcome: Outcome::BuiltIn(result),
+            ..call("claude__bash", arguments, json!(null))
+        }
+    };
+    let run = |calls: Vec<Call>| {
+        of_one(&recording("Deploy version 1.2.3 to staging", calls))
+            .scenario
+            .steps
+    };
+    let steps = run(vec![shell("deploy 1.2.3 --prod", 1), shell("echo done", 0)]);
+    assert_eq!(steps.len(), 2);
+    assert_eq!(param(&steps[0], "command"), "deploy {{COMMAND}} --prod");
+    let steps = run(vec![shell("make", 1), shell("make", 1), shell("make", 0)]);
+    assert_eq!((steps.len(), steps[0].on_error), (1, Some("retry")));
 }
 
 /// What an argument is made of.

@@ -1,19 +1,19 @@
 //! What was copied or given inside of longer texts.
 
-use cuecard_source::matching::equal_ranges;
-use cuecard_source::value::REDACTED;
+use cuecard_source::value::{REDACTED, as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
+use super::differences::{Difference, Piece, holds, pieces};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
-use super::values::{Weight, weight, words};
-
-/// Two texts with more differences have nothing to do with each other.
-const MOST_DIFFERENCES: usize = 4;
+use super::values::{Weight, integer, weight, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
+
+/// A text with at most so many words around what differs is one value.
+const MOST_AROUND: usize = 3;
 
 /// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
 const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
@@ -21,208 +21,143 @@ const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
 impl Builder<'_, '_> {
     /// The parts of a text.
     pub(super) fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let is_script = SCRIPTS.contains(&self.key.as_str());
-        let differs = other.is_some_and(|other| other != text);
-        if text.len() > LONGEST_TEXT || (is_script && !differs) {
-            return vec![Part::Text(text.to_owned())];
-        }
+        let is_opaque = text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str());
         let holds_secret = self.redactor.finds(text);
-        match other.filter(|_| differs && !holds_secret) {
-            Some(_) if is_script => {
-                let key = &self.key;
-                self.ask(format!(
-                    "`{key}` differs between the recordings: what in it is a variable?"
-                ));
-                vec![Part::Text(text.to_owned())]
-            }
-            Some(other) => self.different(text, other, false),
-            None => self.fragments(text, other.filter(|_| !differs)),
+        let differs =
+            other.is_some_and(|other| self.redactor.text(other) != self.redactor.text(text));
+        if differs && (is_opaque || holds_secret) {
+            let key = &self.key;
+            self.ask(format!(
+                "`{key}` differs between the recordings: what in it is a variable?"
+            ));
+        }
+        match other {
+            _ if is_opaque => vec![Part::Text(text.to_owned())],
+            Some(other) if differs && !holds_secret => self.different(text, other),
+            // A part of it alone is no copy.
+            _ if !holds_secret && self.is_inside_result(text) => vec![Part::Text(text.to_owned())],
+            _ => self.fragments(text, other.filter(|other| *other == text)),
         }
     }
 
-    /// The parts of a text that is another one in the second recording. One that `is_part` stands in the same place.
-    fn different(&mut self, text: &str, other: &str, is_part: bool) -> Vec<Part> {
-        match self.around_given(text, other) {
-            Some(parts) => parts,
-            None => self.difference(text, other, is_part),
+    /// The parts of a text that is another one in the second recording: known values, or the one piece that differs.
+    fn different(&mut self, text: &str, other: &str) -> Vec<Part> {
+        let (value, texts) = (Value::from(text), [text.to_owned(), other.to_owned()]);
+        let pieces = pieces(&self.known, self.step, &texts);
+        let is_known = pieces.iter().any(|piece| matches!(piece, Piece::Known(_)));
+        let n_around = pieces.iter().map(|piece| match piece {
+            Piece::Same(text) => words(text).count(),
+            _ => 0,
+        });
+        let is_short = n_around.sum::<usize>() <= MOST_AROUND && self.key != "command";
+        let is_inside = |known: &Difference| known.texts != texts && holds(&known.texts, &texts);
+        let is_value =
+            || self.prompt.mentions(&value) == Mention::Literal || self.known.iter().any(is_inside);
+        if !is_known && (is_short || is_value()) {
+            return vec![self.reference_to([&value, &other.into()])];
         }
-    }
-
-    /// The parts of a text that holds a whole argument in both recordings, each its own, with as much around it.
-    fn around_given(&mut self, text: &str, other: &str) -> Option<Vec<Part>> {
-        let around = |text: &str, part: &str| -> Vec<String> {
-            let mut at = 0;
-            let mut pieces = Vec::new();
-            for start in occurrences(text, part) {
-                if start >= at {
-                    pieces.push(text[at..start].to_owned());
-                    at = start + part.len();
+        let mut parts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Same(text) => parts.extend(self.fragments(&text, Some(&text))),
+                Piece::Known(idx) => {
+                    let Difference { values, key, .. } = self.known[idx].clone();
+                    let own = self.key.clone();
+                    if !key.is_empty() {
+                        self.key = key;
+                    }
+                    let [one, another] = &values;
+                    match (self.copy(one, Some(another)), one, another) {
+                        (None, Value::String(one), Value::String(another)) => {
+                            parts.extend(self.different(one, another));
+                        }
+                        _ => parts.push(self.reference_to([one, another])),
+                    }
+                    self.key = own;
+                }
+                Piece::Middle([old, new]) => {
+                    let part = self.reference_to([&old.as_str().into(), &new.as_str().into()]);
+                    if let Part::Variable(name) = &part {
+                        let (key, shown) = (&self.key, cut(&old, 60).into_owned());
+                        self.ask(format!(
+                            "in `{key}`, `{shown}` differs between the recordings: is all that may differ in `{name}`?"
+                        ));
+                    }
+                    parts.push(part);
                 }
             }
-            pieces.push(text[at..].to_owned());
-            pieces
-        };
-        let (given, pieces) = self.given.iter().find_map(|given| {
-            let [one, another] = &given.texts;
-            let is_part = one != text && another != other;
-            let pieces = [around(text, one), around(other, another)];
-            let [ones, others] = &pieces;
-            let is_piece = |(one, other): (&String, &String)| {
-                one == other || !(one.trim().is_empty() || other.trim().is_empty())
-            };
-            let is_around = ones.len() > 1
-                && ones.len() == others.len()
-                && ones.iter().zip(others).all(is_piece);
-            (is_part && is_around).then_some((given, pieces))
-        })?;
-        let ([old, new], key) = (given.texts.clone(), given.key.clone());
-        let [ones, others] = pieces;
-        let mut parts = Vec::new();
-        for (idx, (one, another)) in ones.iter().zip(&others).enumerate() {
-            if idx > 0 {
-                let own = std::mem::replace(&mut self.key, key.clone());
-                parts.push(self.middle(&old, &new));
-                self.key = own;
-            }
-            match one == another {
-                true => parts.extend(self.fragments(one, Some(another))),
-                false => parts.extend(self.different(one, another, true)),
-            }
-        }
-        Some(parts)
-    }
-
-    /// The parts of a text by its words.
-    fn difference(&mut self, text: &str, other: &str, is_part: bool) -> Vec<Part> {
-        let (ones, others) = (tokens(text), tokens(other));
-        let hash = |tokens: &[&str]| -> Vec<u64> {
-            use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-            let hash = |token: &&str| {
-                let mut hasher = DefaultHasher::new();
-                token.hash(&mut hasher);
-                hasher.finish()
-            };
-            tokens.iter().map(hash).collect()
-        };
-        let equal = equal_ranges(&hash(&ones), &hash(&others));
-        // What differs, each with the same text behind it.
-        let mut pieces = Vec::new();
-        let mut at = (0, 0);
-        let ends = (ones.len()..ones.len(), others.len()..others.len());
-        for (some, those) in equal.into_iter().chain([ends]) {
-            let old = ones[at.0..some.start].concat();
-            let new = others[at.1..those.start].concat();
-            pieces.push((old, new, ones[some.clone()].concat()));
-            at = (some.end, those.end);
-        }
-        let differences = pieces.iter().filter(|(old, new, _)| old != new);
-        let is_odd = |(old, new, _): &(String, String, String)| {
-            old != new && (old.trim().is_empty() || new.trim().is_empty())
-        };
-        let has_word = is_part
-            || pieces
-                .iter()
-                .any(|(_, _, same)| same.contains(char::is_alphanumeric));
-        if !has_word || differences.count() > MOST_DIFFERENCES || pieces.iter().any(is_odd) {
-            let name = self.variable(&text.into(), Some(&other.into()));
-            return vec![Part::Variable(name)];
-        }
-        let mut parts = Vec::new();
-        for (old, new, same) in pieces {
-            if old != new {
-                parts.push(self.middle(&old, &new));
-            }
-            parts.extend(self.fragments(&same, Some(&same)));
         }
         parts
     }
 
-    /// A part of a text that differs between the recordings.
-    fn middle(&mut self, old: &str, new: &str) -> Part {
-        let number = |text: &str| {
-            text.parse::<i64>()
-                .ok()
-                .filter(|number| number.to_string() == text)
-        };
-        let mut pairs = vec![(Value::from(old), Value::from(new))];
-        if let (Some(old), Some(new)) = (number(old), number(new)) {
-            pairs.insert(0, (old.into(), new.into()));
-        }
-        for (old_value, new_value) in &pairs {
-            if let Some(source) = self.copy(old_value, Some(new_value)) {
-                return Part::Output(self.output(source), old.to_owned());
+    /// The reference to a value that differs between the recordings: an output, or a variable.
+    fn reference_to(&mut self, [old, new]: [&Value; 2]) -> Part {
+        let numbers = old
+            .as_str()
+            .and_then(integer)
+            .zip(new.as_str().and_then(integer));
+        for (old, new) in numbers.into_iter().chain([(old.clone(), new.clone())]) {
+            if let Some(source) = self.copy(&old, Some(&new)) {
+                let text = as_text(&old).into_owned();
+                return Part::Output(self.output(source), text);
             }
         }
-        Part::Variable(self.variable(&old.into(), Some(&new.into())))
+        Part::Variable(self.variable(old, Some(new)))
     }
 
     /// The parts of a text that is the same in both recordings, or known from one: what is surely copied stands in it.
     fn fragments(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let mut found: Vec<(usize, usize, Part)> = Vec::new();
-        let is_free = |found: &[(usize, usize, Part)], at: usize, end: usize| {
-            found
-                .iter()
-                .all(|(start, until, _)| end <= *start || at >= *until)
-        };
+        enum Kind {
+            Secret,
+            Given,
+            Copied,
+        }
         let mut secrets = self.redactor.secrets().to_vec();
         secrets.push(REDACTED.to_owned());
         secrets.sort_by_key(String::len);
+        let mut candidates: Vec<(usize, Value, Kind)> = Vec::new();
         for secret in &secrets {
-            for at in occurrences(text, secret) {
-                if is_free(&found, at, at + secret.len()) {
-                    let value = Value::from(secret.as_str());
-                    let part = match self.copy(&value, None) {
-                        Some(source) => Part::Output(self.output(source), secret.clone()),
-                        None => Part::Variable(self.secret(&value)),
-                    };
-                    found.push((at, at + secret.len(), part));
-                }
-            }
+            let places = occurrences(text, secret);
+            candidates.extend(places.map(|at| (at, Value::from(secret.as_str()), Kind::Secret)));
         }
-        for literal in self.prompt.literals.clone() {
-            for at in occurrences(text, &literal).collect::<Vec<_>>() {
-                if is_free(&found, at, at + literal.len()) {
-                    let value = Value::from(literal.as_str());
-                    let name = self.variable(&value, other.map(|_| &value));
-                    found.push((at, at + literal.len(), Part::Variable(name)));
-                }
-            }
+        for literal in &self.prompt.literals {
+            let places = occurrences(text, literal);
+            candidates.extend(places.map(|at| (at, Value::from(literal.as_str()), Kind::Given)));
         }
-        for (at, phrase) in self.index.phrases_in(text) {
-            let (end, value) = (at + phrase.len(), Value::from(phrase.as_str()));
-            if !is_free(&found, at, end) {
-                continue;
-            }
-            if let Some(source) = self.copy(&value, other.map(|_| &value)) {
-                found.push((at, end, Part::Output(self.output(source), phrase)));
-            }
-        }
+        let phrases = self.index.phrases_in(text).into_iter();
+        candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(text) {
-            if !is_free(&found, at, at + word.len()) {
+            let values = integer(word).into_iter().chain([Value::from(word)]);
+            candidates.extend(values.map(|value| (at, value, Kind::Copied)));
+        }
+        let mut found: Vec<(usize, usize, Part)> = Vec::new();
+        for (at, value, kind) in candidates {
+            let part = as_text(&value).into_owned();
+            let end = at + part.len();
+            if found
+                .iter()
+                .any(|(start, until, _)| end > *start && at < *until)
+            {
                 continue;
             }
-            let number = word
-                .parse::<i64>()
-                .ok()
-                .filter(|number| number.to_string() == word);
-            for value in number
-                .map(Value::from)
-                .into_iter()
-                .chain([Value::from(word)])
-            {
-                if !is_free(&found, at, at + word.len()) {
-                    continue;
-                }
-                if weight(&value) < Weight::Strong {
+            let again = other.map(|_| &value);
+            let source = match kind {
+                Kind::Secret => self.copy(&value, None),
+                Kind::Given => None,
+                Kind::Copied if weight(&value) < Weight::Strong => {
                     self.ask_of_number(&value, text);
-                    continue;
+                    None
                 }
-                let again = other.map(|_| &value);
-                if let Some(source) = self.copy(&value, again) {
-                    let part = Part::Output(self.output(source), word.to_owned());
-                    found.push((at, at + word.len(), part));
+                Kind::Copied => self.copy(&value, again),
+            };
+            found.extend(match (source, kind) {
+                (Some(source), _) => Some((at, end, Part::Output(self.output(source), part))),
+                (None, Kind::Secret) => Some((at, end, Part::Variable(self.secret(&value)))),
+                (None, Kind::Given) => {
+                    Some((at, end, Part::Variable(self.variable(&value, again))))
                 }
-            }
+                (None, Kind::Copied) => None,
+            });
         }
         found.sort_by_key(|(at, _, _)| *at);
         let (mut parts, mut done) = (Vec::new(), 0);
@@ -253,23 +188,6 @@ impl Builder<'_, '_> {
             ));
         }
     }
-}
-
-/// Words and what stands between them.
-fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut tokens = Vec::new();
-    let mut start = 0;
-    let mut last = None;
-    for (at, letter) in text.char_indices() {
-        if at > 0 && !(is_word(letter) && last == Some(true)) {
-            tokens.push(&text[start..at]);
-            start = at;
-        }
-        last = Some(is_word(letter));
-    }
-    tokens.push(&text[start..]);
-    tokens
 }
 
 /// The words of a text, and the parts of those that are paths and addresses.

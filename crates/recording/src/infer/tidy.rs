@@ -2,12 +2,13 @@
 
 use cuecard_mcp::result::{failed_navigation, hidden_failure, of_recorded, text_of};
 use cuecard_source::matching::likeness;
-use cuecard_source::value::cut;
+use cuecard_source::value::{as_text, cut};
 use serde_json::{Value, json};
 
 use super::Note;
+use super::build::snake;
 use super::targets::FoundTarget;
-use super::values::{Weight, weight};
+use super::values::{Weight, each_leaf, weight};
 use crate::{Call, Outcome, Recording};
 
 /// A call that is a step.
@@ -54,8 +55,15 @@ const ALIKE: f32 = 0.5;
 /// The longest arguments that are compared, in characters.
 const MOST_COMPARED: usize = 2_000;
 
+/// Words in the names of tools that ask for a state, and of those that make one.
+const READS: &str = "check describe fetch find get health list poll progress query read search show state status wait";
+const WRITES: &str = "add change create delete post put save send set toggle update";
+
+/// How the words begin with which a job says that it did not succeed.
+const FAILURES: &str = "abort cancel denied error fail reject time";
+
 pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
-    let all: Vec<Kept<'_>> = recording.calls.iter().zip(1..).map(kept).collect();
+    let all: Vec<Kept<'_>> = in_order(&recording.calls).into_iter().map(kept).collect();
     let mut tidy = Tidy::default();
     let mut rest: Vec<Kept<'_>> = Vec::new();
     for run in runs(all) {
@@ -64,7 +72,15 @@ pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
     while !rest.is_empty() {
         let first = rest.remove(0);
         match (&first.failure, successor(&first, &rest)) {
-            (Some(failure), Some(number)) => {
+            (Some(failure), Some(next)) => {
+                let number = next.number;
+                if !has_same_values(&first, next) {
+                    let text = format!(
+                        "call {} failed ({failure}) with other values: was it for the same, or is it a step too?",
+                        first.number
+                    );
+                    tidy.questions.push((number, text));
+                }
                 let text = format!("it failed ({failure}), and call {number} did its work");
                 tidy.left_out.push(first.note(text));
             }
@@ -72,6 +88,16 @@ pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
         }
     }
     tidy
+}
+
+/// The calls, with their places from 1, as they began: parallel ones are recorded as they ended.
+fn in_order(calls: &[Call]) -> Vec<(&Call, usize)> {
+    let mut all: Vec<(&Call, usize)> = calls.iter().zip(1..).collect();
+    let end = |call: &Call| Some(call.started? + call.duration?);
+    if calls.iter().all(|call| end(call).is_some()) && calls.is_sorted_by_key(end) {
+        all.sort_by_key(|(call, _)| call.started);
+    }
+    all
 }
 
 fn kept((call, number): (&Call, usize)) -> Kept<'_> {
@@ -118,7 +144,13 @@ fn kept((call, number): (&Call, usize)) -> Kept<'_> {
 
 fn is_same(one: &Kept<'_>, other: &Kept<'_>) -> bool {
     let (one, other) = (one.call, other.call);
-    (&one.server, &one.tool, &one.arguments) == (&other.server, &other.tool, &other.arguments)
+    // A transcript expects success of what succeeded.
+    let arguments = |call: &Call| {
+        let mut arguments = call.arguments.clone();
+        arguments.remove("expect_exit");
+        arguments
+    };
+    (&one.server, &one.tool) == (&other.server, &other.tool) && arguments(one) == arguments(other)
 }
 
 fn is_wait(kept: &Kept<'_>) -> bool {
@@ -154,18 +186,23 @@ fn as_one<'r>(mut run: Vec<Kept<'r>>, recording: &Recording, tidy: &mut Tidy<'r>
         return run;
     }
     let all_failed = before.iter().all(|call| call.failure.is_some());
-    let is_poll = before
-        .iter()
-        .all(|call| call.failure.is_none() && call.value == before[0].value)
-        && last.value != before[0].value;
-    if !all_failed && !is_poll {
+    let is_other = |call: &&Kept<'_>| call.failure.is_none() && call.value != last.value;
+    let all_other = before.iter().all(is_other);
+    let change = if all_other {
+        change(before, last)
+    } else {
+        None
+    };
+    let is_even = before.iter().all(|call| call.value == before[0].value);
+    if !all_failed && !(all_other && (is_even || (change.is_some() && before.len() > 1))) {
         return run;
     }
-    let change = is_poll
-        .then(|| change(&before[0].value, &last.value))
-        .flatten();
-    let is_safe = before.len() > 1 || only_reads(recording, last.call);
-    if is_poll && (change.is_none() || !is_safe) {
+    let is_wait = |change: &Value| {
+        let end = change["equals"].as_str().unwrap_or_default().to_lowercase();
+        !FAILURES.split(' ').any(|word| end.starts_with(word))
+            && only_reads(recording, last.call, before.len() > 1)
+    };
+    if !all_failed && !change.as_ref().is_some_and(is_wait) {
         let text = format!(
             "calls {} to {} are the same, and the last one got another result: was this a wait? \
              `on_error: retry` with `expect` is one step for it",
@@ -203,48 +240,45 @@ fn as_one<'r>(mut run: Vec<Kept<'r>>, recording: &Recording, tidy: &mut Tidy<'r>
     one.into_iter().chain(after).collect()
 }
 
-/// The check that holds for the second result and not for the first, if one value tells them apart.
-fn change(before: &Value, after: &Value) -> Option<Value> {
-    let mut changed = Vec::new();
-    changes("$".to_owned(), Some(before), after, &mut changed)?;
-    let [(path, value)] = changed.as_slice() else {
-        return None;
-    };
-    let is_word = value.is_boolean() || (value.is_string() && weight(value) == Weight::Weak);
-    is_word.then(|| json!({ "json_path": path, "equals": value }))
-}
-
-fn changes(
-    path: String,
-    before: Option<&Value>,
-    after: &Value,
-    changed: &mut Vec<(String, Value)>,
-) -> Option<()> {
-    if before == Some(after) || changed.len() > 1 {
-        return Some(());
-    }
-    match (before, after) {
-        (Some(Value::Object(old)), Value::Object(new)) => {
-            new.iter().try_for_each(|(key, value)| {
-                let is_plain = key
-                    .chars()
-                    .all(|letter| letter.is_ascii_alphabetic() || letter == '_');
-                is_plain.then_some(())?;
-                changes(format!("{path}.{key}"), old.get(key), value, changed)
-            })
-        }
-        (_, Value::Object(_) | Value::Array(_)) => None,
-        _ => {
-            changed.push((path, after.clone()));
-            Some(())
-        }
+/// The check that holds for the last result and for none before, if one word tells them apart.
+fn change(before: &[&Kept<'_>], last: &Kept<'_>) -> Option<Value> {
+    let (mut changed, before) = (Vec::new(), before.iter().map(|call| Some(&call.value)));
+    changes("$", before.collect(), &last.value, &mut changed);
+    match changed.as_slice() {
+        [check] => Some(check.clone()),
+        _ => None,
     }
 }
 
-/// Whether the server says that a tool changes nothing.
-fn only_reads(recording: &Recording, call: &Call) -> bool {
+fn changes(path: &str, before: Vec<Option<&Value>>, after: &Value, changed: &mut Vec<Value>) {
+    if let Value::Object(members) = after {
+        for (key, value) in members {
+            let is_plain = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+            let olds = before.iter().map(|old| old.and_then(|old| old.get(key)));
+            if key.chars().all(is_plain) {
+                changes(&format!("{path}.{key}"), olds.collect(), value, changed);
+            }
+        }
+    }
+    let is_word = after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak);
+    if is_word && !before.contains(&Some(after)) {
+        changed.push(json!({ "json_path": path, "equals": after }));
+    }
+}
+
+/// Whether a tool changes nothing, as the server says, or else the tool's name if it was called `often`.
+fn only_reads(recording: &Recording, call: &Call, often: bool) -> bool {
     let tool = tool_of(recording, call);
-    tool.and_then(|tool| tool.pointer("/annotations/readOnlyHint")) == Some(&Value::Bool(true))
+    if let Some(hint) = tool.and_then(|tool| tool.pointer("/annotations/readOnlyHint")) {
+        return *hint == Value::Bool(true);
+    }
+    let name = snake(&call.tool).to_lowercase();
+    let words: Vec<&str> = name
+        .split(|letter: char| !letter.is_alphanumeric())
+        .collect();
+    let is_of = |table: &str, word: &str| table.split(' ').any(|known| known == word);
+    let reads = is_of(READS, words[0]) || is_of(READS, words[words.len() - 1]);
+    often && reads && !words.iter().any(|word| is_of(WRITES, word))
 }
 
 /// The entry of `tools/list` for the tool of a call.
@@ -258,16 +292,32 @@ pub(super) fn tool_of<'r>(recording: &'r Recording, call: &Call) -> Option<&'r V
     Some(&tool.description)
 }
 
-/// The number of the next call of the same tool that succeeded, if its arguments are much like those of a failed one.
-fn successor(failed: &Kept<'_>, rest: &[Kept<'_>]) -> Option<usize> {
+/// The next call of the same tool that succeeded, if its arguments are much like those of a failed one.
+fn successor<'k, 'r>(failed: &Kept<'_>, rest: &'k [Kept<'r>]) -> Option<&'k Kept<'r>> {
     let is_it = |other: &&Kept<'_>| {
         other.failure.is_none()
             && (&other.call.server, &other.call.tool) == (&failed.call.server, &failed.call.tool)
     };
     let next = rest.iter().find(is_it)?;
     let letters = |kept: &Kept<'_>| {
-        let text = Value::Object(kept.call.arguments.clone()).to_string();
+        let text = values(kept).join(" ");
         text.chars().take(MOST_COMPARED).collect::<Vec<char>>()
     };
-    (likeness(letters(failed), letters(next)) >= ALIKE).then_some(next.number)
+    (likeness(letters(failed), letters(next)) >= ALIKE).then_some(next)
+}
+
+/// Whether the values of one call's arguments are among those of the other's, whatever they are called.
+fn has_same_values(one: &Kept<'_>, other: &Kept<'_>) -> bool {
+    let (ones, others) = (values(one), values(other));
+    ones.iter().all(|value| others.contains(value))
+        || others.iter().all(|value| ones.contains(value))
+}
+
+/// The values of a call's arguments in lower case.
+fn values(kept: &Kept<'_>) -> Vec<String> {
+    let mut values = Vec::new();
+    each_leaf(&json!(kept.call.arguments), &mut |leaf| {
+        values.push(as_text(leaf).to_lowercase());
+    });
+    values
 }

@@ -7,6 +7,8 @@ use cuecard_source::value::as_text;
 use regex::Regex;
 use serde_json::Value;
 
+use super::prompt::occurrences;
+
 /// So many values of all results are looked at.
 pub(super) const MOST_VALUES: usize = 500_000;
 
@@ -228,6 +230,28 @@ impl Index {
         found
     }
 
+    /// Where a longer text stands that holds this one, in a result of a call before `step`.
+    pub(super) fn around(
+        &self,
+        text: &str,
+        step: usize,
+        results: &[Value],
+    ) -> Option<(usize, Path)> {
+        let known = self.arguments.get(text).copied();
+        let mut places = words(text)
+            .filter_map(|(_, word)| self.words.get(word))
+            .flatten();
+        let found = places.find(|(source, path)| {
+            let around = path
+                .get(&results[*source])
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let is_news = *source < step && known.is_none_or(|known| known > *source);
+            is_news && around != text && occurrences(around, text).next().is_some()
+        });
+        found.cloned()
+    }
+
     /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
     /// of the first call come first, of these the shortest. With `converts` a text becomes a number where it is used.
     pub(super) fn sources(
@@ -251,11 +275,7 @@ impl Index {
         let mut found = at(&value.to_string(), None);
         let text = as_text(value);
         match value {
-            Value::String(_)
-                if text
-                    .parse::<i64>()
-                    .is_ok_and(|number| number.to_string() == text) =>
-            {
+            Value::String(_) if integer(&text).is_some() => {
                 found.extend(at(&text, Some(r"^(-?\d+)$")));
             }
             Value::Number(_) if converts => {
@@ -286,37 +306,46 @@ fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line.
+/// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line. The
+/// group is all of a word, so that it never matches a part of one.
 fn pattern(text: &str, word: &str) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
-    const MOST_BEFORE: usize = 4;
     let (at, _) = words(text).find(|(_, found)| *found == word)?;
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    let group = match word {
-        word if word.bytes().all(|byte| byte.is_ascii_digit()) => r"(\d+)",
-        word if word
-            .chars()
-            .all(|letter| letter.is_alphanumeric() || "_-".contains(letter)) =>
-        {
-            r"([\w-]+)"
-        }
-        _ => r"(\S*[^\s.,;:!?])",
-    };
+    let mut groups = vec![r"(\S*[^\s.,;:!?])".to_owned()];
+    if let Some(end) = text[at + word.len()..].chars().next() {
+        let end = regex::escape(&end.to_string());
+        groups.push(format!(r"([^\s{end}]+){end}"));
+    }
+    if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        groups.insert(0, r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned());
+    }
     let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
     let before = |count: usize| {
         let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
-        NUMBER
-            .replace_all(&regex::escape(&line[start..]), r"\d+")
-            .into_owned()
+        &line[start..]
+    };
+    let prefix = |words: &str| {
+        let is_word = words.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let escaped = regex::escape(words);
+        let pattern = NUMBER.replace_all(&escaped, r"\d+");
+        format!("{}{pattern}", if is_word { r"\b" } else { "" })
     };
     let start_of_text = (line.len() == at && line.trim().is_empty()).then(|| r"^\s*".to_owned());
-    let prefixes = (1..=MOST_BEFORE)
+    // One word is often in other places too; two plain ones seldom are.
+    let is_plain =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let two = before(2).split(' ').next().is_some_and(is_plain);
+    let counts = if two { [2, 1, 3, 4] } else { [1, 2, 3, 4] };
+    let prefixes = counts
+        .into_iter()
         .map(before)
-        .filter(|prefix| !prefix.trim().is_empty());
+        .filter(|words| !words.trim().is_empty())
+        .map(prefix);
     start_of_text
         .into_iter()
         .chain(prefixes)
-        .map(|prefix| format!("{prefix}{group}"))
+        .flat_map(|prefix| groups.iter().map(move |group| format!("{prefix}{group}")))
         .find(|regex| match Regex::new(regex) {
             Ok(regex) => regex.captures(text).is_some_and(|found| &found[1] == word),
             Err(_) => false,
@@ -403,11 +432,16 @@ pub(super) fn is_namesake(parameter: &str, part: &str) -> bool {
 }
 
 /// The words of a text with their places, without the punctuation around them; also the parts of those that hold `=`,
-/// `#` or brackets.
+/// `#` or brackets. A comma inside a number is a part of it.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_between = |letter: char| letter.is_whitespace() || "\"'`<>()[]{}=,;#|".contains(letter);
-    let mut at = 0;
-    text.split_inclusive(is_between).filter_map(move |part| {
+    let (mut at, mut next) = (0, 0);
+    let ends = move |letter: char| {
+        let here = next;
+        next += letter.len_utf8();
+        is_between(letter) && !(letter == ',' && is_inside_number(text, here))
+    };
+    text.split_inclusive(ends).filter_map(move |part| {
         let start = at;
         at += part.len();
         let word = part.trim_end_matches(is_between);
@@ -416,6 +450,22 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let inner = inner.trim_end_matches(['.', ':', '!', '?', '*', '\\']);
         (!inner.is_empty()).then_some((start, inner))
     })
+}
+
+/// Whether the comma at `at` has a digit before it and two or three behind it, as in `1,234` and `12,50`.
+fn is_inside_number(text: &str, at: usize) -> bool {
+    let n_digits = text[at + 1..]
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .take(4)
+        .count();
+    text[..at].ends_with(|letter: char| letter.is_ascii_digit()) && (2..=3).contains(&n_digits)
+}
+
+/// The number that a text is the plain form of.
+pub(super) fn integer(text: &str) -> Option<Value> {
+    let number = text.parse::<i64>().ok()?;
+    (number.to_string() == text).then(|| number.into())
 }
 
 /// Calls `visit` with every text, number, boolean and null.
