@@ -4,12 +4,11 @@ mod opening;
 mod prompting;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{ScheduledPart, Selector};
@@ -28,6 +27,7 @@ use super::script::protocol::{answer_problem, request_problem};
 use super::script::{self, AcpScript};
 use super::session::{Session, Sessions};
 use super::telling::Telling;
+use super::verdict::PlayedSegments;
 use cuecard_runtime::fault::FrameHit;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 
@@ -45,8 +45,7 @@ pub(super) struct Agent {
     capabilities: OnceLock<Json>,
     is_authenticated: AtomicBool,
     sessions: Mutex<Sessions>,
-    /// The segments that were played to their end, by scenario and number.
-    played: Mutex<HashSet<(usize, usize)>>,
+    played: Mutex<PlayedSegments>,
     pub(super) n_sessions: AtomicU64,
     pub(super) n_prompts: AtomicU64,
     /// Turns that are being played.
@@ -86,7 +85,7 @@ impl Agent {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn played(&self) -> MutexGuard<'_, HashSet<(usize, usize)>> {
+    pub(super) fn played(&self) -> MutexGuard<'_, PlayedSegments> {
         self.played.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,7 +118,7 @@ impl Agent {
             let found = lone_surrogate("a line of the client");
             self.telling.found(None, found).await;
         }
-        match read(&whole) {
+        match read(&with_large_integers_as_text(whole)) {
             Ok(Message::Request { id, method, params }) => self.request(id, &method, params).await,
             Ok(Message::Notification { method, params }) => self.notified(&method, &params).await,
             Ok(Message::Response { id, result }) => {
@@ -134,7 +133,7 @@ impl Agent {
             Err(malformed) => {
                 let message = format!("a line of the client is no message: {}", malformed.why);
                 let line = String::from_utf8_lossy(line);
-                let refused = Refused::unexpected(INVALID_REQUEST, message)
+                let refused = Refused::unexpected(malformed.code, message)
                     .noting(format!("it was: {}", cut(line.trim(), 200)));
                 self.telling.found(None, *refused.found).await;
                 if let Some(id) = malformed.id {
@@ -246,47 +245,33 @@ impl Agent {
 
     async fn authenticate(&self, params: &Json) -> Result<Json, Refused> {
         let method_id = text_of(params, "methodId")?;
-        for script in &self.scripts {
-            for event in &script.timeline.events {
-                if let EventKind::Authenticate(scripted) = &event.kind
-                    && scripted.method_id == method_id
-                {
-                    let works = scripted.error.is_null();
-                    self.is_authenticated.store(works, Ordering::Relaxed);
-                    return match works {
-                        true if scripted.expected_response.is_object() => {
-                            Ok(scripted.expected_response.clone())
-                        }
-                        true => Ok(json!({})),
-                        false => {
-                            let message = scripted.error["message"]
-                                .as_str()
-                                .unwrap_or("authentication failed");
-                            // It fails as it should.
-                            Err(Refused {
-                                found: Box::new(Diagnostic::note(
-                                    codes::ACP_UNEXPECTED,
-                                    format!(
-                                        "`authenticate` with `{method_id}` failed, as scripted"
-                                    ),
-                                )),
-                                error: RpcError::new(AUTH_REQUIRED, message),
-                            })
-                        }
-                    };
-                }
+        let mut events = self.scripts.iter().flat_map(|it| &it.timeline.events);
+        let scripted = events.find_map(|event| match &event.kind {
+            EventKind::Authenticate(scripted) if scripted.method_id == method_id => Some(scripted),
+            _ => None,
+        });
+        if let Some(scripted) = scripted {
+            let works = scripted.error.is_null();
+            self.is_authenticated.store(works, Ordering::Relaxed);
+            if works {
+                let answer = &scripted.expected_response;
+                return Ok(match answer.is_object() {
+                    true => answer.clone(),
+                    false => json!({}),
+                });
             }
+            let message = scripted.error["message"].as_str();
+            let message = message.unwrap_or("authentication failed");
+            // It fails as it should.
+            let note = format!("`authenticate` with `{method_id}` failed, as scripted");
+            return Err(Refused {
+                found: Box::new(Diagnostic::note(codes::ACP_UNEXPECTED, note)),
+                error: RpcError::new(AUTH_REQUIRED, message),
+            });
         }
-        let is_offered = |script: &Arc<AcpScript>| {
-            let methods = script
-                .timeline
-                .acp
-                .auth_methods
-                .as_deref()
-                .unwrap_or_default();
-            methods.iter().any(|method| method["id"] == method_id)
-        };
-        match self.scripts.iter().any(is_offered) {
+        let all = self.scripts.iter();
+        let mut offered = all.flat_map(|it| it.timeline.acp.auth_methods.iter().flatten());
+        match offered.any(|method| method["id"] == method_id) {
             true => Ok(json!({})),
             false => Err(Refused::unexpected(
                 INVALID_PARAMS,
@@ -326,11 +311,17 @@ impl Agent {
         };
         match answered {
             Ok(Ok(received)) => {
-                let answer = received.answer.as_ref().ok();
-                if let Some(problem) = answer.and_then(|answer| answer_problem(method, answer)) {
-                    let message = format!(
-                        "the answer to `{method}` is not as the protocol has it: {problem}"
-                    );
+                let problem = match &received.answer {
+                    Ok(answer) => answer_problem(method, answer).map(|problem| {
+                        format!("the answer to `{method}` is not as the protocol has it: {problem}")
+                    }),
+                    // All other calls may fail, and their outcome is held against the script.
+                    Err(error) if method == "terminal/release" && !received.is_late => {
+                        Some(format!("the client refused `{method}`: {}", error.message))
+                    }
+                    Err(_) => None,
+                };
+                if let Some(message) = problem {
                     let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
                     self.telling.find(session, found).await;
                 }

@@ -115,10 +115,13 @@ impl ReadyAgent {
 
 /// What is said at the end.
 async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
-    let unplayed = Verdict::unplayed(&agent.scripts, &agent.played());
-    let n_prompts = agent.n_prompts.load(Ordering::Relaxed);
-    if n_prompts == 0 && !unplayed.is_empty() && end != WriterEnd::Crashed {
-        let message = "the client sent no prompt, so nothing was played";
+    let mut verdict = Verdict::of(&agent.scripts, &agent.played());
+    verdict.n_sessions = agent.n_sessions.load(Ordering::Relaxed);
+    verdict.n_prompts = agent.n_prompts.load(Ordering::Relaxed);
+    verdict.is_crashed = end == WriterEnd::Crashed;
+    let unplayed = &verdict.unplayed;
+    if verdict.n_prompts == 0 && !unplayed.is_empty() && !verdict.is_crashed {
+        let message = "the client sent no prompt that the script takes, so nothing was played";
         agent
             .telling
             .found(None, Diagnostic::error(codes::ACP_MISSING, message))
@@ -127,11 +130,14 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
         .first()
         .filter(|_| agent.options.play.require_complete)
     {
+        let session = first.session.as_ref();
+        let session = session.map(|session| format!(" in the session `{session}`"));
         let message = format!(
-            "{} of the prompts were not played, first: prompt {} of `{}` ({})",
+            "{} of the prompts were not played, first: prompt {} of `{}`{} ({})",
             unplayed.len(),
             first.turn,
             first.scenario,
+            session.unwrap_or_default(),
             first.place
         );
         let found = Diagnostic::error(codes::ACP_MISSING, message);
@@ -142,17 +148,5 @@ async fn settle(agent: &Agent, end: WriterEnd) -> Verdict {
     for found in agent.faults.unfired(timeline_of, missed) {
         agent.telling.found(None, found).await;
     }
-    let findings = agent.telling.findings.list();
-    Verdict {
-        passed: agent.telling.findings.n_failures() == 0,
-        n_failures: agent.telling.findings.n_failures(),
-        findings,
-        n_sessions: agent.n_sessions.load(Ordering::Relaxed),
-        n_prompts,
-        scenarios: Verdict::scenarios(&agent.scripts),
-        unplayed,
-        is_crashed: end == WriterEnd::Crashed,
-        could_not_run: false,
-        trace_error: None,
-    }
+    verdict
 }

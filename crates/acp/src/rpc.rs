@@ -4,6 +4,8 @@ use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 use serde_json::json;
 
+/// The line is not JSON.
+const PARSE_ERROR: i64 = -32700;
 /// It is no request.
 pub(super) const INVALID_REQUEST: i64 = -32600;
 /// Nobody knows the method.
@@ -39,8 +41,9 @@ pub(super) enum Message {
 /// Why a line is no message.
 #[derive(Debug, PartialEq)]
 pub(super) struct Malformed {
-    /// To whom it is said; `None` if the line isn't even JSON: such lines get no answer.
+    /// To whom it is said, with this code; `None` for answers, which get none.
     pub(super) id: Option<Json>,
+    pub(super) code: i64,
     /// What is wrong.
     pub(super) why: String,
 }
@@ -80,10 +83,12 @@ impl RpcError {
 pub(super) fn read(line: &[u8]) -> Result<Message, Malformed> {
     let malformed = |id, why: &str| Malformed {
         id,
+        code: INVALID_REQUEST,
         why: why.to_owned(),
     };
     let mut message = read_value(line).map_err(|error| Malformed {
-        id: None,
+        id: Some(Json::Null),
+        code: PARSE_ERROR,
         why: format!("it is not JSON: {error}"),
     })?;
     let Some(members) = message.as_object_mut() else {
@@ -176,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_to_whom_it_may_concern() {
-        assert_eq!(why("{").0, None);
+        assert_eq!(why("{").0, Some(Json::Null));
         assert_eq!(why("[]").0, Some(Json::Null));
         assert_eq!(why("1").1, "a message is an object");
         let (id, why_not) = why(r#"{"id": 7, "method": "x"}"#);

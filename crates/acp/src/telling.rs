@@ -162,8 +162,11 @@ impl Telling {
         }
     }
 
-    /// The trace is over; what became of it is noted in `verdict`.
+    /// The trace is over; what was found and became of it is noted in `verdict`.
     pub(super) async fn end(&self, writer: Writer, verdict: &mut Verdict) {
+        verdict.findings = self.findings.list();
+        verdict.n_failures = self.findings.n_failures();
+        verdict.passed = verdict.n_failures == 0;
         let end = End::after(self.clock.now(), RunStatus::of(verdict.passed));
         verdict.trace_error = self.teller.finish(end, writer).await;
     }

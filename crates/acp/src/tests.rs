@@ -217,6 +217,7 @@ async fn what_the_script_does_not_expect_gets_its_answer_and_its_finding() {
     assert_eq!(early["error"]["code"], -32600);
     let session = client.open(json!({})).await;
     client.line("{ nothing").await;
+    assert_eq!(client.next().await["error"]["code"], -32700);
     client.line("[]").await;
     assert_eq!(client.next().await["error"]["code"], -32600);
     client

@@ -46,6 +46,8 @@ pub(super) struct Turn {
     open: BTreeMap<usize, OpenCall>,
     /// The call that began last.
     latest_call: Option<String>,
+    /// Whether the user refused the next call, against the script.
+    is_refused: bool,
     /// What the agent said.
     pub(super) said: String,
 }
@@ -57,6 +59,8 @@ struct OpenCall {
     /// What it printed so far.
     output: String,
     exit_code: Option<i64>,
+    /// The signal that ended it.
+    signal: Option<String>,
     /// Where it really runs.
     terminal_id: Option<String>,
     /// Why it could not be started.
@@ -64,6 +68,9 @@ struct OpenCall {
     /// Whether it goes on while the agent does something else.
     is_in_background: bool,
 }
+
+/// Why a call is not done that the user refused.
+const REFUSED: &str = "the user refused it";
 
 /// Why a segment was not played to its end.
 #[derive(Debug)]
@@ -93,6 +100,7 @@ impl Turn {
             cancel,
             open: BTreeMap::new(),
             latest_call: None,
+            is_refused: false,
             said: String::new(),
         }
     }
@@ -436,6 +444,9 @@ impl Turn {
             let message = format!("expected the decision {wanted}, got {}", shown(&outcome));
             self.differs(codes::ACP_PERMISSION, event_idx, message)
                 .await;
+            let mut options = request.options.iter();
+            self.is_refused = !options
+                .any(|option| outcome["optionId"] == option.id && option.kind.starts_with("allow"));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! How a run went, and what those who watch it are told.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::Diagnostic;
@@ -32,11 +32,14 @@ pub struct TurnReport {
     pub reason: String,
 }
 
-/// A segment that no session played to its end.
+/// A segment that a session did not play to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnplayedTurn {
     /// The scenario's name.
     pub scenario: String,
+    /// The session; absent if the scenario had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Which of its prompts, from 1.
     pub turn: usize,
     /// Where it stands: `file:line`.
@@ -50,12 +53,15 @@ pub struct Scenario {
     pub name: String,
     /// Its file, as it was named.
     pub file: String,
-    /// How many segments it has.
+    /// How many segments its sessions have to play.
     pub n_turns: usize,
 }
 
+/// The segments that were played to their end, by scenario and session.
+pub(super) type PlayedSegments = BTreeMap<(usize, Arc<str>), BTreeSet<usize>>;
+
 /// How a run of a stand-in went.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Verdict {
     /// Whether nothing failed.
     pub passed: bool,
@@ -69,7 +75,7 @@ pub struct Verdict {
     pub n_prompts: u64,
     /// The scenarios, in the order of their files.
     pub scenarios: Vec<Scenario>,
-    /// Segments that no session played to their end.
+    /// Segments that were not played to their end.
     pub unplayed: Vec<UnplayedTurn>,
     /// Whether a fault ended the agent.
     pub is_crashed: bool,
@@ -85,37 +91,40 @@ impl Verdict {
         self.scenarios.iter().map(|scenario| scenario.n_turns).sum()
     }
 
-    pub(super) fn scenarios(scripts: &[Arc<AcpScript>]) -> Vec<Scenario> {
-        let scenario = |script: &Arc<AcpScript>| Scenario {
-            name: script.timeline.name.clone(),
-            file: script.timeline.source.name().to_owned(),
-            n_turns: script.segments.live.len(),
-        };
-        scripts.iter().map(scenario).collect()
-    }
-
-    /// The segments that are not among those that were played: pairs of scenario and number from 0.
-    pub(super) fn unplayed(
-        scripts: &[Arc<AcpScript>],
-        played: &HashSet<(usize, usize)>,
-    ) -> Vec<UnplayedTurn> {
-        let mut unplayed = Vec::new();
+    /// The scenarios and what is missing of them. Each session is judged for itself, since one that plays all must not hide
+    /// another that stops early.
+    pub(super) fn of(scripts: &[Arc<AcpScript>], played: &PlayedSegments) -> Self {
+        let mut verdict = Self::default();
         for (scenario_idx, script) in scripts.iter().enumerate() {
-            for segment_idx in 0..script.segments.live.len() {
-                if played.contains(&(scenario_idx, segment_idx)) {
-                    continue;
-                }
-                let timeline = &script.timeline;
-                let event = timeline.events.get(script.bounds(segment_idx).0);
-                let line = event.map_or(1, |event| timeline.source.position(event.span.start).line);
-                unplayed.push(UnplayedTurn {
-                    scenario: timeline.name.clone(),
-                    turn: segment_idx + 1,
-                    place: format!("{}:{line}", timeline.source.name()),
-                });
+            let timeline = &script.timeline;
+            let segments = 0..script.segments.live.len();
+            let of_scenario = played.iter().filter(|((of, _), _)| *of == scenario_idx);
+            let sessions = of_scenario.map(|((_, session), played)| (Some(session), played));
+            let mut sessions: Vec<_> = sessions.collect();
+            let nothing = BTreeSet::new();
+            if sessions.is_empty() {
+                sessions.push((None, &nothing));
             }
+            for (session, played) in &sessions {
+                for segment_idx in segments.clone().filter(|idx| !played.contains(idx)) {
+                    let event = timeline.events.get(script.bounds(segment_idx).0);
+                    let line =
+                        event.map_or(1, |event| timeline.source.position(event.span.start).line);
+                    verdict.unplayed.push(UnplayedTurn {
+                        scenario: timeline.name.clone(),
+                        session: session.map(ToString::to_string),
+                        turn: segment_idx + 1,
+                        place: format!("{}:{line}", timeline.source.name()),
+                    });
+                }
+            }
+            verdict.scenarios.push(Scenario {
+                name: timeline.name.clone(),
+                file: timeline.source.name().to_owned(),
+                n_turns: segments.len() * sessions.len(),
+            });
         }
-        unplayed
+        verdict
     }
 
     /// The verdict for machines.

@@ -82,7 +82,7 @@ pub struct Verdict {
     pub n_sessions: u64,
     /// How many scenarios there are.
     pub n_scenarios: usize,
-    /// The names of those that no session played to their end.
+    /// The names of those that no session played to their end, or that one left before it.
     pub unplayed: Vec<String>,
     /// Why the trace is not whole, if it isn't.
     pub trace_error: Option<String>,
@@ -334,12 +334,12 @@ impl RunningService {
             .filter_map(|idx| Some(timeline_of(idx)?.name.clone()))
             .collect();
         if service.options.play.require_complete && !unplayed.is_empty() {
-            let message = format!(
-                "no session played these to their end: {}",
-                unplayed.join(", ")
-            );
+            let message = format!("not played to their end: {}", unplayed.join(", "));
+            let found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
+            let open = service.open_sessions().into_iter().rev();
+            let notes = open.map(|session| format!("`{}` had not come to its end", session.id));
             service
-                .found(Diagnostic::error(codes::MODEL_UNPLAYED, message))
+                .found(notes.fold(found, Diagnostic::with_note))
                 .await;
         }
         let missed = "its event was not played, or no client streamed it";

@@ -157,6 +157,7 @@ const STATUSES: [&str; 11] = [
     "failed",
     "cancelled",
 ];
+const LEVELS: [&str; 5] = ["debug", "info", "warn", "warning", "error"];
 const TYPES: [&str; 9] = [
     "status",
     "log",
@@ -418,15 +419,13 @@ async fn events(
         .as_deref()
         .map(|kinds| kinds.split(',').collect());
     known("type", kinds.as_deref(), &TYPES)?;
+    let level = filter.level.as_deref();
+    known("level", level.as_ref().map(std::slice::from_ref), &LEVELS)?;
     let (mut events, _) = session.events_from(0, usize::MAX);
     events.retain(|told| {
         let kind = told.data["type"].as_str().unwrap_or_default();
-        let level = told.data["level"].as_str();
         kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
-            && filter
-                .level
-                .as_deref()
-                .is_none_or(|wanted| level == Some(wanted))
+            && level.is_none_or(|level| told.data["level"] == level)
             && since.is_none_or(|since| told.ts >= since)
             && until.is_none_or(|until| told.ts < until)
     });

@@ -22,7 +22,7 @@ use super::Notice;
 use super::options::ServiceOptions;
 use super::player::{play, traced};
 use super::problem::Problem;
-use super::script::ServiceScript;
+use super::script::{ServiceScript, is_final};
 use super::session::{Session, TaskInfo, Told};
 use super::shapes::{AcceptedTask, AgentChoice, Links, NewTask, prompt_text};
 
@@ -342,12 +342,22 @@ impl Service {
         self.teller.notice(notice).await;
     }
 
-    /// The scenarios that no session played to their end.
+    /// The sessions whose script goes on.
+    pub(crate) fn open_sessions(&self) -> Vec<Arc<Session>> {
+        let is_open = |it: &Arc<Session>| it.script.is_some() && !is_final(it.status());
+        self.sessions().into_iter().filter(is_open).collect()
+    }
+
+    /// The scenarios that no session played to their end, or one does not.
     pub(crate) fn unplayed(&self) -> Vec<usize> {
-        let played = lock(&self.played);
-        (0..self.scripts.len())
-            .filter(|idx| !played.contains(idx))
-            .collect()
+        let mut played = lock(&self.played).clone();
+        for session in self.open_sessions() {
+            if let Some((idx, _)) = &session.script {
+                played.remove(idx);
+            }
+        }
+        let all = 0..self.scripts.len();
+        all.filter(|idx| !played.contains(idx)).collect()
     }
 
     pub(crate) fn n_sessions(&self) -> u64 {

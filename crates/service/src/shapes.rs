@@ -241,6 +241,7 @@ pub(crate) struct EventFilter {
     #[serde(rename = "type")]
     pub(crate) kind: Option<String>,
     /// Only logs of this level.
+    #[param(pattern = "^(debug|info|warn|warning|error)$")]
     pub(crate) level: Option<String>,
     /// Only those at or after this time, in RFC 3339.
     #[param(format = DateTime)]
@@ -410,16 +411,21 @@ pub(crate) struct ProblemDocument {
     pub(crate) errors: Vec<String>,
 }
 
-/// A text that is not blank, or a list of blocks with a type.
+/// A text that is not blank, or a list of blocks with a type, of which those of type `text` have such a text.
 fn prompt_schema() -> utoipa::openapi::schema::Schema {
     use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
     let text = || ObjectBuilder::new().schema_type(Type::String);
-    let block = ObjectBuilder::new()
-        .property("type", text())
-        .required("type")
-        .property("text", text());
+    let said = || text().min_length(Some(1)).pattern(Some(r"\S"));
+    let block = |kinds: &[&str]| {
+        ObjectBuilder::new()
+            .property("type", text().enum_values(Some(kinds.to_vec())))
+            .required("type")
+    };
+    let block = OneOfBuilder::new()
+        .item(block(&["text"]).property("text", said()).required("text"))
+        .item(block(&["image", "audio", "resource", "resource_link"]));
     OneOfBuilder::new()
-        .item(text().min_length(Some(1)).pattern(Some(r"\S")))
+        .item(said())
         .item(ArrayBuilder::new().items(block).min_items(Some(1)))
         .into()
 }
@@ -432,7 +438,10 @@ pub(crate) fn prompt_text(prompt: &Json) -> Option<String> {
             let texts: Option<Vec<String>> = blocks
                 .iter()
                 .map(|block| match (block["type"].as_str()?, &block["text"]) {
-                    ("text", text) => Some(text.as_str().unwrap_or_default().to_owned()),
+                    ("text", text) => {
+                        let text = text.as_str().filter(|text| !text.trim().is_empty());
+                        text.map(str::to_owned)
+                    }
                     (kind, _) => Some(format!("[{kind}]")),
                 })
                 .collect();

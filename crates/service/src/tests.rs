@@ -420,6 +420,61 @@ async fn a_session_that_waits_takes_the_scripted_prompt_only() {
     }
 }
 
+#[tokio::test]
+async fn each_session_comes_to_its_end() {
+    for (steer, is_complete) in [("", false), ("stop", true), ("prompt", true)] {
+        let served = Served::with(FIX, |options| {
+            options.waits_for_prompts = true;
+            options.play.require_complete = true;
+        })
+        .await;
+        for id in ["session-1", "session-2"] {
+            served.task("Fix the test").await;
+            let steer = if id == "session-1" { "prompt" } else { steer };
+            let path = format!("/sessions/{id}/{steer}");
+            if !steer.is_empty() {
+                served
+                    .ask("POST", &path, json!({"message": "Thanks"}))
+                    .await;
+                served.told(id).await;
+            }
+        }
+        let verdict = served.running.stop().await;
+        assert_eq!(verdict.passed, is_complete, "{steer} {verdict:?}");
+        assert_eq!(verdict.unplayed.is_empty(), is_complete);
+        if let [found] = &verdict.findings[..] {
+            assert_eq!(found.message, "not played to their end: fix");
+            assert_eq!(found.notes, ["`session-2` had not come to its end"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_without_text_is_no_prompt() {
+    let served = Served::start(FIX).await;
+    let text = json!({"type": "text", "text": "Fix the test"});
+    for (blocks, status) in [
+        (json!([text]), StatusCode::CREATED),
+        (json!([{"type": "text"}]), StatusCode::BAD_REQUEST),
+        (
+            json!([{"type": "text", "text": " "}]),
+            StatusCode::BAD_REQUEST,
+        ),
+        (
+            json!([text, {"type": "text", "text": 1}]),
+            StatusCode::BAD_REQUEST,
+        ),
+        (json!([{"type": "image"}]), StatusCode::NOT_FOUND),
+    ] {
+        let task = json!({"prompt": blocks});
+        assert_eq!(
+            served.ask("POST", "/tasks", task).await.0,
+            status,
+            "{blocks}"
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_with_one_key_at_once_start_one_session() {
     let served = Arc::new(Served::with(FIX, |options| options.play.max_sessions = 3).await);
@@ -544,6 +599,7 @@ async fn events_are_filtered_and_paged() {
         "sort=up",
         "since=today",
         "type=nothing",
+        "level=nothing",
     ] {
         let (status, problem) = events(bad).await;
         assert_eq!(

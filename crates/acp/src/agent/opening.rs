@@ -137,10 +137,9 @@ impl Agent {
             );
         };
         let end = next_input(&script, state.next_segment);
-        let is_it = |call: AwaitedCall<'_>| match call {
-            AwaitedCall::SetMode { mode_id } => key == "modeId" && mode_id == wanted,
-            AwaitedCall::SetModel { model_id } => key == "modelId" && model_id == wanted,
-            _ => false,
+        let came = match key {
+            "modeId" => AwaitedCall::SetMode { mode_id: wanted },
+            _ => AwaitedCall::SetModel { model_id: wanted },
         };
         let open: Vec<_> = script
             .awaited_calls(end)
@@ -152,13 +151,13 @@ impl Agent {
                 is_set && !state.settled_calls.contains(event_idx)
             })
             .collect();
-        match open.iter().find(|(_, call)| is_it(*call)) {
+        match open.iter().find(|(_, call)| *call == came) {
             Some((event_idx, _)) => {
                 state.settled_calls.insert(*event_idx);
                 Ok(json!({}))
             }
             None => {
-                let message = format!("{} is not scripted here", shown(params));
+                let message = format!("{} is not scripted here", came.words());
                 let refused = Refused::unexpected(INVALID_PARAMS, message);
                 Err(match open.first() {
                     Some((event_idx, call)) => {
@@ -200,7 +199,8 @@ impl Agent {
                 );
                 match turn.play(segment.events).await {
                     Ok(()) => {
-                        agent.played().insert((script.0, 0));
+                        let key = (script.0, session.id.clone());
+                        agent.played().entry(key).or_default().insert(0);
                     }
                     Err(_) => turn.abandon().await,
                 }
@@ -219,16 +219,9 @@ impl Agent {
             timeline.session_id() == Some(id) || timeline.name == id
         };
         let idx = self.scripts.iter().position(is_it).ok_or_else(|| {
-            let known: Vec<&str> = self
-                .scripts
-                .iter()
-                .map(|script| {
-                    script
-                        .timeline
-                        .session_id()
-                        .unwrap_or(&script.timeline.name)
-                })
-                .collect();
+            let timelines = self.scripts.iter().map(|script| &script.timeline);
+            let known = timelines.map(|it| it.session_id().unwrap_or(&it.name));
+            let known: Vec<&str> = known.collect();
             Refused::unexpected(
                 NOT_FOUND,
                 format!("there is no session `{}` to load", cut(id, 100)),

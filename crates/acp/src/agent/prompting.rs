@@ -91,6 +91,8 @@ impl Agent {
             state.turn = Some(cancel.clone());
             state.next_segment += 1;
         }
+        let key = (script.0, session.id.clone());
+        self.played().entry(key).or_default();
         self.missing_calls(&session, &script.1, script.1.bounds(segment_idx).0)
             .await;
         let told = MessageReceived {
@@ -253,7 +255,8 @@ impl Agent {
             state.answers.push(told);
         }
         if is_played {
-            self.played().insert((script.0, segment_idx));
+            let key = (script.0, session.id.clone());
+            self.played().entry(key).or_default().insert(segment_idx);
         }
         let mut answers = std::mem::take(&mut session.state().answers);
         let judged = (&*script.1, segment.events);

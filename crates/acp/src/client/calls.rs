@@ -4,7 +4,7 @@ use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::matching::{changed_lines, is_same_json};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
-use cuecard_timeline::model::{ToolExecutionKind, ToolStatus, ToolUse};
+use cuecard_timeline::model::{ToolStatus, ToolUse};
 use cuecard_timeline::script::result_difference;
 
 use super::compare::{Comparing, Difference, SHOWN, kind_of, quoted};
@@ -13,7 +13,7 @@ use super::seen::{Came, SeenCall, SeenItem};
 use crate::found::shown;
 use crate::script::file_effect::{FileEffect, replaced};
 use crate::script::lacks;
-use crate::script::updates::absolute;
+use crate::script::updates::{absolute, outputs};
 
 impl Comparing<'_> {
     /// What differs in a call, and whether it is the call at all.
@@ -387,22 +387,6 @@ impl Comparing<'_> {
         }
         outputs
     }
-}
-
-/// All that a call is scripted to print on its way.
-fn outputs(call: &ToolUse) -> Vec<&str> {
-    let progress = call.progress.iter().map(|entry| entry.value.as_str());
-    let events = call
-        .execution
-        .iter()
-        .flat_map(|execution| &execution.events);
-    let execution = events.filter_map(|event| match &event.kind {
-        ToolExecutionKind::Stdout(text)
-        | ToolExecutionKind::Stderr(text)
-        | ToolExecutionKind::Progress(text) => Some(text.as_str()),
-        ToolExecutionKind::Completion { content, .. } => content.as_deref(),
-    });
-    progress.chain(execution).collect()
 }
 
 /// Where a text stands among those that a call had, one after the other, at `from` or later.

@@ -7,6 +7,7 @@ use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
 
+use super::effects::asked_late;
 use super::expected::{Expected, ExpectedItem, Wanted};
 use super::seen::{After, Came, Piece, SeenCall, SeenItem, is_blank, length};
 use crate::found::shown;
@@ -372,6 +373,7 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
             (!is_same_json(wanted, came))
                 .then(|| Difference::between("the plan differs", &shown(wanted), &shown(came))),
         ),
+        (Wanted::Permission(_), Came::Permission { is_done: true, .. }) => Some(Some(asked_late())),
         (Wanted::Permission(request), Came::Permission { params, .. }) => {
             Some(permission_difference(request, params))
         }
@@ -473,7 +475,9 @@ fn is_refused(item: &SeenItem, seen: &[SeenItem]) -> bool {
         return false;
     };
     let is_refusal = |other: &SeenItem| match &other.came {
-        Came::Permission { params, outcome } if params["toolCall"]["toolCallId"] == call.id => {
+        Came::Permission {
+            params, outcome, ..
+        } if params["toolCall"]["toolCallId"] == call.id => {
             let mut options = params["options"].as_array().into_iter().flatten();
             let is_rejected = options.any(|option| {
                 let kind = option["kind"].as_str().unwrap_or_default();
@@ -572,9 +576,12 @@ fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Diff
     let of_request = |note: String| {
         Difference::new(codes::ACP_CONTENT, "the request for permission differs").noting(note)
     };
-    if wanted.tool_call.is_object()
-        && let Some(lack) = lacks(&wanted.tool_call, &came["toolCall"])
-    {
+    let mut call = wanted.tool_call.clone();
+    if let Some(members) = call.as_object_mut() {
+        // Each agent calls its calls as it likes.
+        members.remove("toolCallId");
+    }
+    if let Some(lack) = lacks(&call, &came["toolCall"]) {
         return Some(of_request(format!("at `toolCall`: {lack}")));
     }
     let offered = came["options"].as_array().map_or(&[][..], Vec::as_slice);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
 use cuecard_workspace::checks;
@@ -16,12 +16,13 @@ use serde_json::json;
 use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 
-use super::files::{self, Terminals};
+use super::files::{self, Terminals, text_of};
 use super::folder::{Awaited, AwaitedCheck};
 use super::seen::{Came, Seen};
 use crate::found::shown;
 use crate::peer::{Answer, Peer};
 use crate::rpc::{self, METHOD_NOT_FOUND, Message, RpcError};
+use crate::script::content::is_same_text;
 use crate::telling::Telling;
 
 /// A longer line of the agent is refused, in bytes.
@@ -47,13 +48,20 @@ pub(super) struct Conversation {
     pub(super) changed: Notify,
 }
 
+/// What the user decides.
+pub(super) struct Decision {
+    pub(super) request: PermissionRequest,
+    /// A file, and what it is only to have once the permission was given.
+    pub(super) permitted: Option<(String, String)>,
+}
+
 /// What changes.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) session: Option<Arc<str>>,
     pub(super) seen: Seen,
     /// What the user decides, in order.
-    pub(super) decisions: VecDeque<PermissionRequest>,
+    pub(super) decisions: VecDeque<Decision>,
     /// The files whose content the script has.
     pub(super) contents: Vec<(String, String)>,
     /// What is to be seen in the midst of the turn, and was not yet.
@@ -116,7 +124,7 @@ impl Conversation {
     /// A turn begins; what came since the last one is not part of it.
     pub(super) fn begin_turn(
         &self,
-        decisions: VecDeque<PermissionRequest>,
+        decisions: VecDeque<Decision>,
         contents: Vec<(String, String)>,
         awaited: Awaited,
         goes_on: bool,
@@ -223,7 +231,7 @@ impl Conversation {
             let found = lone_surrogate("a line of the agent");
             self.telling.found(None, found).await;
         }
-        match rpc::read(&whole) {
+        match rpc::read(&with_large_integers_as_text(whole)) {
             Ok(Message::Response { id, result }) => {
                 // What follows is no part of the turn.
                 self.answer_came();
@@ -476,11 +484,15 @@ impl Conversation {
                 false => state.decisions.pop_front(),
             }
         };
+        let permitted = next.as_ref().and_then(|next| next.permitted.as_ref());
+        let is_done = permitted.is_some_and(|(path, after)| {
+            text_of(&self.root, path).is_some_and(|text| is_same_text(after, &text))
+        });
         let cancelled = json!({"outcome": "cancelled"});
         // One that nobody scripted is told when the turn is compared.
         let outcome = match next {
             None => cancelled,
-            Some(request) => match &request.decision {
+            Some(Decision { request, .. }) => match &request.decision {
                 PermissionDecision::Cancelled => cancelled,
                 PermissionDecision::Selected(id) => match choose(&request, id, offered) {
                     Some(id) => json!({"outcome": "selected", "optionId": id}),
@@ -500,6 +512,7 @@ impl Conversation {
         let came = Came::Permission {
             params: params.clone(),
             outcome: outcome.clone(),
+            is_done,
         };
         let kept = {
             let mut state = self.state();

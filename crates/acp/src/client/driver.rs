@@ -1,6 +1,5 @@
 //! Drives agents through scripts, one after the other, and says how it went.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +20,7 @@ use crate::peer::{self, Peer, WriterEnd};
 use crate::script::{AcpScript, is_for_others};
 use crate::session::IndexedScript;
 use crate::telling::Telling;
-use crate::verdict::Verdict;
+use crate::verdict::{PlayedSegments, Verdict};
 
 /// So much of what an agent printed is shown when it dies, in lines.
 const SHOWN_LINES: usize = 20;
@@ -47,8 +46,7 @@ pub(super) struct Driver {
 pub(super) struct Tallies {
     pub(super) n_sessions: u64,
     pub(super) n_prompts: u64,
-    /// The segments that were played to their end, by scenario and number.
-    pub(super) played: HashSet<(usize, usize)>,
+    pub(super) played: PlayedSegments,
     could_not_run: bool,
 }
 
@@ -156,8 +154,16 @@ impl Driver {
         for found in self.faults.unfired(timeline_of, missed) {
             self.telling.found(None, found).await;
         }
-        let unplayed = Verdict::unplayed(scripts, &self.tallies().played);
-        if let Some(first) = unplayed.first()
+        let mut verdict = {
+            let tallies = self.tallies();
+            Verdict {
+                n_sessions: tallies.n_sessions,
+                n_prompts: tallies.n_prompts,
+                could_not_run: tallies.could_not_run,
+                ..Verdict::of(scripts, &tallies.played)
+            }
+        };
+        if let Some(first) = verdict.unplayed.first()
             && self.telling.findings.n_failures() == 0
         {
             let message = format!(
@@ -169,22 +175,6 @@ impl Driver {
                 .found(None, found.with_note(first.place.clone()))
                 .await;
         }
-        let (n_sessions, n_prompts, could_not_run) = {
-            let tallies = self.tallies();
-            (tallies.n_sessions, tallies.n_prompts, tallies.could_not_run)
-        };
-        let mut verdict = Verdict {
-            passed: self.telling.findings.n_failures() == 0,
-            n_failures: self.telling.findings.n_failures(),
-            findings: self.telling.findings.list(),
-            n_sessions,
-            n_prompts,
-            scenarios: Verdict::scenarios(scripts),
-            unplayed,
-            is_crashed: false,
-            could_not_run,
-            trace_error: None,
-        };
         self.telling.end(writer, &mut verdict).await;
         verdict
     }

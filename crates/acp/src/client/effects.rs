@@ -166,8 +166,7 @@ impl Comparing<'_> {
             .find(|(wanted, _)| *wanted == asked_idx)?;
         let event_idx = expected[asked_idx].event_idx;
         if seen[asked.1].first > effect.first {
-            let message = "the agent asked for permission only when it had done it";
-            return Some(Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx));
+            return Some(asked_late().at(event_idx));
         }
         let is_refused = match &request.decision {
             PermissionDecision::Cancelled => true,
@@ -194,6 +193,12 @@ impl Comparing<'_> {
         let (path, effect) = wanted.file_effect()?;
         Some((absolute(path, self.folder), effect))
     }
+}
+
+/// A permission that was asked for behind what it is for.
+pub(super) fn asked_late() -> Difference {
+    let message = "the agent asked for permission only when it had done it";
+    Difference::new(codes::ACP_UNEXPECTED, message)
 }
 
 /// Whether a command is the one of a call: by itself, or as the line that a shell is given.

@@ -84,6 +84,8 @@ pub(super) struct PlannedFile {
     pub(super) may_change: bool,
     /// Whether a call that changes it goes on.
     is_open: bool,
+    /// What it is only to have once a permission was given, by the event of that.
+    permitted: Vec<(usize, String)>,
 }
 
 /// What a file is to be like.
@@ -122,6 +124,13 @@ impl FileState {
 }
 
 impl PlannedFile {
+    /// Its path, and what it is only to have once the permission of an event was given.
+    pub(super) fn permitted(&self, event_idx: usize) -> Option<(String, String)> {
+        let mut permitted = self.permitted.iter();
+        let (_, text) = permitted.find(|(of, _)| *of == event_idx)?;
+        Some((self.path.clone(), text.clone()))
+    }
+
     /// Whether it is as it is to be.
     pub(super) fn is_met(&self, root: &Path) -> bool {
         self.end.is_met(text_of(root, &self.path).as_deref())
@@ -178,6 +187,7 @@ impl SessionFolder {
         let mut files: Vec<PlannedFile> = Vec::new();
         let mut has_run = self.runs_on || self.was_cut;
         let mut runs_on = self.runs_on;
+        let mut asked = None;
         let folder = self.root.to_string_lossy();
         for item in &expected.items {
             let event = &script.event(item.event_idx).kind;
@@ -189,6 +199,14 @@ impl SessionFolder {
                 files.iter_mut().for_each(|file| file.may_change = true);
             }
             runs_on |= outlives_turn(event);
+            let permission = match &item.wanted {
+                Wanted::Permission(_) => {
+                    asked.get_or_insert(item.event_idx);
+                    None
+                }
+                Wanted::Call(..) | Wanted::Edit(_) => asked.take(),
+                _ => None,
+            };
             let Some((path, effect)) = item.wanted.file_effect() else {
                 continue;
             };
@@ -210,6 +228,7 @@ impl SessionFolder {
                     path,
                     may_change: false,
                     is_open: false,
+                    permitted: Vec::new(),
                 });
                 files.len() - 1
             });
@@ -219,6 +238,13 @@ impl SessionFolder {
                 _ => ToolStatus::Ok,
             };
             file.event_idx = item.event_idx;
+            if let (Some(permission), FileState::Is(before)) = (permission, &file.end)
+                && let Some(after) = effect.applied(before.as_deref())
+                && !file.may_change
+                && !file.end.is_met(Some(&after))
+            {
+                file.permitted.push((permission, after));
+            }
             match (status, event) {
                 // It comes to nothing.
                 (ToolStatus::Error, _) => {

@@ -11,6 +11,8 @@ use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 
 use super::compare::{Compared, Comparing, Difference};
+use super::conversation::Decision;
+use super::driver::Tallies;
 use super::expected::{Expected, ExpectedItem, TurnEnd, Wanted};
 use super::folder::{Awaited, awaited_checks};
 use super::seen::{Came, SeenItem};
@@ -103,10 +105,10 @@ impl Talk {
         told["sessionId"] = json!(&*self.session);
         self.answers.push(told);
         self.judge(segment.events.clone()).await;
-        self.driver
-            .tallies()
-            .played
-            .insert((self.script.0, segment_idx));
+        let key = (self.script.0, self.session.clone());
+        let insert =
+            |tallies: &mut Tallies| tallies.played.entry(key).or_default().insert(segment_idx);
+        insert(&mut self.driver.tallies());
         let report = TurnReport {
             session: self.session.to_string(),
             scenario: timeline.name.clone(),
@@ -248,7 +250,13 @@ impl Talk {
         goes_on: bool,
     ) {
         let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Permission(request) => Some((*request).clone()),
+            Wanted::Permission(request) => {
+                let mut files = self.planned.iter();
+                Some(Decision {
+                    request: (*request).clone(),
+                    permitted: files.find_map(|file| file.permitted(item.event_idx)),
+                })
+            }
             _ => None,
         });
         let contents = expected.items.iter().filter_map(|item| match &item.wanted {

@@ -60,6 +60,8 @@ pub(super) enum Came {
     Permission {
         params: Json,
         outcome: Json,
+        /// Whether it had done by then what it asked for.
+        is_done: bool,
     },
     /// It read a file of the client's.
     Read {

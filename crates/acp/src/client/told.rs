@@ -52,7 +52,9 @@ pub(super) fn events(
                 let entries = entries.clone();
                 events.push((item.at, EventData::Plan(Plan { entries })));
             }
-            Came::Permission { params, outcome } => {
+            Came::Permission {
+                params, outcome, ..
+            } => {
                 let told = Permission {
                     options: params["options"].clone(),
                     outcome: outcome.clone(),

@@ -112,6 +112,11 @@ pub(crate) fn difference(expected: &Block, came: &Json) -> Option<String> {
     {
         wanted["resource"]["text"] = json!(found);
     }
+    if came["resource"]["mimeType"].is_null()
+        && let Some(Json::Object(resource)) = wanted.get_mut("resource")
+    {
+        resource.remove("mimeType");
+    }
     let kind = expected.kind.as_str();
     lacks(&wanted, came).map(|lack| format!("the block of type `{kind}` differs at {lack}"))
 }

@@ -2,7 +2,7 @@
 
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::call_kind;
-use cuecard_timeline::model::{AgentEdits, ToolUse};
+use cuecard_timeline::model::{AgentEdits, ToolExecutionKind, ToolUse};
 use serde_json::json;
 
 use super::content;
@@ -159,6 +159,22 @@ fn title(call: &ToolUse) -> String {
         (None, None, None) => call.tool.clone(),
     };
     cut(&title, LONGEST_TITLE).into_owned()
+}
+
+/// All that a call is scripted to print on its way.
+pub(crate) fn outputs(call: &ToolUse) -> Vec<&str> {
+    let progress = call.progress.iter().map(|entry| entry.value.as_str());
+    let events = call
+        .execution
+        .iter()
+        .flat_map(|execution| &execution.events);
+    let execution = events.filter_map(|event| match &event.kind {
+        ToolExecutionKind::Stdout(text)
+        | ToolExecutionKind::Stderr(text)
+        | ToolExecutionKind::Progress(text) => Some(text.as_str()),
+        ToolExecutionKind::Completion { content, .. } => content.as_deref(),
+    });
+    progress.chain(execution).collect()
 }
 
 /// A path as the wire wants it.

@@ -12,7 +12,7 @@ timeline:
           - {type: text, text: Look}
           - {type: image, mimeType: image/png, data: iVBORw0KGgo=}
           - {type: audio, mimeType: audio/mpeg, data: SUQz}
-          - {type: resource, resource: {uri: 'file:///a', text: \"one\\n\"}}
+          - {type: resource, resource: {uri: 'file:///a', mimeType: text/plain, text: \"one\\n\"}}
           - {type: resource_link, uri: 'file:///b', name: b.txt}
   - llmResponse: [{assistant: [[0, Fine.]]}]
 ";
@@ -32,10 +32,13 @@ fn rich_prompt() -> String {
 async fn blocks_of_a_prompt_have_the_content_that_the_script_has() {
     let changes = [
         ("", ""),
+        // A resource need not say what it is.
+        ("\"mimeType\":\"text/plain\"", "\"_\":0"),
         ("iVBORw0KGgo=", "iVBORw0KGgoA"),
         ("image/png", "image/gif"),
         ("SUQz", "SUQzAA=="),
         ("\"one\"", "\"two\""),
+        ("text/plain", "text/html"),
         ("file:///a", "file:///c"),
         ("b.txt", "c.txt"),
     ];
@@ -46,7 +49,7 @@ async fn blocks_of_a_prompt_have_the_content_that_the_script_has() {
         let prompt: Json = serde_json::from_str(&prompt).expect("JSON");
         let params = json!({"sessionId": session, "prompt": prompt});
         let answer = client.call("session/prompt", params).await;
-        let is_same = wanted == instead;
+        let is_same = wanted == instead || instead == "\"_\":0";
         assert_eq!(answer.get("result").is_some(), is_same, "{answer}");
         assert_eq!(client.end().await.passed, is_same, "{instead}");
     }
@@ -83,33 +86,256 @@ async fn requests_are_held_against_the_schema_of_the_protocol() {
     assert_eq!(codes(&verdict), vec!["T-ACP-20"; n_cases + 1]);
 }
 
-#[tokio::test]
-async fn answers_are_held_against_the_schema_of_the_protocol() {
-    let timeline = "
+const RUNS: &str = "
 name: runs
 timeline:
   - userInputs: [[0, Go]]
   - runCmd: {cmd: make}
     status: ok
+  - writeFile: {path: a.txt, content: x}
 ";
-    let mut client = Client::start(timeline).await;
-    let session = client.open(able()).await;
-    client.prompt(&session, "Go").await;
+
+/// What an honest client answers to a call of the agent's.
+fn honest(method: &str) -> Json {
+    match method {
+        "terminal/create" => json!({"terminalId": "t"}),
+        "terminal/wait_for_exit" => json!({"exitCode": 0}),
+        "terminal/output" => json!({"output": "made", "truncated": false}),
+        "session/request_permission" => {
+            json!({"outcome": {"outcome": "selected", "optionId": "y"}})
+        }
+        _ => json!({}),
+    }
+}
+
+/// Prompts with `Go`, and answers calls with what `answer` says, else honestly; null is an error. What came, in the end the
+/// answer to the prompt.
+async fn answered(
+    client: &mut Client,
+    session: &str,
+    answer: impl Fn(&str) -> Option<Json>,
+) -> Vec<Json> {
+    client.prompt(session, "Go").await;
+    let mut came = Vec::new();
     loop {
         let message = client.next().await;
-        let result = match message["method"].as_str() {
-            Some("terminal/create") => json!({"terminalId": "t"}),
-            Some("terminal/wait_for_exit") => json!({"exitCode": 0}),
-            Some("terminal/output") => json!({"output": "made"}),
-            Some("terminal/release") => json!({}),
-            Some(_) => continue,
-            None => break,
-        };
-        client.answer(&message, result).await;
+        let method = message["method"].as_str().map(str::to_owned);
+        came.push(message.clone());
+        match method {
+            None => return came,
+            Some(_) if message.get("id").is_none() => {}
+            Some(method) => match answer(&method).unwrap_or_else(|| honest(&method)) {
+                Json::Null => {
+                    let error = json!({"code": -32603, "message": "no"});
+                    client
+                        .send(json!({"jsonrpc": "2.0", "id": message["id"], "error": error}))
+                        .await;
+                }
+                result => client.answer(&message, result).await,
+            },
+        }
     }
+}
+
+#[tokio::test]
+async fn answers_are_held_against_the_schema_of_the_protocol() {
+    let (exit, output) = ("terminal/wait_for_exit", "terminal/output");
+    let cases = [
+        ("", json!({}), &[][..], ""),
+        (
+            output,
+            json!({"output": "made"}),
+            &["T-ACP-20"][..],
+            "\"truncated\"",
+        ),
+        (
+            output,
+            json!({"output": "", "truncated": false, "exitStatus": {"exitCode": "0"}}),
+            &["T-ACP-20"],
+            "/exitStatus/exitCode",
+        ),
+        (
+            exit,
+            json!({"exitCode": "0"}),
+            &["T-ACP-20", "T-TERM-05"],
+            "/exitCode",
+        ),
+        (exit, json!({}), &["T-TERM-05"], "neither an exit code"),
+        (
+            exit,
+            json!({"exitCode": null, "signal": "SIGKILL"}),
+            &["T-TERM-05"],
+            "ended by SIGKILL",
+        ),
+        (
+            "terminal/release",
+            json!(7),
+            &["T-ACP-20"],
+            "terminal/release",
+        ),
+        (
+            "terminal/release",
+            Json::Null,
+            &["T-ACP-20"],
+            "refused `terminal/release`: no",
+        ),
+        (
+            "fs/write_text_file",
+            json!([]),
+            &["T-ACP-20"],
+            "fs/write_text_file",
+        ),
+        (
+            "fs/write_text_file",
+            Json::Null,
+            &["T-ACP-24"],
+            "was not written: no",
+        ),
+    ];
+    for (method, result, expected, message) in cases {
+        let mut client = Client::start(RUNS).await;
+        let session = client.open(able()).await;
+        answered(&mut client, &session, |called| {
+            (called == method).then(|| result.clone())
+        })
+        .await;
+        let verdict = client.end().await;
+        assert_eq!(
+            codes(&verdict),
+            expected,
+            "{method} {result} {:?}",
+            verdict.findings
+        );
+        let mut found = verdict.findings.iter();
+        assert!(
+            message.is_empty() || found.any(|found| found.message.contains(message)),
+            "{method} {result}: {:?}",
+            verdict.findings
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_refuses_is_not_done() {
+    let effects = [
+        "writeFile: {path: a.txt, content: x}",
+        "agentEdits: {path: a.txt, newText: x}",
+        "runCmd: {cmd: make}",
+    ];
+    let options = "[{id: y, label: Yes, kind: allow_once}, {id: a, label: Always, kind: allow_always}, {id: n, label: No, kind: reject_once}]";
+    let selected = |id: &str| json!({"outcome": {"outcome": "selected", "optionId": id}});
+    let outcomes = [
+        (selected("n"), false),
+        (selected("none"), false),
+        (json!({"outcome": {"outcome": "cancelled"}}), false),
+        (Json::Null, false),
+        (selected("a"), true),
+    ];
+    for effect in effects {
+        let timeline = format!(
+            "name: asks\ntimeline:\n  - userInputs: [[0, Go]]\n  - agentPermissionRequest: {{options: {options}, granted: true}}\n  - {effect}\n  - runCmd: {{cmd: test}}\n"
+        );
+        for (outcome, is_done) in &outcomes {
+            let mut client = Client::start(&timeline).await;
+            let session = client.open(able()).await;
+            let came = answered(&mut client, &session, |method| {
+                (method == "session/request_permission").then(|| outcome.clone())
+            })
+            .await;
+            let is_effect = |message: &&Json| {
+                matches!(
+                    message["method"].as_str(),
+                    Some("terminal/create" | "fs/write_text_file")
+                )
+            };
+            // The command behind it is another matter.
+            assert_eq!(
+                came.iter().filter(is_effect).count(),
+                1 + usize::from(*is_done),
+                "{effect} {outcome}"
+            );
+            let is_failed = |message: &&Json| message["params"]["update"]["status"] == "failed";
+            assert_eq!(came.iter().any(|message| is_failed(&message)), !is_done);
+            let verdict = client.end().await;
+            assert_eq!(
+                codes(&verdict),
+                ["T-ACP-23"],
+                "{effect} {outcome} {:?}",
+                verdict.findings
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_session_plays_its_script() {
+    let opens = async |client: &mut Client| {
+        let params = json!({"cwd": "/work", "mcpServers": []});
+        let opened = client.call("session/new", params).await;
+        opened["result"]["sessionId"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    for (others, is_closed, unplayed) in [
+        (&[][..], false, 0),
+        (&["Say hello"][..], false, 1),
+        (&["Say hello"], true, 1),
+        (&["Say hello", "And again"], true, 0),
+    ] {
+        let mut client = Client::with(HELLO, |options| options.play.require_complete = true).await;
+        let first = client.open(json!({})).await;
+        // A session that was only opened plays nothing.
+        let second = opens(&mut client).await;
+        for (session, texts) in [(&second, others), (&first, &["Say hello", "And again"])] {
+            for text in texts {
+                let id = client.prompt(session, text).await;
+                client.until(id).await;
+            }
+        }
+        if is_closed {
+            client
+                .call("session/close", json!({"sessionId": second}))
+                .await;
+        }
+        let verdict = client.end().await;
+        let left: Vec<_> = verdict
+            .unplayed
+            .iter()
+            .map(|it| (it.session.as_deref(), it.turn))
+            .collect();
+        assert_eq!(left, vec![(Some(&*second), 2); unplayed], "{verdict:?}");
+        assert_eq!(verdict.passed, unplayed == 0 && !is_closed, "{verdict:?}");
+        let n_sessions = if others.is_empty() { 1 } else { 2 };
+        assert_eq!(verdict.n_turns(), 2 * n_sessions);
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_says_what_it_was() {
+    let mut client = Client::start(HELLO).await;
+    let session = client.open(json!({})).await;
+    client.line("hello").await;
+    let answer = client.next().await;
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&Json::Null, &json!(-32700))
+    );
+    assert_eq!(answer["error"]["data"]["note"], "it was: hello");
+    let params = json!({"sessionId": session, "modeId": "x"});
+    let answer = client.call("session/set_mode", params).await;
+    assert_eq!(
+        answer["error"]["message"],
+        "`session/set_mode` with `x` is not scripted here"
+    );
+    let id = client.prompt(&session, "Something else").await;
+    client.until(id).await;
     let verdict = client.end().await;
-    assert_eq!(codes(&verdict), ["T-ACP-20"], "{:?}", verdict.findings);
-    assert!(verdict.findings[0].message.contains("\"truncated\""));
+    let last = verdict.findings.last().expect("a finding");
+    assert_eq!(
+        last.message,
+        "the client sent no prompt that the script takes, so nothing was played"
+    );
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use cuecard_timeline::model::{AgentEdits, FileRead};
 use cuecard_trace::{EventData, FileEdit};
 use serde_json::json;
 
-use super::{OpenCall, Stopped, Turn};
+use super::{OpenCall, REFUSED, Stopped, Turn};
 use crate::found::shown;
 use crate::script::content::is_same_text;
 use crate::script::file_effect::FileEffect;
@@ -43,8 +43,13 @@ impl Turn {
         let counts = (edit.lines_added, edit.lines_removed);
         let effect =
             FileEffect::of_edit(edit.old_text.as_deref(), edit.new_text.as_deref(), counts);
-        let written = match can_write {
-            true => self.write(&path, effect).await,
+        let is_refused = std::mem::take(&mut self.is_refused);
+        let written = match can_write && edit.has_text() {
+            _ if is_refused => Err(REFUSED.to_owned()),
+            true => match self.content_after(&path, effect).await {
+                Ok(content) => self.write(&path, &content).await,
+                Err(reason) => Err(reason),
+            },
             false => Ok(()),
         };
         if self.cancel.is_cancelled() {
@@ -69,7 +74,9 @@ impl Turn {
             Ok(()) => ("completed", None),
             Err(reason) => ("failed", Some(updates::text_content(reason))),
         };
-        if let Err(reason) = written {
+        if let Err(reason) = written.as_ref()
+            && !is_refused
+        {
             let message = format!("`{}` was not edited: {reason}", edit.path);
             self.differs(codes::ACP_CONTENT, event_idx, message).await;
         }
@@ -93,11 +100,14 @@ impl Turn {
         }
     }
 
-    /// Changes a file through the client.
-    pub(super) async fn write(&mut self, path: &str, effect: FileEffect<'_>) -> Result<(), String> {
+    /// The content of a file after a change; why it can't be changed so.
+    pub(super) async fn content_after(
+        &mut self,
+        path: &str,
+        effect: FileEffect<'_>,
+    ) -> Result<String, String> {
         let before = match effect {
-            FileEffect::Is(_) => None,
-            FileEffect::Counts(..) | FileEffect::Changes => return Ok(()),
+            FileEffect::Is(_) | FileEffect::Counts(..) | FileEffect::Changes => None,
             FileEffect::Replaces(..) | FileEffect::Appends(_) => {
                 let params = json!({"sessionId": &*self.session.id, "path": path});
                 match self.call_client("fs/read_text_file", &params, None).await {
@@ -108,8 +118,12 @@ impl Turn {
             }
         };
         let content = effect.applied(before.as_deref());
-        let content =
-            content.ok_or("the text to replace does not occur exactly once in the file")?;
+        content
+            .ok_or_else(|| "the text to replace does not occur exactly once in the file".to_owned())
+    }
+
+    /// Writes a file through the client.
+    pub(super) async fn write(&mut self, path: &str, content: &str) -> Result<(), String> {
         let params = json!({"sessionId": &*self.session.id, "path": path, "content": content});
         let answer = self.call_client("fs/write_text_file", &params, None).await;
         answer.map(drop).map_err(|error| error.message)

@@ -10,7 +10,7 @@ use cuecard_timeline::script::result_difference;
 use cuecard_trace::{EventData, ToolCall, ToolResult};
 use serde_json::json;
 
-use super::{OpenCall, Stopped, Turn};
+use super::{OpenCall, REFUSED, Stopped, Turn};
 use crate::found::differs;
 use crate::peer::Answer;
 use crate::script::file_effect::FileEffect;
@@ -73,6 +73,7 @@ impl Turn {
         let mut open = OpenCall {
             id: call.call_id.clone(),
             is_in_background: call.args["run_in_background"] == true,
+            refused: std::mem::take(&mut self.is_refused).then(|| REFUSED.to_owned()),
             ..OpenCall::default()
         };
         self.latest_call = Some(open.id.clone());
@@ -86,6 +87,7 @@ impl Turn {
         }
         if let Some(line) = call.args["cmd"].as_str().filter(|_| call.tool == "runCmd")
             && self.agent.client_can("/terminal")
+            && open.refused.is_none()
         {
             match self.create_terminal(line, &call.args).await {
                 Ok(terminal_id) => {
@@ -224,14 +226,25 @@ impl Turn {
         }
         if let Some((path, effect)) = FileEffect::of_call(call)
             && call.status == ToolStatus::Ok
+            && self
+                .open
+                .get(&event_idx)
+                .is_some_and(|open| open.refused.is_none())
             && self.agent.client_can("/fs/writeTextFile")
             && self.agent.client_can("/fs/readTextFile")
         {
             let path = updates::absolute(path, &self.session.folder);
-            // Where the file is another one, the call is only shown.
-            let _ = self.write(&path, effect).await;
+            let written = match self.content_after(&path, effect).await {
+                Ok(content) => self.write(&path, &content).await,
+                // Where the file is another one, the call is only shown.
+                Err(_) => Ok(()),
+            };
             if self.cancel.is_cancelled() {
                 return Err(Stopped::Cancelled);
+            }
+            if let Err(reason) = written {
+                let message = format!("`{path}` was not written: {reason}");
+                self.differs(codes::ACP_CONTENT, event_idx, message).await;
             }
         }
         let Some(mut open) = self.open.remove(&event_idx) else {
@@ -259,17 +272,20 @@ impl Turn {
                 .unwrap_or_default()
                 .to_owned();
             match ended.and_then(|ended| output.map(|_| ended)) {
-                Ok(ended) => open.exit_code = Some(ended["exitCode"].as_i64().unwrap_or(128)),
+                Ok(ended) => {
+                    open.exit_code = ended["exitCode"].as_i64();
+                    open.signal = ended["signal"].as_str().map(str::to_owned);
+                }
                 Err(error) => open.refused = Some(error.message),
             }
         }
-        let has_failed = match (is_real, open.exit_code) {
+        let is_over = is_real && !open.is_in_background;
+        let has_failed = match is_real {
             _ if open.refused.is_some() => true,
-            (true, Some(exit_code)) => exit_code != 0,
-            (true, None) => false,
-            (false, _) => call.status == ToolStatus::Error,
+            true => is_over && open.exit_code != Some(0),
+            false => call.status == ToolStatus::Error,
         };
-        if is_real && !open.is_in_background {
+        if is_over && open.refused.as_deref() != Some(REFUSED) {
             self.compare(event_idx, call, &open, has_failed).await;
         }
         let scripted = scripted_result(call);
@@ -322,10 +338,12 @@ impl Turn {
         let wants_failure = call.status == ToolStatus::Error;
         let code = codes::TOOL_RESULT_DIFFERS;
         if has_failed != wants_failure {
-            let how = match (&open.refused, open.exit_code) {
-                (Some(reason), _) => format!("it could not run: {reason}"),
-                (None, exit_code) => {
-                    format!("it ended with exit code {}", exit_code.unwrap_or_default())
+            let how = match (&open.refused, open.exit_code, &open.signal) {
+                (Some(reason), ..) => format!("it could not run: {reason}"),
+                (None, Some(exit_code), _) => format!("it ended with exit code {exit_code}"),
+                (None, None, Some(signal)) => format!("it was ended by {signal}"),
+                (None, None, None) => {
+                    "the client gave neither an exit code nor a signal".to_owned()
                 }
             };
             let wanted = if wants_failure { "error" } else { "ok" };
@@ -362,28 +380,8 @@ impl Turn {
 
 /// What a simulated tool prints and gives, in all.
 fn scripted_output(call: &ToolUse) -> String {
-    let mut lines: Vec<&str> = call
-        .progress
-        .iter()
-        .map(|entry| entry.value.as_str())
-        .collect();
-    if let Some(execution) = &call.execution {
-        lines.extend(
-            execution
-                .events
-                .iter()
-                .filter_map(|event| match &event.kind {
-                    ToolExecutionKind::Stdout(text)
-                    | ToolExecutionKind::Stderr(text)
-                    | ToolExecutionKind::Progress(text) => Some(text.as_str()),
-                    ToolExecutionKind::Completion { content, .. } => content.as_deref(),
-                }),
-        );
-    }
-    let lines: Vec<&str> = lines
-        .into_iter()
-        .map(|line| line.trim_end_matches('\n'))
-        .collect();
+    let lines = updates::outputs(call).into_iter();
+    let lines: Vec<&str> = lines.map(|line| line.trim_end_matches('\n')).collect();
     match (lines.is_empty(), scripted_result(call)) {
         (true, Some(Json::String(text))) => text,
         (true, Some(json)) => json.to_string(),

@@ -125,6 +125,15 @@ fn call(id: usize, kind: &str, input: Json, content: Json) -> Action {
     }))
 }
 
+/// The agent asks for a permission; what it is for, it calls as it likes.
+fn ask(kind: &str) -> Action {
+    let option = json!({"optionId": "o", "name": "O", "kind": kind});
+    let params = json!({"toolCall": {"toolCallId": "c1"}, "options": [option]});
+    Action::Ask("session/request_permission", params)
+}
+
+const GRANTED: &str = "  - agentPermissionRequest: {toolCall: {toolCallId: call_9}, options: [{id: o, label: O, kind: allow_once}], granted: true}\n";
+
 /// How an agent tells something else than it does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Lie {
@@ -135,9 +144,10 @@ enum Lie {
     RemovesMore,
     InventsOldText,
     RepeatsAnotherPrompt,
+    AsksWhenItIsDone,
 }
 
-const LIES: [Lie; 7] = [
+const LIES: [Lie; 8] = [
     Lie::WritesNothing,
     Lie::WritesSomethingElse,
     Lie::Removes,
@@ -145,6 +155,7 @@ const LIES: [Lie; 7] = [
     Lie::RemovesMore,
     Lie::InventsOldText,
     Lie::RepeatsAnotherPrompt,
+    Lie::AsksWhenItIsDone,
 ];
 
 /// A script of edits and commands, and what an agent does that lies about its last edit, or doesn't lie.
@@ -193,14 +204,20 @@ fn played(kinds: &[(u8, u8)], lie: Option<Lie>) -> (String, Vec<Action>) {
                 continue;
             }
         };
-        events += &format!("  - {event}\n");
         let lie = lie.filter(|_| last == Some(idx));
+        let is_late = lie == Some(Lie::AsksWhenItIsDone);
+        if last == Some(idx) {
+            events += GRANTED;
+            actions.extend((!is_late).then(|| ask("allow_once")));
+        }
+        events += &format!("  - {event}\n");
         actions.extend(match lie {
             Some(Lie::WritesNothing) => None,
             Some(Lie::WritesSomethingElse) => Some(Action::Write(path, "lie".to_owned())),
             Some(Lie::Removes) => before.as_ref().map(|_| Action::Remove(path)),
             _ => Some(Action::Write(path, after.clone())),
         });
+        actions.extend(is_late.then(|| ask("allow_once")));
         match lie {
             Some(Lie::WritesMore) => actions.push(Action::Write("more.txt", String::new())),
             Some(Lie::RemovesMore) => actions.push(Action::Remove(".env")),
@@ -241,7 +258,7 @@ proptest! {
         // A command may have done it.
         let is_hidden = match lie {
             Lie::WritesMore | Lie::RemovesMore => has_run(&kinds),
-            Lie::InventsOldText => has_run(&kinds[..last]),
+            Lie::InventsOldText | Lie::AsksWhenItIsDone => has_run(&kinds[..last]),
             _ => false,
         };
         if is_hidden {
@@ -263,11 +280,6 @@ fn write(path: &str, content: &str) -> Action {
 /// What the agent did, as it tells and as it is found.
 #[tokio::test]
 async fn what_an_agent_does_beside_its_tale_is_found() {
-    let ask = |kind: &str| {
-        let option = json!({"optionId": "o", "name": "O", "kind": kind});
-        let params = json!({"toolCall": {"toolCallId": "c1"}, "options": [option]});
-        Action::Ask("session/request_permission", params)
-    };
     let refused = script(
         "  - agentPermissionRequest: {options: [{id: o, label: O, kind: reject_once}], granted: false}\n  - writeFile: {path: a.txt, content: no}\n    status: error\n",
     );
@@ -280,6 +292,9 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         "  - agentPermission",
         "  - runCmd: {cmd: ls}\n  - agentPermission",
     );
+    let twice = script(&format!(
+        "{GRANTED}{GRANTED}  - writeFile: {{path: a.txt, content: yes}}\n  - writeFile: {{path: b.txt, content: yes}}\n"
+    ));
     let made =
         script("  - runCmd: {cmd: 'echo hi > made.txt'}\n  - assert: {fs: {exists: [made.txt]}}\n");
     let ran = call(
@@ -360,6 +375,41 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         ),
         (&sleeps, vec![slept], "which was never created"),
         (&edits, vec![write("a.txt", "yes"), edited("yes")], ""),
+        // Two calls at once: while the second is asked for, the first may be done.
+        (
+            &twice,
+            vec![
+                ask("allow_once"),
+                Action::Write("a.txt", "yes".to_owned()),
+                ask("allow_once"),
+                Action::Write("b.txt", "yes".to_owned()),
+                edited("yes"),
+                call(
+                    2,
+                    "edit",
+                    json!({"path": "b.txt", "content": "yes"}),
+                    json!([]),
+                ),
+            ],
+            "",
+        ),
+        (
+            &twice,
+            vec![
+                Action::Write("a.txt", "yes".to_owned()),
+                ask("allow_once"),
+                ask("allow_once"),
+                Action::Write("b.txt", "yes".to_owned()),
+                edited("yes"),
+                call(
+                    2,
+                    "edit",
+                    json!({"path": "b.txt", "content": "yes"}),
+                    json!([]),
+                ),
+            ],
+            "T-ACP-20 the agent asked for permission only when it had done it",
+        ),
         // Agents keep files of their own, and write a line end.
         (
             &edits,
