@@ -260,7 +260,7 @@ pub(crate) struct PlayArgs {
         help_heading = "What to play"
     )]
     pub speed: f64,
-    /// Treat warnings about the file as errors
+    /// Treat warnings about the file as errors, and fail steps of which a value was changed or lost
     #[arg(long, help_heading = "What to play")]
     pub strict: bool,
     /// Number of files to play at the same time

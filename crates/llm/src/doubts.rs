@@ -2,7 +2,9 @@
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::cut;
-use cuecard_timeline::script::{Endpoint, HistoryAnswer, LlmScript, Request, Served};
+use cuecard_timeline::script::{
+    Endpoint, HistoryAnswer, LlmScript, Request, Served, UserDifferenceKind,
+};
 
 use super::answers::{self, AgentMapping};
 use super::mock_server::MockServer;
@@ -27,12 +29,22 @@ impl MockServer {
             }
             found.push(self.findings.strictly_noted(note));
         }
-        if let Some(more) = &served.said_more
-            && let Some(turn) = served.turn(script)
-        {
-            let message = "the user message contains more than the prompt of this turn";
+        for differing in &served.user_differences {
+            let Some(turn) = script.turn(differing.turn_idx) else {
+                continue;
+            };
+            let (message, what) = match differing.kind {
+                UserDifferenceKind::Additional => (
+                    "the user message contains more than the prompt of this turn",
+                    "additional text",
+                ),
+                UserDifferenceKind::MissingBlock => (
+                    "the history of a request lacks a part of the prompt of this turn",
+                    "missing",
+                ),
+            };
             let note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
-            let note = note.with_note(format!("additional text: {:?}", cut(more, 200)));
+            let note = note.with_note(format!("{what}: {:?}", cut(&differing.text, 200)));
             found.push(self.findings.strictly_noted(note));
         }
         for differing in &served.differing_results {

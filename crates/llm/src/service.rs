@@ -403,6 +403,11 @@ async fn refused(mock_server: &MockServer, arrived: &Arrived<'_>, refusal: Refus
 pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
     let (why, help) = match error.status {
+        // What it names is a response, not a path.
+        404 if error.code.as_deref() == Some("previous_response_not_found") => (
+            "the response that it goes on from is not from this run's scenarios",
+            "response ids are valid only while their scenario is unchanged",
+        ),
         404 | 405 => (
             "the mock server does not support it",
             "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",

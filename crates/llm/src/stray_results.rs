@@ -19,26 +19,41 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
     if !is_whole {
         return None;
     }
+    // Responses has items in any order; elsewhere results come right behind the answer that calls.
+    let is_free = request.endpoint == Endpoint::Responses;
+    let is_result = |part: &Part| matches!(part, Part::Result(_));
     let mut calls: HashSet<&str> = HashSet::new();
-    let messages = request.history.iter();
-    let parts = messages.flat_map(|message| message.parts.iter().map(|part| (message.role, part)));
-    for (role, part) in parts {
-        match part {
-            Part::Call(call) => {
-                calls.insert(&call.id);
-            }
-            Part::Result(result) => {
-                let is_known = match request.endpoint {
-                    // Ids are no matter of course there.
-                    Endpoint::Gemini => !calls.is_empty(),
-                    _ => result.call_id.is_empty() || calls.contains(result.call_id.as_str()),
-                };
-                // The model gives none.
-                if !is_known || role == Role::Assistant {
-                    return Some(refusal(request.endpoint, &result.call_id));
+    let mut role = Role::User;
+    for message in &request.history {
+        let begins = message.role != std::mem::replace(&mut role, message.role);
+        let ends = match message.role {
+            Role::Assistant => begins,
+            Role::User => !message.parts.iter().any(is_result),
+        };
+        if ends && !is_free {
+            calls.clear();
+        }
+        for part in &message.parts {
+            match part {
+                Part::Call(call) => {
+                    calls.insert(&call.id);
                 }
+                Part::Text(_) if request.endpoint == Endpoint::Messages && role == Role::User => {
+                    calls.clear();
+                }
+                Part::Result(result) => {
+                    let is_known = match request.endpoint {
+                        // Ids are no matter of course there.
+                        Endpoint::Gemini => !calls.is_empty(),
+                        _ => result.call_id.is_empty() || calls.contains(result.call_id.as_str()),
+                    };
+                    // The model gives none.
+                    if !is_known || role == Role::Assistant {
+                        return Some(refusal(request.endpoint, &result.call_id));
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     None

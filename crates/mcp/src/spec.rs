@@ -142,7 +142,9 @@ impl ServerSpec {
         match &self.transport {
             TransportSpec::Stdio { env, .. } => {
                 for (name, value) in env {
-                    mask.add(value, name);
+                    for secret in text::in_variable(name, value) {
+                        mask.add(&secret, name);
+                    }
                 }
             }
             TransportSpec::Http { headers, .. }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Redactor, find_credentials_in_text};
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
 const SHORTEST_SECRET: usize = 8;
@@ -63,6 +63,18 @@ pub(super) fn names_a_secret(name: &str) -> bool {
         .flat_map(char::to_lowercase)
         .collect();
     plain.ends_with("auth") || plain == "key" || PARTS.iter().any(|part| plain.contains(part))
+}
+
+/// The secrets in the value of a variable: all of it if its name says so, else the credentials that stand in it.
+pub(super) fn in_variable(name: &str, value: &str) -> Vec<String> {
+    let last = name.rsplit(['_', '-']).next().unwrap_or_default();
+    let mut short = ["key", "pass", "pat", "pwd"].iter();
+    if short.any(|word| last.eq_ignore_ascii_case(word)) || names_a_secret(name) {
+        return vec![value.to_owned()];
+    }
+    let mut found = Vec::new();
+    find_credentials_in_text(value, &mut found);
+    found
 }
 
 /// A command line to be read, not run: quoted where needed, with values of secret flags left out.

@@ -67,6 +67,17 @@ pub enum Outcome {
     Missing,
 }
 
+impl Outcome {
+    /// Whether it is the result of a call that did not fail.
+    pub fn is_success(&self) -> bool {
+        match self {
+            Self::Result(result) => result["isError"] != true,
+            Self::BuiltIn(_) => true,
+            Self::Error(_) | Self::Missing => false,
+        }
+    }
+}
+
 /// An error of JSON-RPC.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RpcError {

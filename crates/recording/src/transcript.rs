@@ -5,6 +5,7 @@ mod patch;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -144,7 +145,8 @@ fn calls_of(
                 return patched(&format!("*** Begin Patch{patch}"), result, cwd);
             }
             let folder = text("workdir").or_else(|| text("working_directory"));
-            let folder = folder.filter(|folder| Some(*folder) != cwd);
+            let folder = folder.map(|folder| below(folder, cwd).unwrap_or(folder));
+            let folder = folder.filter(|folder| *folder != ".");
             Ok(vec![shell(command, folder, result)])
         }
         "apply_patch" => {
@@ -165,6 +167,13 @@ fn calls_of(
                 }
                 if arguments.get("run_in_background") == Some(&true.into()) {
                     call.arguments.remove("expect_exit");
+                    // All that a scenario gets at first is the name under which it asks for the rest.
+                    if let Outcome::BuiltIn(value) = &mut call.outcome {
+                        let told = value["stdout"].as_str().unwrap_or_default();
+                        let id = told.split_once("ID: ").map(|(_, rest)| rest);
+                        let id = id.and_then(|rest| rest.split_whitespace().next());
+                        *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
+                    }
                 }
                 return Ok(vec![call]);
             }
@@ -218,14 +227,29 @@ fn built_in(tool: BuiltinTool, result: &ToolResult) -> Outcome {
         .text
         .clone()
         .unwrap_or_else(|| as_text(&result.result).into_owned());
-    match (result.success, tool) {
+    // Codex says so in an answer that counts as passed.
+    let success = result.success && !text.starts_with("apply_patch verification failed");
+    match (success, tool) {
         (false, _) => Outcome::Error(RpcError {
             code: 0,
             message: text,
             data: Value::Null,
         }),
-        (true, BuiltinTool::Read) => Outcome::BuiltIn(json!({ "content": text })),
+        (true, BuiltinTool::Read) => {
+            let lines: Vec<_> = text.split('\n').map(numbered).collect();
+            Outcome::BuiltIn(json!({ "content": lines.join("\n") }))
+        }
         (true, _) => Outcome::BuiltIn(Value::Null),
+    }
+}
+
+/// A line of a file as the built-in tool numbers it: some agents have an arrow in place of the tab.
+fn numbered(line: &str) -> Cow<'_, str> {
+    match line.split_once('→') {
+        Some((number, text)) if number.trim_start().parse::<u32>().is_ok() => {
+            format!("{number}\t{text}").into()
+        }
+        _ => line.into(),
     }
 }
 
@@ -364,13 +388,17 @@ fn known_arguments(
 /// A path below the agent's folder as a scenario writes it.
 fn relative(arguments: &mut Map<String, Value>, key: &str, cwd: Option<&str>) {
     let path = arguments.get(key).and_then(Value::as_str);
-    let below = cwd.zip(path).and_then(|(cwd, path)| {
-        let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
-    });
-    let below = below.map(|below| if below.is_empty() { "." } else { below }.to_owned());
-    if let Some(below) = below {
+    if let Some(below) = path.and_then(|path| below(path, cwd)).map(str::to_owned) {
         arguments.insert(key.to_owned(), below.into());
+    }
+}
+
+/// A path below the agent's folder, from there.
+fn below<'p>(path: &'p str, cwd: Option<&str>) -> Option<&'p str> {
+    let rest = path.strip_prefix(cwd?.trim_end_matches('/'))?;
+    match rest.trim_start_matches('/') {
+        "" => Some("."),
+        below => rest.starts_with('/').then_some(below),
     }
 }
 

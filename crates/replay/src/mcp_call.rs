@@ -77,9 +77,10 @@ pub(super) async fn call(
             Some(info) if info.requires_task => return Err(needs_task(server, tool)),
             Some(info) => {
                 if request.attempt == 1 {
-                    for message in unknown_names(info, server, &arguments) {
-                        recorder.record(log("warning", format!("C-PARAM-03: {message}")));
-                    }
+                    let unknown = unknown_names(info, server, &arguments).into_iter();
+                    let unknown = unknown.map(|message| format!("C-PARAM-03: {message}"));
+                    let unknown: Vec<_> = unknown.collect();
+                    toolbox.unless_lossy(Json::Null, &unknown, recorder)?;
                 }
                 let arguments = fitted(toolbox, &request.params, arguments, info, recorder)?;
                 page::complete(toolbox, peer, info, arguments, recorder).await
@@ -140,11 +141,11 @@ pub(super) async fn call(
     let answer = match reply {
         Ok(mut reply) => {
             page::follow(toolbox, server, tool, &reply);
-            if result::has_lone_surrogate(&reply) {
+            let changed = result::has_lone_surrogate(&reply).then(|| {
                 let warning = lone_surrogate("JSON in the answer");
-                let message = format!("{}: {}", warning.code, warning.message);
-                recorder.record(log("warning", message));
-            }
+                format!("{}: {}", warning.code, warning.message)
+            });
+            let checked = toolbox.unless_lossy(Json::Null, changed.as_slice(), recorder);
             if let Some(arguments) = without_path.filter(|_| reply.is_error) {
                 let saved =
                     older::save_screenshot(toolbox, request, peer, arguments, &reply, recorder);
@@ -154,7 +155,10 @@ pub(super) async fn call(
             }
             match Box::pin(broken_promise(peer, tool, &reply)).await {
                 Some(failure) => Err(failure),
-                None => value_of(toolbox, request, &session, tool, &reply).await,
+                None => {
+                    let answer = value_of(toolbox, request, &session, tool, &reply).await;
+                    answer.and_then(|answer| checked.map(|_| answer))
+                }
             }
         }
         Err(error) => Err(Box::pin(call_failure(&session, tool, &error)).await),
@@ -425,7 +429,7 @@ async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option
         Some(structured) => {
             let validator = jsonschema::validator_for(schema).ok()?;
             // An integer that is too large for us stands there as the text of its digits.
-            let is_ours = |value: &Value| value.as_str().is_some_and(is_large_integer);
+            let is_ours = |value: &Json| value.as_str().is_some_and(is_large_integer);
             let mut errors = validator.iter_errors(structured);
             let error = errors.find(|error| !is_ours(error.instance()))?;
             let place = match error.instance_path().to_string() {

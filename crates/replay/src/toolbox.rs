@@ -12,7 +12,7 @@ use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use serde_json::Value as Json;
 
 use super::builtin::background::BackgroundCommands;
-use super::pool::Pool;
+use super::pool::{Pool, log};
 use super::{builtin, mcp_call};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::run_dir::RunDir;
@@ -37,7 +37,8 @@ pub struct ToolboxOptions {
     pub speed: f64,
     /// Width and height that a browser's page gets before the first call.
     pub viewport: Option<(u64, u64)>,
-    /// Whether a call fails whose arguments may not be what its tool takes, instead of a warning.
+    /// Whether a step fails whose arguments may not be what its tool takes, or of which a value was changed or lost, instead
+    /// of a warning.
     pub is_strict: bool,
 }
 
@@ -247,6 +248,27 @@ impl Toolbox {
             }
         }
         names
+    }
+
+    /// The result, with warnings that a value in it was changed or lost.
+    ///
+    /// # Errors
+    /// The first warning, if the run is strict.
+    pub(super) fn unless_lossy(
+        &self,
+        result: Json,
+        warnings: &[String],
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Json, Failure> {
+        if let (true, Some(first)) = (self.is_strict, warnings.first()) {
+            let mut failure = Failure::new(FailureKind::ValueLost, first);
+            failure.result = Some(result);
+            return Err(failure.with_help("without `--strict`, this is a warning"));
+        }
+        for warning in warnings {
+            recorder.record(log("warning", warning.clone()));
+        }
+        Ok(result)
     }
 
     /// Ends all servers and commands.

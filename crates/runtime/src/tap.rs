@@ -256,7 +256,8 @@ impl<'a> Recorder<'a> {
         if !self.redactor.finds(line) {
             return None;
         }
-        self.redactor.json(data);
+        let redactor = &self.redactor;
+        event.data.redact(data, &mut |value| redactor.json(value));
         let original = match Event::from_json(&json) {
             Ok(redacted) => std::mem::replace(event, redacted).data,
             Err(_) => {
@@ -451,6 +452,50 @@ mod tests {
                 ..seen.borrow()[0].clone()
             }
         );
+    }
+
+    #[test]
+    fn a_secret_that_is_one_of_our_words_leaves_events_and_journals_whole() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let dir = RunDir::create(parent.path(), jiff::Timestamp::UNIX_EPOCH).expect("created");
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let words = ["pass", "step", "tool", "status", "duration", "fail"];
+        let secrets = words.map(str::to_owned);
+        let mut recorder = Recorder::new(Clock::start(), Redactor::new(secrets));
+        recorder.tell(Box::new(Seen(seen.clone())));
+        recorder.keep_journal(Journal::create(&dir, |_| Ok(())).expect("created"));
+        let finished = StepFinished {
+            step: 1,
+            id: Some("passed".to_owned()),
+            tool: "a__tool".into(),
+            description: None,
+            status: StepStatus::Passed,
+            duration_ms: 1.0,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            healed: None,
+            outputs: [
+                ("status".to_owned(), "pass 1".into()),
+                ("n".to_owned(), 1.into()),
+            ]
+            .into_iter()
+            .collect(),
+            restored: None,
+        };
+        let mut shown = finished.clone();
+        shown.outputs["status"] = "[redacted] 1".into();
+        recorder.record(EventData::StepFinished(finished));
+        recorder.commit();
+        let shown = EventData::StepFinished(shown);
+        assert_eq!(seen.borrow()[0].data, shown);
+        let journal = std::fs::read_to_string(dir.path().join("journal.jsonl")).expect("written");
+        let Ok(Record::<StepFinished>::End { finished, withheld }) = serde_json::from_str(&journal)
+        else {
+            panic!("{journal}")
+        };
+        assert_eq!(EventData::StepFinished(finished), shown);
+        assert_eq!(withheld, ["status"]);
     }
 
     #[test]

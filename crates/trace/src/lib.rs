@@ -11,6 +11,7 @@ pub mod export;
 mod file;
 pub mod import;
 pub mod journal;
+mod redact;
 mod schema;
 mod whole;
 

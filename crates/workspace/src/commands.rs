@@ -1,5 +1,6 @@
 //! Shell commands: run in a process group of their own, within a time and an amount of output.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -54,6 +55,9 @@ pub struct CommandOutcome {
     pub timed_out: bool,
     /// Whether output was dropped.
     pub truncated: bool,
+    /// Which streams had bytes that aren't UTF-8, in words.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// Why a command could not be run. A command that ran and failed is a [`CommandOutcome`].
@@ -76,7 +80,9 @@ pub enum CommandError {
     },
     /// The command, or it and its variables, are more than the system passes on.
     TooLong {
-        /// The length of the command in bytes.
+        /// The longest of them: `the command`, or the variable's name.
+        longest: String,
+        /// Its length in bytes.
         length: usize,
     },
     /// The shell did not start, or could not be waited for.
@@ -98,7 +104,7 @@ impl CommandError {
                 Some("a name is not empty and has neither `=` nor a NUL byte in it".to_owned())
             }
             Self::TooLong { .. } => Some(
-                "write a long command to a script, and a long value to a file that the command reads"
+                "write it to a file first, with claude__write, and let the command read that"
                     .to_owned(),
             ),
             Self::Shell { .. } => {
@@ -120,10 +126,10 @@ impl fmt::Display for CommandError {
             }
             Self::Nul { place } => write!(f, "NUL byte in {place}"),
             Self::VariableName { name } => write!(f, "`{name}` is not a valid variable name"),
-            Self::TooLong { length } => {
+            Self::TooLong { longest, length } => {
                 write!(
                     f,
-                    "the command ({length} bytes) and its variables are longer than the system allows"
+                    "{longest} has {length} bytes: the command and its variables are longer than the system allows"
                 )
             }
             Self::Shell { shell, source } => {
@@ -194,13 +200,24 @@ pub async fn run(
     };
 
     let truncated = stdout.dropped > 0 || stderr.dropped > 0;
+    let [(stdout, out_is_lossy), (stderr, err_is_lossy)] = [stdout, stderr].map(Capture::into_text);
     Ok(CommandOutcome {
-        stdout: stdout.into_text(),
-        stderr: stderr.into_text(),
+        stdout,
+        stderr,
         exit_code: status.map(exit_code),
         timed_out: status.is_none(),
         truncated,
+        warnings: warnings([out_is_lossy, err_is_lossy]),
     })
+}
+
+/// Says of which streams, `stdout` and `stderr`, bytes were replaced.
+pub(super) fn warnings(is_lossy: [bool; 2]) -> Vec<String> {
+    let streams = ["stdout", "stderr"].into_iter().zip(is_lossy);
+    let lossy = streams.filter(|(_, is_lossy)| *is_lossy);
+    lossy
+        .map(|(stream, _)| format!("`{stream}` is not valid UTF-8: bytes were replaced by U+FFFD"))
+        .collect()
 }
 
 /// Starts a command as [`run`] does and doesn't wait for it; the request's timeout plays no part.
@@ -220,7 +237,8 @@ pub async fn start_in_background(
 /// A checked command, ready to be started.
 struct Start {
     spec: ProcessSpec,
-    command_length: usize,
+    /// The command or its longest variable, with its length in bytes.
+    longest: (String, usize),
 }
 
 impl Start {
@@ -229,8 +247,14 @@ impl Start {
         inherited: &[(OsString, OsString)],
     ) -> Result<Self, CommandError> {
         check(&request).await?;
+        let variables = request.env.iter().map(|(name, value)| {
+            let name = format!("the variable `{}`", name.to_string_lossy());
+            (name, value.len())
+        });
+        let command = ("the command".to_owned(), request.command.len());
+        let longest = variables.chain([command.clone()]);
         Ok(Self {
-            command_length: request.command.len(),
+            longest: longest.max_by_key(|(_, length)| *length).unwrap_or(command),
             spec: ProcessSpec {
                 program: find_shell(inherited).into(),
                 args: vec!["-c".into(), request.command.into()],
@@ -242,9 +266,8 @@ impl Start {
 
     fn error(&self, source: io::Error) -> CommandError {
         if source.kind() == io::ErrorKind::ArgumentListTooLong {
-            CommandError::TooLong {
-                length: self.command_length,
-            }
+            let (longest, length) = self.longest.clone();
+            CommandError::TooLong { longest, length }
         } else {
             CommandError::Shell {
                 shell: self.spec.program.clone().into(),
@@ -350,11 +373,15 @@ impl Capture {
         self.dropped += (lost.len() + excess) as u64;
     }
 
-    fn into_text(mut self) -> String {
+    /// The text, and whether bytes in it were replaced.
+    fn into_text(mut self) -> (String, bool) {
         let tail = self.tail.make_contiguous();
         if self.dropped == 0 {
             self.head.extend_from_slice(tail);
-            return text(self.head);
+            return match String::from_utf8(self.head) {
+                Ok(text) => (text, false),
+                Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+            };
         }
         // Halves of characters at the gap go with what was dropped.
         let head_end = self.head.len() - unfinished(&self.head);
@@ -364,18 +391,12 @@ impl Capture {
             .take_while(|byte| is_continuation(**byte))
             .count();
         let dropped = self.dropped + (self.head.len() - head_end + tail_start) as u64;
-        format!(
-            "{}\n{}{}",
-            String::from_utf8_lossy(&self.head[..head_end]),
-            gap(dropped),
-            String::from_utf8_lossy(&tail[tail_start..]),
-        )
+        let [head, tail] =
+            [&self.head[..head_end], &tail[tail_start..]].map(String::from_utf8_lossy);
+        let is_lossy = [&head, &tail].map(|text| matches!(text, Cow::Owned(_)));
+        let text = format!("{head}\n{}{tail}", gap(dropped));
+        (text, is_lossy.contains(&true))
     }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 fn is_continuation(byte: u8) -> bool {
@@ -524,9 +545,17 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_that_are_not_utf_8_are_replaced() {
-        assert_eq!(
-            outcome(request("printf 'a\\377b'")).await.stdout,
-            "a\u{FFFD}b"
+        let replaced = outcome(request("printf 'a\\377b'; echo fine >&2")).await;
+        assert_eq!(replaced.stdout, "a\u{FFFD}b");
+        let warning = "`stdout` is not valid UTF-8: bytes were replaced by U+FFFD";
+        assert_eq!(replaced.warnings, [warning]);
+        let long = "head -c 3000000 /dev/zero | tr '\\0' x; printf '\\377'";
+        assert_eq!(outcome(request(long)).await.warnings, [warning]);
+        assert!(
+            outcome(request("echo '\u{FFFD}'"))
+                .await
+                .warnings
+                .is_empty()
         );
     }
 
@@ -554,8 +583,27 @@ mod tests {
         let error = run(request(&long), &inherited())
             .await
             .expect_err("too long");
-        assert!(matches!(error, CommandError::TooLong { .. }), "{error}");
-        assert!(error.help().is_some());
+        assert!(
+            error
+                .to_string()
+                .starts_with("the command has 8388613 bytes"),
+            "{error}"
+        );
+        let mut variable = request("true \"$V\"");
+        variable.env = vec![("V".into(), "x".repeat(200_000).into())];
+        let error = run(variable, &inherited()).await.expect_err("too long");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the variable `V` has 200000 bytes"),
+            "{error}"
+        );
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("claude__write")),
+            "what to do"
+        );
     }
 
     #[test]
@@ -577,14 +625,14 @@ mod tests {
         for piece in "ééééééééé".as_bytes().chunks(3) {
             capture.push(piece);
         }
-        assert_eq!(capture.into_text(), "éé\n[… 10 bytes dropped …]\néé");
+        assert_eq!(capture.into_text().0, "éé\n[… 10 bytes dropped …]\néé");
         let mut capture = Capture::new(0);
         capture.push(b"abc");
-        assert_eq!(capture.into_text(), "\n[… 3 bytes dropped …]\n");
+        assert_eq!(capture.into_text().0, "\n[… 3 bytes dropped …]\n");
         let mut capture = Capture::new(4);
         capture.push(b"ab");
         capture.push(b"cd");
-        assert_eq!(capture.into_text(), "abcd");
+        assert_eq!(capture.into_text().0, "abcd");
     }
 
     #[test]

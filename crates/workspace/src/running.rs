@@ -1,5 +1,6 @@
 //! A command that runs beside whoever started it: what it printed so far, and how it ended.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::{gap, unfinished};
+use crate::commands::{gap, unfinished, warnings};
 
 /// How long what a command started may go on printing after it has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -45,6 +46,8 @@ pub struct NewOutput {
     pub stdout: String,
     /// Its error output.
     pub stderr: String,
+    /// Which streams had bytes that aren't UTF-8, in words.
+    pub warnings: Vec<String>,
     /// Whether some of it was dropped.
     pub is_truncated: bool,
     /// Where the next output begins.
@@ -139,6 +142,7 @@ impl RunningCommand {
         let stdout = lock(&self.0.stdout).since(position.stdout, end.is_some(), &unfinished);
         let stderr = lock(&self.0.stderr).since(position.stderr, end.is_some(), &unfinished);
         NewOutput {
+            warnings: warnings([stdout.is_lossy, stderr.is_lossy]),
             is_truncated: stdout.is_truncated || stderr.is_truncated,
             position: OutputPosition {
                 stdout: stdout.position,
@@ -247,6 +251,7 @@ async fn print(stream: Option<impl AsyncRead + Unpin>, output: &Mutex<Output>) {
 /// What stands in one output after a position.
 struct Tail {
     text: String,
+    is_lossy: bool,
     is_truncated: bool,
     position: u64,
 }
@@ -301,6 +306,7 @@ impl Output {
         let n_read = new.len().saturating_sub(n_left);
         Tail {
             text,
+            is_lossy: matches!(read, Cow::Owned(_)),
             is_truncated: n_lost > 0,
             position: self.n_dropped + (start + n_read) as u64,
         }
@@ -318,10 +324,14 @@ mod tests {
         output.print(b"a\xC3");
         let tail = output.since(0, false, &|_| 0);
         assert_eq!((tail.text.as_str(), tail.position), ("a", 1));
-        assert_eq!(output.since(1, true, &|_| 0).text, "\u{FFFD}");
+        let torn = output.since(1, true, &|_| 0);
+        assert_eq!((torn.text.as_str(), torn.is_lossy), ("\u{FFFD}", true));
         output.print(b"\xA9");
         let tail = output.since(1, false, &|_| 0);
-        assert_eq!((tail.text.as_str(), tail.is_truncated), ("é", false));
+        assert_eq!(
+            (tail.text.as_str(), tail.is_lossy, tail.is_truncated),
+            ("é", false, false)
+        );
         output.print(b"0123456");
         let tail = output.since(tail.position, false, &|_| 0);
         assert_eq!(

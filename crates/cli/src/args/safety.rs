@@ -21,14 +21,14 @@ pub(crate) struct SafetyArgs {
     /// Allow a folder outside the root (repeatable)
     #[arg(long = "allow-path", value_name = "DIR")]
     pub allow_paths: Vec<PathBuf>,
-    /// Allow a host that would be refused (repeatable)
-    #[arg(long = "allow-host", value_name = "HOST")]
+    /// Allow a host that would be refused (repeatable, or comma-separated)
+    #[arg(long = "allow-host", value_name = "HOST", value_delimiter = ',')]
     pub allow_hosts: Vec<String>,
-    /// Allow a command that would be refused (repeatable)
-    #[arg(long = "allow-command", value_name = "NAME")]
+    /// Allow a command that would be refused (repeatable, or comma-separated)
+    #[arg(long = "allow-command", value_name = "NAME", value_delimiter = ',')]
     pub allow_commands: Vec<String>,
-    /// Allow a tool under --read-only: mcp__SERVER__TOOL, or mcp__SERVER for all tools of a server (repeatable)
-    #[arg(long = "allow-tool", value_name = "NAME")]
+    /// Allow a tool under --read-only: mcp__SERVER__TOOL, or mcp__SERVER for all tools of a server (repeatable, or comma-separated)
+    #[arg(long = "allow-tool", value_name = "NAME", value_delimiter = ',')]
     pub allow_tools: Vec<String>,
     /// Allow these hosts only (repeatable, or comma-separated)
     #[arg(long = "only-hosts", value_name = "HOST", value_delimiter = ',')]

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_recording::cassette::{CallVerdict, Cassette, Verification, VerifyOptions, verify};
+use cuecard_recording::cassette::{
+    CallVerdict, Cassette, Direction, Verification, VerifyOptions, verify,
+};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
@@ -96,6 +98,7 @@ fn prepare(
         writes: args.writes,
         ignore,
         timeout: named.timeout,
+        secrets: named.redactor.clone(),
     };
     Ok((named, options, cassette))
 }
@@ -110,9 +113,11 @@ fn finish(
     let count = |verdict| verification.count(verdict);
     let (n_failed, n_drifted) = (count("failed"), count("drifted"));
     let has_drifted = n_drifted > 0 || !verification.changes.is_empty();
+    let mut directions = verification.changes.iter().map(|change| change.direction);
+    let has_failed = n_failed > 0 || directions.any(|direction| direction == Direction::Removed);
     // What nobody has called is not proven.
     let is_incomplete = count("not_verified") > 0 || verification.is_empty();
-    let (status, mut exit) = match (n_failed > 0, has_drifted, is_incomplete) {
+    let (status, mut exit) = match (has_failed, has_drifted, is_incomplete) {
         (true, ..) => ("failed", ExitCode::Failed),
         (false, true, _) => ("drifted", ExitCode::Drifted),
         (false, false, true) => ("incomplete", ExitCode::Drifted),
@@ -131,7 +136,7 @@ fn finish(
     }
     let mut is_updated = false;
     if args.update && has_drifted {
-        match update(cassette, verification, redactor) {
+        match update(cassette, verification) {
             Ok(()) => is_updated = true,
             Err(found) => {
                 output.diagnostic(&found, args.json, redactor);
@@ -168,13 +173,9 @@ fn finish(
     exit
 }
 
-fn update(
-    cassette: &Cassette,
-    verification: &Verification,
-    redactor: &Redactor,
-) -> Result<(), Diagnostic> {
+fn update(cassette: &Cassette, verification: &Verification) -> Result<(), Diagnostic> {
     let recorded_at = Clock::start().timestamp(Duration::ZERO).to_string();
-    let text = verification.updated(cassette, &recorded_at, redactor);
+    let text = verification.updated(cassette, &recorded_at);
     let name = cassette.source.name();
     files::write(Path::new(name), &text)
         .map(|_| ())
@@ -189,6 +190,11 @@ fn update(
 fn lines(verification: &Verification, output: &Output) -> String {
     let style = output.stderr;
     let mut text = String::new();
+    if let Some((recorded, now)) = &verification.protocol {
+        let mark = style.symbol("!", "!");
+        let line = format!("{mark} protocol  {now}, recorded with {recorded}");
+        text.push_str(&format!("  {}\n", printable(&line)));
+    }
     for change in &verification.changes {
         let mark = style.symbol("!", "!");
         let word = change.direction.as_str();
@@ -238,9 +244,11 @@ fn document(verification: &Verification, status: &str, is_updated: bool) -> Json
         }
         call
     });
+    let versions = verification.protocol.as_ref();
     json!({
         "success": matches!(status, "passed"),
         "status": status,
+        "protocol": versions.map(|(recorded, now)| json!({ "recorded": recorded, "now": now })),
         "tools": changes.collect::<Vec<_>>(),
         "calls": calls.collect::<Vec<_>>(),
         "updated": is_updated,

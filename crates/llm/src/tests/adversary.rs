@@ -4,6 +4,7 @@
 //! departure, over one of them. What is expected follows from how a case is made, not from the rules of the stand-in.
 
 mod changes;
+mod past;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -638,7 +639,31 @@ impl Client<'_> {
         names
     }
 
+    /// What was said as the messages of an API.
+    fn messages(&self, endpoint: Endpoint, said: &[Message]) -> Vec<Value> {
+        let said = said.iter().flat_map(|said| wire::messages(endpoint, said));
+        let mut said: Vec<Value> = said.collect();
+        if endpoint == Endpoint::Gemini && !self.sends_ids {
+            let parts = said
+                .iter_mut()
+                .filter_map(|content| content["parts"].as_array_mut());
+            for part in parts.flatten() {
+                for kind in ["functionCall", "functionResponse"] {
+                    if let Some(call) = part.get_mut(kind).and_then(Value::as_object_mut) {
+                        call.remove("id");
+                    }
+                }
+            }
+        }
+        said
+    }
+
     fn body(&self, endpoint: Endpoint, said: &[Message]) -> Value {
+        self.body_of(endpoint, self.messages(endpoint, said))
+    }
+
+    /// A request with these messages.
+    fn body_of(&self, endpoint: Endpoint, said: Vec<Value>) -> Value {
         let schema = json!({"type": "object"});
         let tools: Vec<Value> = self
             .tools()
@@ -656,20 +681,6 @@ impl Client<'_> {
                 }
             })
             .collect();
-        let said = said.iter().flat_map(|said| wire::messages(endpoint, said));
-        let mut said: Vec<Value> = said.collect();
-        if endpoint == Endpoint::Gemini && !self.sends_ids {
-            let parts = said
-                .iter_mut()
-                .filter_map(|content| content["parts"].as_array_mut());
-            for part in parts.flatten() {
-                for kind in ["functionCall", "functionResponse"] {
-                    if let Some(call) = part.get_mut(kind).and_then(Value::as_object_mut) {
-                        call.remove("id");
-                    }
-                }
-            }
-        }
         let mut body = match endpoint {
             Endpoint::Messages => {
                 json!({"model": "m", "max_tokens": 1000, "system": "Be brief.", "messages": said})

@@ -159,6 +159,46 @@ async fn what_the_real_service_refuses_is_refused() {
         ),
         (
             "/v1/messages",
+            json!({"messages": user(json!([{"type": "text", "text": " \n"}, {"type": "text", "text": "Begin"}]))}),
+            "non-whitespace",
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": user(json!([{"type": "image", "source": {"type": "base64", "media_type": "image/tiff", "data": "eA=="}}]))}),
+            "'image/jpeg', 'image/png'",
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": begin(), "thinking": thinking, "temperature": 0.5}),
+            "may only be set to 1",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "tool_choice": "auto"}),
+            "only allowed when 'tools'",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "stream_options": {}}),
+            "only allowed when 'stream'",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "stop": ["a", "b", "c", "d", "e"]}),
+            "array too long",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "frequency_penalty": -3}),
+            "from -2 to 2",
+        ),
+        (
+            CHAT,
+            json!({"messages": user(json!([{"type": "image_url", "image_url": {}}]))}),
+            "Expected a valid URL",
+        ),
+        (
+            "/v1/messages",
             json!({"messages": loop_with(json!({"type": "thinking", "thinking": "hm"})), "tools": [claude("lookup")], "thinking": thinking}),
             "Field required",
         ),

@@ -52,6 +52,58 @@ async fn a_result_without_its_call_is_refused_as_by_each_api() {
 }
 
 #[tokio::test]
+async fn results_come_right_after_their_calls() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let arguments = "{\"key\": \"a\"}";
+    let call = json!({"role": "assistant", "tool_calls": [
+        {"id": "call_1", "type": "function", "function": {"name": "lookup", "arguments": arguments}},
+    ]});
+    let result = json!({"role": "tool", "tool_call_id": "call_1", "content": "one"});
+    let use_it = json!({"role": "assistant", "content": [
+        {"type": "tool_use", "id": "call_1", "name": "lookup", "input": {"key": "a"}},
+    ]});
+    let used =
+        json!({"type": "tool_result", "tool_use_id": "call_1", "content": "one", "is_error": true});
+    let text = json!({"type": "text", "text": "More"});
+    let behind = json!({"role": "user", "content": [text, used]});
+    let function = json!({"role": "model", "parts": [{"functionCall": {"name": "lookup", "args": {"key": "a"}}}]});
+    let said = |text: &str| json!({"role": "user", "parts": [{"text": text}]});
+    let response = json!({"role": "user", "parts": [{"functionResponse": {"name": "lookup", "response": {"output": "one"}}}]});
+    for (path, body) in [
+        (
+            CHAT,
+            json!({"model": "m", "messages": [user("Begin"), call, user("More"), result]}),
+        ),
+        (
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "messages": [user("Begin"), use_it, behind]}),
+        ),
+        (
+            "/v1beta/models/m:generateContent",
+            json!({"contents": [said("Begin"), function, said("More"), response]}),
+        ),
+    ] {
+        let played = Played::timeline(CALL).await;
+        let refused = played.post(path, &body).await;
+        assert_eq!(refused.status, 400, "{path}: {}", refused.text);
+        assert_eq!(played.codes().await, ["T-LLM-11"], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_response_that_is_not_known_is_no_missing_path() {
+    let played = Played::timeline(CALL).await;
+    let body = json!({"model": "m", "input": "More", "previous_response_id": "resp_other"});
+    assert_eq!(played.post("/v1/responses", &body).await.status, 404);
+    let verdict = played.running.stop().await;
+    let message = &verdict.findings[0].message;
+    assert!(
+        message.contains("the response that it goes on from"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
 async fn a_result_that_the_model_says_is_refused() {
     let played = Played::timeline(CALL).await;
     let body = json!({"model": "m", "max_tokens": 9, "messages": [

@@ -139,8 +139,8 @@ impl<'a> Resolver<'a> {
                     env.extend(more);
                 }
                 gathering.secrets.add_args(&args);
-                for (_, value) in &env {
-                    gathering.secrets.add(value);
+                for (name, value) in &env {
+                    gathering.secrets.add_env(name, value);
                 }
                 if let Some(problem) = gathering.problem() {
                     return Err(Box::new(problem));

@@ -8,7 +8,7 @@ use cuecard_source::json::{JsonErrorKind, Node, NodeKind};
 use cuecard_source::value::Redactor;
 
 use super::fields::SERVER_LISTS;
-use crate::text::names_a_secret;
+use crate::text::{in_variable, names_a_secret};
 use cuecard_runtime::env_file::painted;
 
 /// The shortest text that counts as a secret, in characters: anything shorter would hide ordinary words.
@@ -63,6 +63,14 @@ impl Secrets {
         if names_a_secret(name) {
             self.push(value);
         }
+    }
+
+    /// Adds the secrets in a variable that a server gets.
+    pub(super) fn add_env(&mut self, name: &str, value: &str) {
+        for secret in in_variable(name, value) {
+            self.push(&secret);
+        }
+        self.add_url(value);
     }
 
     pub(super) fn into_list(self) -> Vec<String> {
@@ -309,6 +317,34 @@ mod tests {
             }
         });
         assert_eq!(found, ["12345678", "äöüäöüäö"]);
+    }
+
+    #[test]
+    fn a_variable_is_a_secret_where_its_name_says_so_or_a_credential_is_in_it() {
+        let of = |name: &str, value: &str| list(|secrets| secrets.add_env(name, value));
+        for (name, value) in [
+            ("PGDATABASE", "postgres"),
+            ("NODE_ENV", "production"),
+            ("KEYBOARD", "qwertyui"),
+            ("URL", "https://notes.example/a"),
+        ] {
+            assert!(of(name, value).is_empty(), "{name}");
+        }
+        for name in [
+            "GITHUB_TOKEN",
+            "PGPASSWORD",
+            "OPENAI_KEY",
+            "DB_PASS",
+            "GITHUB_PAT",
+        ] {
+            assert_eq!(of(name, "abcdefgh"), ["abcdefgh"], "{name}");
+        }
+        assert_eq!(
+            of("DATABASE_URL", "postgres://u:password1@h/d"),
+            ["password1"]
+        );
+        let key = format!("ghp_{}", "a1".repeat(18));
+        assert_eq!(of("WORD", &key), [key]);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, ErrorCode,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    ServerNotification,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, CustomRequest,
+    CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, ServerNotification,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -28,6 +28,9 @@ pub trait Handler: Send + Sync + 'static {
         arguments: Map<String, Value>,
         client: &Client,
     ) -> impl Future<Output = Result<Value, RpcError>> + Send;
+
+    /// A call came that names no tool, or whose arguments are not an object. It is refused.
+    fn on_malformed_call(&self) {}
 }
 
 /// What clients are told first.
@@ -158,6 +161,21 @@ impl<H: Handler> ServerHandler for Adapter<H> {
         Ok(ListToolsResult::with_all_items(
             tools.collect::<Result<_, _>>()?,
         ))
+    }
+
+    /// What the SDK can't read as a request that it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "tools/call" {
+            let code = ErrorCode::METHOD_NOT_FOUND;
+            return Err(ErrorData::new(code, request.method, None));
+        }
+        self.handler.on_malformed_call();
+        let message = "a call needs a `name`, and its `arguments` are an object";
+        Err(ErrorData::invalid_params(message, None))
     }
 
     async fn call_tool(

@@ -194,7 +194,27 @@ fn compare_schemas(
         }
     }
     if changes.len() == before {
-        changes.push((Direction::Changed, format!("{subject}: another schema")));
+        let keys = [old, new].map(|schema| schema.as_object().into_iter().flatten());
+        let keys: BTreeSet<_> = keys
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str())
+            .collect();
+        let is_compared = |key: &str| match key {
+            // Of lists of words the order means nothing.
+            "properties" | "required" | "type" | "enum" => depth < MAX_DEPTH,
+            "items" => depth < MAX_DEPTH && old[key].is_object() && new[key].is_object(),
+            _ => false,
+        };
+        if !old.is_object() || !new.is_object() {
+            changes.push((Direction::Changed, format!("{subject}: another schema")));
+        }
+        for key in keys.into_iter().filter(|key| !is_compared(key)) {
+            if !is_same_json(&old[key], &new[key]) {
+                let what = format!("{subject}: another `{}`", cut(key, 100));
+                changes.push((Direction::Changed, what));
+            }
+        }
     }
 }
 
@@ -216,6 +236,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_order_of_words_is_no_change() {
+        let schema = |words: [&str; 2]| json!({"properties": {"a": {"enum": words}, "b": {}}, "required": words});
+        let changes = compare_inputs(&schema(["a", "b"]), &schema(["b", "a"]));
+        assert_eq!(changes, []);
+    }
 
     #[test]
     fn narrower_inputs_are_told_from_wider_ones() {
@@ -277,7 +304,7 @@ mod tests {
             (
                 object(json!({"a": {"minimum": 1}}), json!([])),
                 object(json!({"a": {"minimum": 2}}), json!([])),
-                (D::Changed, "`a`: another schema"),
+                (D::Changed, "`a`: another `minimum`"),
             ),
         ] {
             let changes = compare_inputs(&old, &new);

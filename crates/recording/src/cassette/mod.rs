@@ -11,6 +11,7 @@ pub use format::{
     CallLine, ErrorLine, FaultLine, Notification, ServerLine, ToolEntry, VERSION, schema,
 };
 pub use read::{Cassette, Record};
+pub(crate) use read::{line, redact};
 pub use serve::{CassetteServer, Served};
 pub use verify::{CallVerdict, Verification, VerifyOptions, verify};
 

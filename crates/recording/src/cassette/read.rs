@@ -7,7 +7,7 @@ use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
 use cuecard_source::json::{JsonError, Limits, Node, parse};
 use cuecard_source::reader::{Format, first_character};
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
 use cuecard_source::{SourceFile, Span};
 use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
@@ -20,8 +20,8 @@ use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
 const MAX_LINES: usize = 1_000_000;
 /// After so many findings the rest of a cassette is not read.
 const MAX_FINDINGS: usize = 100;
-/// The longest time in a cassette, in seconds.
-const MAX_SECONDS: f64 = 86_400.0;
+/// The longest time in a cassette, in seconds: a hundred days.
+const MAX_SECONDS: f64 = 8_640_000.0;
 /// What a server is called that has no name.
 const UNNAMED: &str = "server";
 
@@ -42,7 +42,8 @@ pub struct Cassette {
     pub source: SourceFile,
     /// The servers, as the last line about each describes it.
     pub servers: Vec<Server>,
-    /// The calls, in the order of the file.
+    /// The calls, in the order in which they began: recordings have their lines in the order of the answers. A line
+    /// without `started` stays behind the one before it.
     pub records: Vec<Record>,
 }
 
@@ -76,6 +77,13 @@ impl Cassette {
             mut findings,
             ..
         } = reader;
+        let mut began = None;
+        let records = records.into_iter().map(|record| {
+            began = record.call.started.or(began);
+            (began, record)
+        });
+        let mut records: Vec<_> = records.collect();
+        records.sort_by_key(|(began, _)| *began);
         if servers.is_empty() && !any_error(&findings) {
             let message = "the cassette is empty";
             let help = format!("its first line is `{{\"cassette\": {VERSION}}}`");
@@ -84,7 +92,7 @@ impl Cassette {
         let cassette = (!any_error(&findings)).then(|| Self {
             source: source.clone(),
             servers,
-            records,
+            records: records.into_iter().map(|(_, record)| record).collect(),
         });
         (cassette, findings)
     }
@@ -146,14 +154,34 @@ impl Recording {
             .iter()
             .map(|server| line(&ServerLine::from(server)));
         let calls = self.calls.iter().filter(|call| call.server.is_some());
-        let calls = calls.map(|call| line(&CallLine::from(call)));
+        let calls = calls.map(|call| line(&CallLine::from(call.clone())));
         servers.chain(calls).collect()
     }
 }
 
 /// A line of a cassette, with its line end.
-pub(super) fn line(line: &impl serde::Serialize) -> String {
-    format!("{}\n", json!(line))
+pub(crate) fn line(line: &impl serde::Serialize) -> String {
+    // Nothing in it can fail to be written.
+    serde_json::to_string(line).unwrap_or_default() + "\n"
+}
+
+/// Returns a line without its secrets, unless it has none. What is a credential by its key, its place or its looks is
+/// a secret from here on. The name of the server is none.
+pub(crate) fn redact(text: &str, redactor: &mut Redactor) -> Option<Json> {
+    if !may_hold_credential(text) && !redactor.finds(text) {
+        return None;
+    }
+    let mut line: Json = serde_json::from_str(text).ok()?;
+    let server = line.get_mut("server").map(Json::take);
+    let mut found = Vec::new();
+    find_credentials(&line, &mut found);
+    found.retain(|secret| !redactor.finds(secret));
+    redactor.add(found);
+    redactor.json(&mut line);
+    if let Some(server) = server {
+        line["server"] = server;
+    }
+    Some(line)
 }
 
 impl From<&Server> for ServerLine {
@@ -173,22 +201,27 @@ impl From<&Server> for ServerLine {
     }
 }
 
-impl From<&Call> for CallLine {
-    fn from(call: &Call) -> Self {
+impl From<Call> for CallLine {
+    fn from(call: Call) -> Self {
         let (mut result, mut error) = (None, None);
-        match &call.outcome {
-            Outcome::Result(value) | Outcome::BuiltIn(value) => result = Some(value.clone()),
-            Outcome::Error(given) => {
-                let given = ErrorLine {
-                    code: given.code,
-                    message: given.message.clone(),
-                    data: given.data.clone(),
+        match call.outcome {
+            Outcome::Result(value) | Outcome::BuiltIn(value) => result = Some(value),
+            Outcome::Error(RpcError {
+                code,
+                message,
+                data,
+            }) => {
+                let line = ErrorLine {
+                    code,
+                    message,
+                    data,
                 };
-                error = Some(given.into());
+                error = Some(line.into());
             }
             Outcome::Missing => {}
         }
-        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64().into());
+        // One division, so that no digits follow that mean nothing.
+        let seconds = |time: Duration| (time.as_nanos() as f64 / 1e9).into();
         let notification = |frame: &Json| Notification {
             jsonrpc: frame["jsonrpc"].as_str().map(str::to_owned),
             method: frame["method"].as_str().unwrap_or_default().to_owned(),
@@ -196,13 +229,13 @@ impl From<&Call> for CallLine {
         };
         let notifications = call.notifications.iter().map(notification).collect();
         Self {
-            server: call.server.clone().map(Into::into),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
+            server: call.server.map(Into::into),
+            tool: call.tool,
+            arguments: call.arguments,
             result,
             error,
-            started: seconds(call.started),
-            duration: seconds(call.duration),
+            started: call.started.map(seconds),
+            duration: call.duration.map(seconds),
             notifications: cuecard_source::decode::Items(notifications),
             delay: None,
             fault: None,
@@ -276,7 +309,11 @@ impl Reader<'_> {
                 &help,
             );
         }
-        if let Some(line) = self.decode::<CallLine>(root, span, "a record") {
+        if let Some(mut line) = self.decode::<CallLine>(root, span, "a record") {
+            // The reader takes null as absent, but here it is an answer.
+            if line.error.is_none() && root.get("result").is_some() {
+                line.result.get_or_insert_default();
+            }
             self.call(line, span);
         }
     }

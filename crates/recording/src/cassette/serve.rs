@@ -11,7 +11,7 @@ use cuecard_source::value::{Json, cut};
 use serde_json::{Map, json};
 
 use super::read::{Cassette, Record, server_info};
-use crate::Outcome;
+use crate::{Call, Outcome};
 
 /// More calls that the cassette doesn't hold are counted, not reported one by one.
 const MAX_FINDINGS: u64 = 1_000;
@@ -64,7 +64,7 @@ pub struct Served {
 
 impl CassetteServer {
     /// Serves the server called `name`, or the only one. With `any_order` a call is answered by the first unused record
-    /// of it, and by the last one if all are used; else only the next record answers. `on_miss` is told each call that the
+    /// of it, and by the last one if all are used; else only the next record answers, or one that ran beside it. `on_miss` is told each call that the
     /// cassette doesn't hold.
     ///
     /// # Errors
@@ -90,11 +90,14 @@ impl CassetteServer {
             .iter()
             .map(|tool| tool.description.clone())
             .collect();
-        let listed: BTreeSet<_> = server.tools.iter().map(|tool| tool.name.as_str()).collect();
+        // By hand a list may have only those that need a schema; no server lists what it answers with an error.
+        let is_tool = |record: &&Record| tools.is_empty() || record.call.outcome.is_success();
         let called: BTreeSet<_> = records
             .iter()
+            .filter(is_tool)
             .map(|record| record.call.tool.as_str())
             .collect();
+        let listed: BTreeSet<_> = server.tools.iter().map(|tool| tool.name.as_str()).collect();
         tools.extend(
             called
                 .difference(&listed)
@@ -217,14 +220,17 @@ impl Inner {
         };
         let n_records = self.records.len();
         let is_used = |idx: &usize| state.is_used.get(*idx) == Some(&true);
-        let next = Some(state.next).filter(|next| *next < n_records);
-        let first = (state.next..n_records)
-            .filter(|idx| !is_used(idx))
-            .find(fits);
+        let unused = || (state.next..n_records).filter(|idx| !is_used(idx));
+        let first = unused().find(fits);
         let found = match self.any_order {
             true => first.or_else(|| (0..n_records).rev().find(fits)),
-            false => first.filter(|first| Some(*first) == next),
+            false => first.filter(|first| {
+                let mut before = unused().take_while(|idx| idx < first);
+                before.all(|idx| ran_together(&self.records[idx].call, &self.records[*first].call))
+            }),
         };
+        let is_answered = |idx: &usize| self.records[*idx].call.outcome != Outcome::Missing;
+        let next = unused().find(is_answered).or_else(|| unused().next());
         if let Some(idx) = found {
             state.is_used[idx] = true;
             while state.is_used.get(state.next) == Some(&true) {
@@ -232,14 +238,20 @@ impl Inner {
             }
             return Ok(idx);
         }
+        drop(state);
+        let miss = self.miss(tool, arguments, next, first);
+        self.count_miss(&miss);
+        Err(miss)
+    }
+
+    fn count_miss(&self, miss: &Diagnostic) {
+        let mut state = self.state();
         state.n_misses += 1;
         let is_shown = state.n_misses <= MAX_FINDINGS;
         drop(state);
-        let miss = self.miss(tool, arguments, next, first);
         if is_shown {
-            (self.on_miss)(&miss);
+            (self.on_miss)(miss);
         }
-        Err(miss)
     }
 
     /// Says why no record answers a call, and names the nearest one.
@@ -346,6 +358,16 @@ impl Inner {
     }
 }
 
+/// Whether the `first` of two calls was not answered yet when the other began, so that their order means nothing.
+fn ran_together(first: &Call, second: &Call) -> bool {
+    let ended = first.started.zip(first.duration);
+    let ended = ended.map(|(started, duration)| started + duration);
+    first.outcome == Outcome::Missing
+        || ended
+            .zip(second.started)
+            .is_some_and(|(ended, began)| ended > began)
+}
+
 impl Handler for CassetteServer {
     fn introduction(&self) -> Introduction {
         self.served.introduction.clone()
@@ -353,6 +375,13 @@ impl Handler for CassetteServer {
 
     fn tools(&self) -> Vec<Json> {
         self.served.tools.clone()
+    }
+
+    fn on_malformed_call(&self) {
+        self.served.state().n_calls += 1;
+        let message = "a call came without a `name`, or with `arguments` that are not an object";
+        self.served
+            .count_miss(&Diagnostic::error(codes::CASSETTE_MISS, message));
     }
 
     async fn call(

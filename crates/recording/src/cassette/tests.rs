@@ -83,12 +83,32 @@ fn server(name: &'static str) -> impl Strategy<Value = Server> {
     })
 }
 
+#[test]
+fn calls_are_in_the_order_in_which_they_began() {
+    let lines = [
+        r#"{"cassette": 1}"#,
+        r#"{"tool": "b", "result": "", "started": 1.5, "duration": 0.1}"#,
+        r#"{"tool": "by hand, behind b"}"#,
+        r#"{"tool": "a", "result": "", "started": 1.2, "duration": 3}"#,
+        r#"{"tool": "c", "started": 100000}"#,
+        r#"{"tool": "d", "result": null, "started": 100001}"#,
+    ];
+    let (cassette, found) = Cassette::read(&SourceFile::new("x.cassette.jsonl", lines.join("\n")));
+    assert!(found.is_empty(), "{found:?}");
+    let calls = cassette.expect("no finding").recording().calls;
+    let tools: Vec<_> = calls.iter().map(|call| call.tool.as_str()).collect();
+    assert_eq!(tools, ["a", "b", "by hand, behind b", "c", "d"]);
+    let null = json!({ "content": [{ "type": "text", "text": "null" }] });
+    assert_eq!(calls[4].outcome, Outcome::Result(null));
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(
         servers in (server("a"), server("b")),
-        calls in prop::collection::vec(call(), 0..6),
+        mut calls in prop::collection::vec(call(), 0..6),
     ) {
+        calls.sort_by_key(|call| call.started);
         let recording = Recording {
             prompts: Vec::new(),
             servers: vec![servers.0, servers.1],

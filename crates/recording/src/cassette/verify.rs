@@ -7,15 +7,15 @@ use cuecard_mcp::result::value_of;
 use cuecard_mcp::{CallErrorKind, ContentBlock, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::matching::{Mismatch, Predicate};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::{Json, REDACTED, Redactor};
 use cuecard_tool_call::model::Parse;
-use serde_json::json;
+use serde_json::{Map, json};
 use serde_json_path::{JsonPath, NormalizedPath};
 
 use super::compare::{Change, compare_tools};
 use super::format::{CallLine, ServerLine};
-use super::read::{Cassette, Record, line};
-use crate::{Outcome, RpcError, Server, Tool};
+use super::read::{Cassette, Record, line, redact};
+use crate::{Call, Outcome, RpcError, Server, Tool};
 
 /// How a cassette is verified.
 #[derive(Debug, Clone, Default)]
@@ -28,22 +28,27 @@ pub struct VerifyOptions {
     pub ignore: Vec<JsonPath>,
     /// How long a call may take.
     pub timeout: Duration,
+    /// What must not be shown or written. As in a recording, what looks like a credential is a secret too.
+    pub secrets: Redactor,
 }
 
 /// What came of a verification.
 #[derive(Debug)]
 pub struct Verification {
+    /// The protocol versions that were recorded, and the one that the server speaks now, if it is another.
+    pub protocol: Option<(String, String)>,
     /// How the tools have changed.
     pub changes: Vec<Change>,
     /// Each record of the server: its line, its tool, and what came of it.
     pub calls: Vec<(usize, String, CallVerdict)>,
-    /// Whether the cassette has a list of tools.
-    has_tools: bool,
+    /// The list of tools that the cassette has, if any.
+    recorded_tools: Vec<Tool>,
     /// What the server lists now.
     tools: Vec<Tool>,
-    /// What it answered now, by the places of records.
-    outcomes: HashMap<u32, Outcome>,
+    /// What it answered now, as the records at these places would say it.
+    answers: HashMap<u32, Map<String, Json>>,
     server: String,
+    secrets: Redactor,
 }
 
 /// What came of calling a record again.
@@ -98,12 +103,14 @@ pub async fn verify(
         false => compare_tools(&server.tools, &tools),
     };
     let mut verification = Verification {
+        protocol: other_protocol(&server.introduction, &session.info().protocol_version),
         changes,
         calls: Vec::new(),
-        has_tools: !server.tools.is_empty(),
+        recorded_tools: server.tools.clone(),
         tools,
-        outcomes: HashMap::new(),
+        answers: HashMap::new(),
         server: server.name.clone(),
+        secrets: options.secrets.clone(),
     };
     for record in cassette.records_of(&server.name) {
         let verdict = verification.call(record, session, options).await;
@@ -118,7 +125,7 @@ pub async fn verify(
 impl Verification {
     /// Whether there was nothing to compare: no record, and no list of tools.
     pub fn is_empty(&self) -> bool {
-        self.calls.is_empty() && !self.has_tools
+        self.calls.is_empty() && self.recorded_tools.is_empty()
     }
 
     /// How many records came out as `verdict` says.
@@ -136,11 +143,13 @@ impl Verification {
         options: &VerifyOptions,
     ) -> CallVerdict {
         let name = record.call.tool.as_str();
-        let tool = self.tools.iter().find(|tool| tool.name == name);
-        let only_reads = tool.is_some_and(|tool| {
+        let find = |tools: &[Tool]| tools.iter().find(|tool| tool.name == name).cloned();
+        let tool = find(&self.tools);
+        let was_there = self.recorded_tools.is_empty() || find(&self.recorded_tools).is_some();
+        let only_reads = tool.as_ref().is_some_and(|tool| {
             tool.description["annotations"]["readOnlyHint"] == Json::Bool(true)
         });
-        if tool.is_none() && !self.tools.is_empty() {
+        if tool.is_none() && was_there && !self.tools.is_empty() {
             return CallVerdict::Failed("the server no longer has the tool".to_owned());
         }
         if record.call.outcome == Outcome::Missing {
@@ -150,45 +159,64 @@ impl Verification {
             return CallVerdict::NotVerified("the tool may write: `--writes` calls it");
         }
         let arguments = record.call.arguments.clone();
+        if json!(arguments).to_string().contains(REDACTED) {
+            return CallVerdict::NotVerified("a secret was taken out of its arguments");
+        }
+        let recorded = self.answer(record, record.call.outcome.clone());
+        let Some(expected) = meaning(name, &recorded) else {
+            return CallVerdict::NotVerified(
+                "the recorded result is a question, or no result of the protocol",
+            );
+        };
         let answer = session.call_raw(name, arguments, options.timeout).await;
-        let (outcome, reply) = match answer {
-            Ok((reply, result)) => (Outcome::Result(result), Some(reply)),
-            Err(error) => match &error.kind {
-                CallErrorKind::RpcError { code, message, .. } => {
-                    let error = RpcError {
-                        code: *code,
-                        message: message.clone(),
-                        data: Json::Null,
-                    };
-                    (Outcome::Error(error), None)
+        let outcome = match answer {
+            Ok((_, result)) => Outcome::Result(result),
+            Err(error) => match error.kind {
+                CallErrorKind::RpcError {
+                    code,
+                    message,
+                    data,
+                } => Outcome::Error(RpcError {
+                    code,
+                    message,
+                    data: data.unwrap_or_default(),
+                }),
+                // It had none when it was recorded either.
+                CallErrorKind::NoSuchTool { .. }
+                    if !was_there && matches!(record.call.outcome, Outcome::Error(_)) =>
+                {
+                    return CallVerdict::Same;
                 }
                 _ => return CallVerdict::Failed(error.to_string()),
             },
         };
-        let recorded = match &record.call.outcome {
-            Outcome::Result(result) | Outcome::BuiltIn(result) => {
-                match ToolReply::read(result.clone()) {
-                    Some(reply) => meaning(name, &reply),
-                    None => {
-                        return CallVerdict::NotVerified(
-                            "the recorded result is a question, or no result of the protocol",
-                        );
-                    }
-                }
-            }
-            outcome => error_meaning(outcome),
-        };
-        let now = reply.map_or_else(|| error_meaning(&outcome), |reply| meaning(name, &reply));
-        let drifts = differences(recorded, now, &options.ignore);
+        let answer = self.answer(record, outcome);
+        let actual = meaning(name, &answer).unwrap_or_default();
+        let drifts = differences(expected, actual, &options.ignore);
         if drifts.is_empty() {
             return CallVerdict::Same;
         }
-        self.outcomes.insert(record.span.start, outcome);
+        self.answers.insert(record.span.start, answer);
         CallVerdict::Drifted(drifts)
     }
 
+    /// The member `result` or `error` of a record with this outcome, without secrets.
+    fn answer(&mut self, record: &Record, outcome: Outcome) -> Map<String, Json> {
+        let call = Call {
+            outcome,
+            ..record.call.clone()
+        };
+        let call = CallLine::from(call);
+        let members = match redact(&line(&call), &mut self.secrets).unwrap_or_else(|| json!(call)) {
+            Json::Object(members) => members,
+            _ => Map::new(),
+        };
+        let is_answer = |(key, _): &(String, Json)| matches!(key.as_str(), "result" | "error");
+        members.into_iter().filter(is_answer).collect()
+    }
+
     /// Returns the cassette with what the server lists and answers now; lines that did not drift stay as they are.
-    pub fn updated(&self, cassette: &Cassette, recorded_at: &str, secrets: &Redactor) -> String {
+    pub fn updated(&self, cassette: &Cassette, recorded_at: &str) -> String {
         let mut text = String::new();
         let mut is_described = false;
         let mut end = 0;
@@ -203,12 +231,11 @@ impl Verification {
             };
             let by_start =
                 start.max(u32::try_from(cuecard_source::byte_order_mark(source)).unwrap_or(0));
-            if let Some(outcome) = self.outcomes.get(&by_start) {
-                let answer = answer_of(outcome, secrets);
+            if let Some(answer) = self.answers.get(&by_start) {
                 if let Some(record) = value.as_object_mut() {
                     record.remove("result");
                     record.remove("error");
-                    record.extend(answer);
+                    record.extend(answer.clone());
                 }
                 text.push_str(&line(&value));
             } else if is_of_server && !self.changes.is_empty() {
@@ -220,7 +247,7 @@ impl Verification {
                         tools: self.tools.clone(),
                     };
                     let mut tools = json!(ServerLine::from(&server).tools);
-                    secrets.json(&mut tools);
+                    self.secrets.json(&mut tools);
                     value["tools"] = tools;
                     value["recorded_at"] = recorded_at.into();
                     text.push_str(&line(&value));
@@ -233,32 +260,19 @@ impl Verification {
     }
 }
 
-/// The members `result` or `error` of a record.
-fn answer_of(outcome: &Outcome, secrets: &Redactor) -> serde_json::Map<String, Json> {
-    let call = crate::Call {
-        server: None,
-        tool: String::new(),
-        arguments: serde_json::Map::new(),
-        outcome: outcome.clone(),
-        started: None,
-        duration: None,
-        notifications: Vec::new(),
+/// What an answer means to a scenario: its value, whether it is a failure, and what else is in it; `None` if it has no
+/// meaning.
+fn meaning(tool: &str, answer: &Map<String, Json>) -> Option<Json> {
+    let Some(result) = answer.get("result") else {
+        return Some(json!({
+            "value": null,
+            "is_error": true,
+            "other": [],
+            "protocol_error": answer.get("error"),
+        }));
     };
-    let mut answer = json!(CallLine::from(&call));
-    secrets.json(&mut answer);
-    let members = match answer {
-        Json::Object(members) => members,
-        _ => serde_json::Map::new(),
-    };
-    members
-        .into_iter()
-        .filter(|(key, _)| matches!(key.as_str(), "result" | "error"))
-        .collect()
-}
-
-/// What a result means to a scenario: its value, whether it is a failure, and what else is in it.
-fn meaning(tool: &str, reply: &ToolReply) -> Json {
-    let value = value_of(tool, reply, Parse::Auto).map(|found| found.value);
+    let reply = ToolReply::read(result.clone())?;
+    let value = value_of(tool, &reply, Parse::Auto).map(|found| found.value);
     let others = reply.content.iter().filter_map(|block| match block {
         ContentBlock::Text(_) => None,
         ContentBlock::Image { media_type, .. } | ContentBlock::Audio { media_type, .. } => {
@@ -267,24 +281,22 @@ fn meaning(tool: &str, reply: &ToolReply) -> Json {
         ContentBlock::Resource { uri, .. } => Some(json!(uri)),
         ContentBlock::ResourceLink(block) | ContentBlock::Other(block) => Some(block.clone()),
     });
-    json!({
+    Some(json!({
         "value": value.unwrap_or_default(),
         "is_error": reply.is_error,
         "other": others.collect::<Vec<_>>(),
         "protocol_error": null,
-    })
+    }))
 }
 
-fn error_meaning(outcome: &Outcome) -> Json {
-    match outcome {
-        Outcome::Error(error) => json!({
-            "value": null,
-            "is_error": true,
-            "other": [],
-            "protocol_error": { "code": error.code, "message": error.message },
-        }),
-        _ => Json::Null,
-    }
+/// The versions that a server introduced itself with, and `now` if it is none of them.
+fn other_protocol(introduction: &Json, now: &str) -> Option<(String, String)> {
+    let versions = match introduction["supportedVersions"].as_array() {
+        Some(versions) => versions.iter().filter_map(Json::as_str).collect(),
+        None => Vec::from_iter(introduction["protocolVersion"].as_str()),
+    };
+    let is_other = !now.is_empty() && !versions.is_empty() && !versions.contains(&now);
+    is_other.then(|| (versions.join(", "), now.to_owned()))
 }
 
 /// Where what came means something else than what was recorded; parts at `ignore` of either value don't count.
@@ -307,7 +319,7 @@ fn differences(mut recorded: Json, mut now: Json, ignore: &[JsonPath]) -> Vec<Mi
     found
 }
 
-/// The value with a mark where `paths` point to.
+/// The value without the members that `paths` point to, and with a mark in the place of elements of lists.
 fn without(mut value: Json, paths: &[JsonPath]) -> Json {
     let pointers: Vec<String> = paths
         .iter()
@@ -320,7 +332,12 @@ fn without(mut value: Json, paths: &[JsonPath]) -> Json {
         })
         .collect();
     for pointer in pointers {
-        if let Some(part) = value.pointer_mut(&pointer) {
+        let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+        if let Some(Json::Object(members)) =
+            value.pointer_mut(parent).filter(|_| !pointer.is_empty())
+        {
+            members.remove(&key.replace("~1", "/").replace("~0", "~"));
+        } else if let Some(part) = value.pointer_mut(&pointer) {
             *part = "(ignored)".into();
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_runtime::provider::{client, reason};
+use cuecard_source::json::read_value;
 use cuecard_source::value::cut;
 use cuecard_wire::sse::SseReader;
 use reqwest::{Client, RequestBuilder, Response};
@@ -79,7 +80,7 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
             () = stop.cancelled() => break Ok(()),
         };
         bridge.tap().client("", Some(&frame));
-        let message: Value = serde_json::from_slice(&frame).unwrap_or_default();
+        let message: Value = read_value(&frame).unwrap_or_default();
         let ids = super::forward::ids(&frame);
         let posted = bridge
             .clone()
@@ -289,7 +290,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
                 }
             })
             .collect();
-        let parsed: Value = serde_json::from_slice(&line).unwrap_or_default();
+        let parsed: Value = read_value(&line).unwrap_or_default();
         let version = parsed["result"]["protocolVersion"].as_str();
         if let Some(Ok(version)) = version.map(HeaderValue::from_str) {
             self.session().insert(VERSION, version);

@@ -2,14 +2,16 @@
 //! whole.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cuecard_runtime::clock::Stopwatch;
+use cuecard_runtime::clock::{Clock, Stopwatch};
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_source::SourceFile;
 use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::cassette::Cassette;
@@ -23,16 +25,16 @@ const SHARE: u32 = 20;
 /// A cassette that is written, perhaps by several processes at once.
 #[derive(Debug)]
 pub(super) struct CassetteFile {
-    path: PathBuf,
+    pub(super) files: RecordedFiles,
     file: Option<File>,
     /// Why nothing more is written.
     pub(super) error: Option<String>,
 }
 
 impl CassetteFile {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(files: RecordedFiles) -> Self {
         Self {
-            path,
+            files,
             file: None,
             error: None,
         }
@@ -46,7 +48,7 @@ impl CassetteFile {
         if let Err(error) = self.try_append(line.as_bytes()) {
             self.error = Some(format!(
                 "`{}` can't be written: {}",
-                self.path.display(),
+                self.files.cassette.display(),
                 io_reason(&error)
             ));
         }
@@ -54,17 +56,12 @@ impl CassetteFile {
 
     fn try_append(&mut self, line: &[u8]) -> io::Result<()> {
         let file = match &mut self.file {
-            Some(file) => file,
-            None => {
-                let options = File::options()
-                    .read(true)
-                    .append(true)
-                    .create(true)
-                    .open(&self.path)?;
-                self.file.insert(options)
+            Some(file) => {
+                flock(&*file, FlockOperation::LockExclusive)?;
+                file
             }
+            None => self.file.insert(self.files.open()?),
         };
-        flock(&*file, FlockOperation::LockExclusive)?;
         let written = append_whole(file, line);
         flock(&*file, FlockOperation::Unlock)?;
         written
@@ -103,12 +100,16 @@ fn whole_lines(bytes: &[u8]) -> usize {
 }
 
 /// Where a recording goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedFiles {
     /// The scenario.
     pub scenario: PathBuf,
     /// The cassette.
     pub cassette: PathBuf,
+    /// When the recording began, as the first line of its cassette tells it.
+    pub(super) recorded_at: String,
+    /// Whether another recording may be overwritten. That goes when this one has its first line.
+    replaces: bool,
 }
 
 /// What is in the files of a recording.
@@ -122,21 +123,71 @@ pub struct Summary {
     pub servers: Vec<String>,
 }
 
+impl Summary {
+    /// How many calls were answered, and are steps of the scenario.
+    pub fn n_answered(&self) -> usize {
+        self.n_calls - self.missing.len()
+    }
+}
+
 impl RecordedFiles {
-    /// The scenario `x.json`, and `x.cassette.jsonl` beside it.
-    pub fn new(scenario: &Path) -> Self {
+    /// The scenario `x.json`, and `x.cassette.jsonl` beside it, of a recording that begins now.
+    pub fn new(scenario: &Path, replaces: bool) -> Self {
         Self {
             scenario: scenario.to_owned(),
             cassette: scenario.with_extension("cassette.jsonl"),
+            recorded_at: Clock::start().timestamp(Duration::ZERO).to_string(),
+            replaces,
         }
     }
 
-    /// Writes the scenario of what is in the cassette so far; there is none without a call.
+    /// The same files, for who is in another folder than `folder`.
+    pub fn seen_from(&self, folder: &Path) -> Self {
+        Self {
+            scenario: folder.join(&self.scenario),
+            cassette: folder.join(&self.cassette),
+            ..self.clone()
+        }
+    }
+
+    /// Opens the cassette and locks it.
+    fn open(&self) -> io::Result<File> {
+        loop {
+            let mut options = File::options();
+            let file = options
+                .read(true)
+                .append(true)
+                .create(true)
+                .open(&self.cassette)?;
+            flock(&file, FlockOperation::LockExclusive)?;
+            let opened = file.metadata()?;
+            let is_there = fs::metadata(&self.cassette)
+                .is_ok_and(|data| (data.dev(), data.ino()) == (opened.dev(), opened.ino()));
+            let mut first = Vec::new();
+            BufReader::new(&file).read_until(b'\n', &mut first)?;
+            match (is_there, self.is_own(&first)) {
+                (true, true) => return Ok(file),
+                (true, false) if self.replaces => fs::remove_file(&self.cassette)?,
+                (true, false) => return Err(io::Error::other("it is another recording")),
+                // Another process has just replaced it.
+                (false, _) => {}
+            }
+        }
+    }
+
+    /// Whether a cassette that begins with this line is that of this recording, or has no line yet.
+    fn is_own(&self, first: &[u8]) -> bool {
+        let recorded_at = self.recorded_at.as_bytes();
+        let mut parts = first.windows(recorded_at.len());
+        !first.ends_with(b"\n") || parts.any(|part| part == recorded_at)
+    }
+
+    /// Writes the scenario of what is in the cassette so far; there is none without a call that was answered.
     ///
     /// # Errors
     /// The operating system's.
     pub fn checkpoint(&self) -> io::Result<Summary> {
-        let recording = read(&self.cassette)?;
+        let recording = self.read()?;
         let is_missing = |call: &&Call| call.outcome == Outcome::Missing;
         let missing = recording.calls.iter().filter(is_missing);
         let summary = Summary {
@@ -148,15 +199,39 @@ impl RecordedFiles {
                 .map(|server| server.name.clone())
                 .collect(),
         };
-        if summary.n_calls > 0 {
+        if summary.n_answered() > 0 {
             let name = self
                 .scenario
                 .file_stem()
                 .unwrap_or_default()
                 .to_string_lossy();
             text_file::write(&self.scenario, &write_scenario(&recording, &name))?;
+        } else if self.replaces && !summary.servers.is_empty() {
+            // The cassette is no longer that of the old scenario, if there is one.
+            let _ = fs::remove_file(&self.scenario);
         }
         Ok(summary)
+    }
+
+    /// Reads the cassette; a line without its end is left out.
+    fn read(&self) -> io::Result<Recording> {
+        let mut bytes = match fs::read(&self.cassette) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Recording::default());
+            }
+            bytes => bytes?,
+        };
+        bytes.truncate(whole_lines(&bytes));
+        let first = bytes.split_inclusive(|byte| *byte == b'\n').next();
+        if !first.is_some_and(|first| self.is_own(first)) {
+            return Ok(Recording::default());
+        }
+        let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+        let source = SourceFile::new(self.cassette.display().to_string(), text);
+        let (cassette, findings) = Cassette::read(&source);
+        let message = || findings.first().map_or("", |finding| &finding.message);
+        let cassette = cassette.ok_or_else(|| io::Error::other(message().to_owned()))?;
+        Ok(cassette.recording())
     }
 
     /// Writes the scenario whenever the cassette has grown, until `stop`.
@@ -189,36 +264,9 @@ fn write_scenario(recording: &Recording, name: &str) -> String {
         .retain(|call| call.outcome != Outcome::Missing);
     let mut scenario = scenario(&answered, name);
     for (step, call) in scenario.steps.iter_mut().zip(&answered.calls) {
-        let has_failed = match &call.outcome {
-            Outcome::Result(result) => result["isError"] == true,
-            Outcome::Error(_) => true,
-            Outcome::BuiltIn(_) | Outcome::Missing => false,
-        };
-        step.on_error = has_failed.then_some("skip");
+        step.on_error = (!call.outcome.is_success()).then_some("skip");
     }
     scenario.to_text()
-}
-
-/// Reads the cassette; a line without its end is left out.
-fn read(path: &Path) -> io::Result<Recording> {
-    let mut bytes = match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Recording::default()),
-        bytes => bytes?,
-    };
-    bytes.truncate(whole_lines(&bytes));
-    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
-    if text.is_empty() {
-        return Ok(Recording::default());
-    }
-    let source = SourceFile::new(path.display().to_string(), text);
-    let (cassette, findings) = Cassette::read(&source);
-    let Some(cassette) = cassette else {
-        let message = findings.first().map_or("", |finding| &finding.message);
-        return Err(io::Error::other(message.to_owned()));
-    };
-    let mut recording = cassette.recording();
-    recording.calls.sort_by_key(|call| call.started);
-    Ok(recording)
 }
 
 #[cfg(test)]
@@ -235,29 +283,39 @@ mod tests {
             ("{}\n", "{}\n{\"n\":1}\n"),
             ("{}\n{\"ha", "{}\n{\"n\":1}\n"),
         ] {
-            fs::write(&path, before).expect("writable");
-            let mut file = CassetteFile::new(path.clone());
+            let files = RecordedFiles::new(&folder.path().join("a.json"), false);
+            // Its lines are told from those of others by the time that the first has.
+            let text =
+                |text: &str| text.replace("{}", &format!("{{\"at\":\"{}\"}}", files.recorded_at));
+            fs::write(&path, text(before)).expect("writable");
+            let mut file = CassetteFile::new(files.clone());
             file.append("{\"n\":1}\n");
             assert_eq!(file.error, None);
-            assert_eq!(fs::read_to_string(&path).expect("text"), after);
+            assert_eq!(fs::read_to_string(&path).expect("text"), text(after));
         }
     }
 
     #[test]
     fn a_line_that_was_cut_off_in_a_letter_is_left_out() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.cassette.jsonl");
-        let whole = "{\"cassette\":1,\"server\":\"a\"}\n{\"tool\":\"t\",\"result\":\"x\"}\n";
+        let files = RecordedFiles::new(&folder.path().join("a.json"), false);
+        let whole = format!(
+            "{{\"cassette\":1,\"server\":\"a\",\"recorded_at\":\"{}\"}}\n{{\"tool\":\"t\",\"result\":\"x\"}}\n",
+            files.recorded_at
+        );
         let torn = [whole.as_bytes(), b"{\"tool\":\"caf\xc3"].concat();
-        fs::write(&path, torn).expect("writable");
-        assert_eq!(read(&path).expect("readable").calls.len(), 1);
+        fs::write(&files.cassette, torn).expect("writable");
+        assert_eq!(files.read().expect("readable").calls.len(), 1);
     }
 
     #[test]
     fn a_cassette_that_cannot_be_written_says_why_once() {
-        let mut file = CassetteFile::new("/nowhere/a.jsonl".into());
+        let mut file = CassetteFile::new(RecordedFiles::new(Path::new("/nowhere/a.json"), false));
         file.append("{}\n");
         let error = file.error.clone().expect("there is no such folder");
-        assert_eq!(error, "`/nowhere/a.jsonl` can't be written: no such file");
+        assert_eq!(
+            error,
+            "`/nowhere/a.cassette.jsonl` can't be written: no such file"
+        );
     }
 }

@@ -16,6 +16,7 @@ use cuecard_runtime::provider::{client, passed_on, reason};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering, Timeouts};
 use cuecard_runtime::workers::Worker;
+use cuecard_source::json::read_value;
 use cuecard_wire::sse::SseReader;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
@@ -170,6 +171,7 @@ impl Proxy {
             Ok(received) => received,
             Err(error) => {
                 exchange.has_session = false;
+                exchange.tap().n_unanswered += exchange.ids.len();
                 return refusal(
                     &format!("the server can't be reached: {}", reason(&error)),
                     exchange.ids.first(),
@@ -181,17 +183,20 @@ impl Proxy {
         let mut answer = Response::new(Body::empty());
         *answer.status_mut() = received.status();
         *answer.headers_mut() = passed_on(received.headers());
-        let reading = Reading::of(received.headers(), received.content_length());
+        let (reading, left) = (Reading::of(received.headers()), received.content_length());
         let bytes = received
             .bytes_stream()
             .map_err(|error| io::Error::other(reason(&error)));
-        let tee = Tee {
+        let mut tee = Tee {
             bytes: bytes.boxed(),
             reading,
+            left,
             exchange,
             stop: self.stop.clone(),
             _answering: answering,
         };
+        // Nobody asks for a body without bytes.
+        tee.read(&[]);
         *answer.body_mut() = Body::from_stream(stream::unfold(Some(tee), Tee::next));
         answer
     }
@@ -199,7 +204,7 @@ impl Proxy {
 
 /// The ids of the requests in a body.
 pub(super) fn ids(body: &[u8]) -> Vec<Value> {
-    let messages = match serde_json::from_slice(body) {
+    let messages = match read_value(body) {
         Ok(Value::Array(batch)) => batch,
         Ok(message) => vec![message],
         Err(_) => Vec::new(),
@@ -243,12 +248,12 @@ impl Drop for Exchange {
 /// How frames are read out of a body.
 enum Reading {
     Events(Box<SseReader>),
-    Whole(Vec<u8>, Option<u64>),
+    Whole(Vec<u8>),
     Nothing,
 }
 
 impl Reading {
-    fn of(headers: &HeaderMap, length: Option<u64>) -> Self {
+    fn of(headers: &HeaderMap) -> Self {
         let kind = headers
             .get(header::CONTENT_TYPE)
             .and_then(|kind| kind.to_str().ok());
@@ -258,7 +263,7 @@ impl Reading {
             () if kind.starts_with("text/event-stream") => {
                 Self::Events(Box::new(SseReader::new(MAX_FRAME)))
             }
-            () if kind.starts_with("application/json") => Self::Whole(Vec::new(), length),
+            () if kind.starts_with("application/json") => Self::Whole(Vec::new()),
             () => Self::Nothing,
         }
     }
@@ -268,6 +273,8 @@ impl Reading {
 struct Tee {
     bytes: BoxStream<'static, io::Result<Bytes>>,
     reading: Reading,
+    /// How many bytes are still to come, if that is known.
+    left: Option<u64>,
     exchange: Exchange,
     stop: CancellationToken,
     _answering: Answering,
@@ -286,7 +293,11 @@ impl Tee {
                 tee.finish();
                 None
             }
-            Some(Some(Err(error))) => Some((Err(error), None)),
+            Some(Some(Err(error))) => {
+                tee.reading = Reading::Nothing;
+                tee.finish();
+                Some((Err(error), None))
+            }
             None => Some((Err(io::Error::other("the recording has ended")), None)),
         }
     }
@@ -304,24 +315,30 @@ impl Tee {
                     self.reading = Reading::Nothing;
                 }
             }
-            Reading::Whole(whole, length) => {
+            Reading::Whole(whole) => {
                 whole.extend_from_slice(bytes);
                 if whole.len() > MAX_FRAME {
                     tap().server(lane, None);
                     self.reading = Reading::Nothing;
-                } else if *length == Some(whole.len() as u64) {
-                    self.finish();
                 }
             }
             Reading::Nothing => {}
         }
+        self.left = self
+            .left
+            .map(|left| left.saturating_sub(bytes.len() as u64));
+        if self.left == Some(0) {
+            self.finish();
+        }
     }
 
+    /// The answer is over, whole or not.
     fn finish(&mut self) {
-        if let Reading::Whole(whole, _) = std::mem::replace(&mut self.reading, Reading::Nothing) {
-            self.exchange
-                .tap()
-                .server(&self.exchange.lane, Some(&whole));
+        let Exchange { lane, ids, tap, .. } = &self.exchange;
+        let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Reading::Whole(whole) = std::mem::replace(&mut self.reading, Reading::Nothing) {
+            tap.server(lane, Some(&whole));
         }
+        tap.answer_is_over(lane, ids);
     }
 }

@@ -11,6 +11,8 @@ pub mod forward;
 pub mod pipe;
 mod session;
 mod tap;
+#[cfg(test)]
+mod tests;
 
 pub use cassette::{RecordedFiles, Summary};
 pub use session::{Endpoint, Session, SessionFolder, Upstream, tell_problem};

@@ -184,7 +184,11 @@ fn pump(
                         }
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Ok(0) | Err(_) => break Stop::Source,
+                    Ok(0) | Err(_) => {
+                        // The last line may have no end.
+                        read(b"\n");
+                        break Stop::Source;
+                    }
                 }
             };
             drop(to);

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use cuecard_runtime::clock::Clock;
+use cuecard_source::diagnostic::{Diagnostic, find_code};
 use cuecard_source::value::Redactor;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,8 @@ use super::tap::Tap;
 /// A recording of several servers, as its proxies read it from a file that nobody else may read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Session {
-    /// The cassette that they write.
-    pub cassette: PathBuf,
+    /// The files that they write.
+    pub files: RecordedFiles,
     /// When the recording began, as seconds of the system's clock.
     pub began: f64,
     /// What must not be written.
@@ -84,7 +85,7 @@ impl Session {
     /// A recording into `files` that begins now, without servers.
     pub fn new(files: &RecordedFiles, secrets: Vec<String>) -> Self {
         Self {
-            cassette: files.cassette.clone(),
+            files: files.clone(),
             began: epoch(&Clock::start()),
             secrets,
             servers: BTreeMap::new(),
@@ -99,7 +100,7 @@ impl Session {
             (is_fixed.then(|| name.to_owned()), name),
             Redactor::new(self.secrets.iter().cloned()),
             (clock, offset),
-            CassetteFile::new(self.cassette.clone()),
+            CassetteFile::new(self.files.clone()),
         );
         Arc::new(Mutex::new(tap))
     }
@@ -162,20 +163,26 @@ impl SessionFolder {
     }
 
     /// What the proxies told, each once.
-    pub fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<Diagnostic> {
         let told = fs::read_to_string(self.0.path().join(PROBLEMS)).unwrap_or_default();
         let told: BTreeSet<&str> = told.lines().collect();
-        told.into_iter().map(str::to_owned).collect()
+        let problems = told.into_iter().filter_map(|line| {
+            let (code, problem) = line.split_once(' ')?;
+            Some(Diagnostic::warning(find_code(code)?, problem))
+        });
+        problems.collect()
     }
 }
 
 /// Tells a problem, in a line, to the owner of the recording whose proxies read `session`.
-pub fn tell_problem(session: &Path, problem: &str) {
+pub fn tell_problem(session: &Path, found: &Diagnostic) {
     let file = File::options()
         .append(true)
         .create(true)
         .mode(0o600)
         .open(session.with_file_name(PROBLEMS));
+    let notes: String = found.notes.iter().map(|note| format!("; {note}")).collect();
+    let problem = format!("{} {}{notes}", found.code.name(), found.message);
     let line: Vec<&str> = problem.split_whitespace().collect();
     // Without a place to tell it, it was told on standard error.
     let _ = file.and_then(|mut file| file.write_all(format!("{}\n", line.join(" ")).as_bytes()));

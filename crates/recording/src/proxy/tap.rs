@@ -4,12 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
-use cuecard_source::value::{Redactor, cut, find_credentials, may_hold_credential};
-use serde_json::{Map, Value, json};
+use cuecard_source::decode::Items;
+use cuecard_source::json::read_value;
+use cuecard_source::value::{Redactor, cut};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
-use crate::cassette::VERSION;
+use crate::cassette::{CallLine, ServerLine, ToolEntry, VERSION, line, redact};
+use crate::{Call, Outcome, RpcError};
 
 /// The longest frame that is read, in bytes. A longer one passes, and is not recorded.
 pub(super) const MAX_FRAME: usize = 64 << 20;
@@ -23,6 +27,8 @@ const MAX_TOOLS: usize = 10_000;
 const MOST_NAMED: usize = 100;
 /// The longest name of a server, in characters.
 const LONGEST_NAME: usize = 60;
+/// The shortest time between the beginnings of two requests, as cassettes tell it.
+const MICROSECOND: Duration = Duration::from_micros(1);
 
 /// What the ids of requests are unique in: the session, or the exchange if there is no session.
 pub(super) type Lane = String;
@@ -68,15 +74,19 @@ pub struct Tap {
     clock: Clock,
     /// How long the recording went on before the clock started.
     offset: Duration,
+    /// When the last request began: no two begin at the same time, since that is the order of calls.
+    last_began: Duration,
     file: CassetteFile,
     open: HashMap<(Lane, String), Open>,
     open_bytes: usize,
     n_open: watch::Sender<usize>,
     introduction: Value,
-    tools: Vec<Value>,
+    tools: Vec<ToolEntry>,
     /// Whether what the server says of itself is to be written before the next call.
     is_changed: bool,
     missing: Vec<String>,
+    /// How many requests the server left without an answer over HTTP.
+    pub n_unanswered: usize,
     has_head: bool,
     noted: HashSet<&'static str>,
 }
@@ -89,6 +99,8 @@ struct Open {
     bytes: usize,
     /// Whether another one with the same id waited too, so that nobody knows whose the answer is.
     is_ambiguous: bool,
+    /// Whether the server's answer to its request over HTTP is over.
+    is_over: bool,
 }
 
 #[derive(Debug)]
@@ -98,10 +110,8 @@ enum Request {
         is_first_page: bool,
     },
     Call {
-        tool: String,
-        arguments: Value,
+        call: Box<Call>,
         progress_token: Value,
-        notifications: Vec<Value>,
     },
 }
 
@@ -119,6 +129,7 @@ impl Tap {
             redactor,
             clock,
             offset,
+            last_began: Duration::ZERO,
             file,
             open: HashMap::new(),
             open_bytes: 0,
@@ -127,6 +138,7 @@ impl Tap {
             tools: Vec::new(),
             is_changed: false,
             missing: Vec::new(),
+            n_unanswered: 0,
             has_head: false,
             noted: HashSet::new(),
         }
@@ -173,19 +185,27 @@ impl Tap {
     pub fn client(&mut self, lane: &str, frame: Option<&[u8]>) {
         for message in self.messages(frame) {
             let params = &message["params"];
+            if !matches!(params["arguments"], Value::Object(_) | Value::Null) {
+                self.noted
+                    .insert("the arguments of a call were not an object, and are recorded as none");
+            }
+            let began = self.now().max(self.last_began + MICROSECOND);
             let what = match message["method"].as_str() {
                 Some("initialize" | "server/discover") => Request::Introduction,
                 Some("tools/list") => Request::Tools {
                     is_first_page: params["cursor"].is_null(),
                 },
                 Some("tools/call") => Request::Call {
-                    tool: params["name"].as_str().unwrap_or_default().to_owned(),
-                    arguments: match &params["arguments"] {
-                        Value::Null => json!({}),
-                        arguments => arguments.clone(),
-                    },
+                    call: Box::new(Call {
+                        server: None,
+                        tool: params["name"].as_str().unwrap_or_default().to_owned(),
+                        arguments: params["arguments"].as_object().cloned().unwrap_or_default(),
+                        outcome: Outcome::Missing,
+                        started: Some(began),
+                        duration: None,
+                        notifications: Vec::new(),
+                    }),
                     progress_token: params["_meta"]["progressToken"].clone(),
-                    notifications: Vec::new(),
                 },
                 Some("notifications/cancelled") => {
                     self.abandon(lane, std::slice::from_ref(&params["requestId"]));
@@ -193,9 +213,10 @@ impl Tap {
                 }
                 _ => continue,
             };
-            if message["id"].is_null() {
+            if message.get("id").is_none() {
                 continue;
             }
+            self.last_began = began;
             let bytes = REQUEST + frame.map_or(0, <[u8]>::len);
             if self.open_bytes + bytes > MAX_OPEN {
                 self.noted
@@ -204,9 +225,10 @@ impl Tap {
             }
             let mut open = Open {
                 what,
-                started: self.offset + self.clock.now(),
+                started: began,
                 bytes,
                 is_ambiguous: false,
+                is_over: false,
             };
             if let Some(other) = self.close(lane, &message["id"]) {
                 self.noted.insert(
@@ -225,32 +247,35 @@ impl Tap {
     /// The server sent this frame.
     pub fn server(&mut self, lane: &str, frame: Option<&[u8]>) {
         for message in self.messages(frame) {
-            let id = &message["id"];
             if message["method"].is_string() {
                 // Requests of servers are answered by clients, and are no part of a call.
-                if id.is_null() {
+                if message["id"].is_null() {
                     self.notified(lane, message);
                 }
                 continue;
             }
-            let Some(mut open) = self.close(lane, id) else {
+            let Some(open) = self.close(lane, &message["id"]) else {
                 continue;
             };
             if open.is_ambiguous {
                 self.write_missing(open);
                 continue;
             }
-            match &mut open.what {
+            match open.what {
                 Request::Introduction => {
                     if let Some(result) = message.get("result") {
                         self.is_changed |= self.introduction != *result;
                         self.introduction = result.clone();
                     }
                 }
-                Request::Tools { is_first_page } => self.listed(&message["result"], *is_first_page),
+                Request::Tools { is_first_page } => self.listed(&message["result"], is_first_page),
                 // The client asks again with what the server wants to know: that is the call.
                 Request::Call { .. } if message["result"]["resultType"] == "input_required" => {}
-                Request::Call { .. } => self.write_call(open, Some(message)),
+                Request::Call { mut call, .. } => {
+                    call.outcome = outcome(message);
+                    call.duration = Some(self.now().saturating_sub(open.started));
+                    self.write_call(*call);
+                }
             }
         }
     }
@@ -264,29 +289,31 @@ impl Tap {
         }
     }
 
-    /// No answer comes any more to any request of the lane.
-    pub fn abandon_lane(&mut self, lane: &str) {
-        self.abandon_where(|key| key.0 == lane);
+    /// The server's answer to these requests of the lane is over: only another stream can still bring theirs.
+    pub(super) fn answer_is_over(&mut self, lane: &str, ids: &[Value]) {
+        for id in ids {
+            if let Some(open) = self.open.get_mut(&(lane.to_owned(), id.to_string())) {
+                open.is_over = true;
+            }
+        }
     }
 
     /// The end: what is open has no answer.
     pub fn end(&mut self) {
-        self.abandon_where(|_| true);
+        let mut left: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
+        left.sort_by_key(|open| open.started);
+        for open in left {
+            self.write_missing(open);
+        }
+        self.open_bytes = 0;
+        self.n_open.send_replace(0);
         self.write_introduction();
     }
 
-    fn abandon_where(&mut self, is_over: impl Fn(&(Lane, String)) -> bool) {
-        let mut over: Vec<Open> = self
-            .open
-            .extract_if(|key, _| is_over(key))
-            .map(|(_, open)| open)
-            .collect();
-        over.sort_by_key(|open| open.started);
-        for open in over {
-            self.open_bytes -= open.bytes;
-            self.write_missing(open);
-        }
-        self.n_open.send_replace(self.open.len());
+    /// How long the recording has gone on, in whole microseconds.
+    fn now(&self) -> Duration {
+        let now = self.offset + self.clock.now();
+        now - Duration::from_nanos(u64::from(now.subsec_nanos() % 1_000))
     }
 
     fn messages(&mut self, frame: Option<&[u8]>) -> Vec<Value> {
@@ -294,7 +321,7 @@ impl Tap {
             self.noted.insert("a frame was longer than 64 MiB");
             return Vec::new();
         };
-        match serde_json::from_slice(frame) {
+        match read_value(frame) {
             Ok(Value::Array(batch)) => batch,
             Ok(message) => vec![message],
             Err(_) => {
@@ -319,11 +346,10 @@ impl Tap {
         let calls = self.open.iter_mut().filter(|((its, _), _)| its == lane);
         let mut calls = calls.filter_map(|(_, open)| match &mut open.what {
             Request::Call {
+                call,
                 progress_token,
-                notifications,
-                ..
             } if token.as_ref().is_none_or(|token| token == progress_token) => {
-                Some((notifications, &mut open.bytes))
+                Some((&mut call.notifications, &mut open.bytes))
             }
             _ => None,
         });
@@ -349,11 +375,10 @@ impl Tap {
             true => Vec::new(),
             false => self.tools.clone(),
         };
-        tools.extend(
-            page.iter()
-                .take(MAX_TOOLS.saturating_sub(tools.len()))
-                .cloned(),
-        );
+        let page = page
+            .iter()
+            .filter_map(|tool| tool.as_object().cloned()?.try_into().ok());
+        tools.extend(page.take(MAX_TOOLS.saturating_sub(tools.len())));
         self.is_changed |= tools != self.tools;
         self.tools = tools;
         if result["nextCursor"].is_null() {
@@ -367,94 +392,63 @@ impl Tap {
             return;
         }
         let name = self.name();
-        let mut line = json!({
-            "cassette": VERSION, "server": name, "introduction": self.introduction, "tools": self.tools,
-            "recorded_at": self.clock.timestamp(Duration::ZERO).to_string(),
-        });
+        let line = ServerLine {
+            cassette: VERSION,
+            server: Some(name.clone()),
+            introduction: self.introduction.as_object().cloned(),
+            tools: (!self.tools.is_empty()).then(|| Items(self.tools.clone())),
+            recorded_at: Some(self.file.files.recorded_at.clone()),
+        };
         self.name = Some(name);
         self.has_head = true;
-        if let Some(members) = line.as_object_mut() {
-            members.retain(|_, value| {
-                !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
-            });
-        }
-        self.write(line);
+        self.write(&line);
     }
 
     fn write_missing(&mut self, open: Open) {
-        if let Request::Call { tool, .. } = &open.what {
+        if let Request::Call { call, .. } = open.what {
             if self.missing.len() < MOST_NAMED {
-                self.missing.push(cut(tool, LONGEST_NAME).into_owned());
+                self.missing
+                    .push(cut(&call.tool, LONGEST_NAME).into_owned());
             }
-            self.write_call(open, None);
+            self.n_unanswered += usize::from(open.is_over);
+            self.write_call(*call);
         }
     }
 
-    fn write_call(&mut self, open: Open, answer: Option<Value>) {
-        let Request::Call {
-            tool,
-            arguments,
-            notifications,
-            ..
-        } = open.what
-        else {
-            return;
-        };
-        let now = self.offset + self.clock.now();
+    fn write_call(&mut self, mut call: Call) {
         self.is_changed |= !self.has_head;
         self.write_introduction();
-        let mut line = json!({"server": self.name, "tool": tool, "arguments": arguments});
-        match answer {
-            Some(Value::Object(mut answer)) => {
-                match answer.remove("error") {
-                    Some(error) => line["error"] = rpc_error(error),
-                    None => line["result"] = answer.remove("result").unwrap_or_default(),
-                }
-                line["started"] = seconds(open.started);
-                line["duration"] = seconds(now.saturating_sub(open.started));
-            }
-            _ => line["started"] = seconds(open.started),
-        }
-        if !notifications.is_empty() {
-            line["notifications"] = notifications.into();
-        }
-        self.write(line);
+        call.server = self.name.clone();
+        self.write(&CallLine::from(call));
     }
 
-    /// Takes the secrets out of a line and writes it. What is a credential by its key, its place or its looks is a
-    /// secret from here on.
-    fn write(&mut self, mut line: Value) {
-        let mut text = line.to_string();
-        if may_hold_credential(&text) || self.redactor.finds(&text) {
-            let server = line["server"].take();
-            let mut found = Vec::new();
-            find_credentials(&line, &mut found);
-            found.retain(|secret| !self.redactor.finds(secret));
-            self.redactor.add(found);
-            self.redactor.json(&mut line);
-            line["server"] = server;
-            text = line.to_string();
+    /// Takes the secrets out of a line and writes it.
+    fn write(&mut self, written: &impl Serialize) {
+        let mut text = line(written);
+        if let Some(redacted) = redact(&text, &mut self.redactor) {
+            text = line(&redacted);
         }
-        text.push('\n');
         self.file.append(&text);
     }
 }
 
-/// An error of the protocol with what it must have.
-fn rpc_error(error: Value) -> Value {
-    let is_whole = error["code"].is_i64() && error["message"].is_string();
-    match error {
-        Value::Object(members) if is_whole => Value::Object(members),
-        other => Value::Object(Map::from_iter([
-            ("code".to_owned(), json!(-32603)),
-            ("message".to_owned(), other.to_string().into()),
-        ])),
+/// What an answer says. An error of the protocol gets what it must have.
+fn outcome(mut answer: Value) -> Outcome {
+    let Some(mut error) = answer.get_mut("error").map(Value::take) else {
+        return Outcome::Result(answer["result"].take());
+    };
+    match (error["code"].as_i64(), error["message"].as_str()) {
+        (Some(code), Some(message)) => Outcome::Error(RpcError {
+            code,
+            message: message.to_owned(),
+            data: error["data"].take(),
+        }),
+        _ => Outcome::Error(RpcError {
+            code: -32603,
+            message: error.to_string(),
+            data: Value::Null,
+        }),
     }
-}
-
-fn seconds(time: Duration) -> Value {
-    // Microseconds, so that no digits follow that mean nothing.
-    json!((time.as_secs_f64() * 1e6).round() / 1e6)
 }
 
 /// A name for scenarios: letters, digits, `-` and `_`; `None` if nothing is left of it.

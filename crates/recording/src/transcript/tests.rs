@@ -68,6 +68,24 @@ fn a_session_of_claude_code() {
 }
 
 #[test]
+fn results_are_those_that_the_built_in_tools_give() {
+    let Session { recording, .. } = read(
+        r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Go"}}
+{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a"}},{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"serve","run_in_background":true}}]}}
+{"type":"user","uuid":"u2","sessionId":"s","timestamp":"2026-01-02T03:04:07.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"     1→id: a→b\n    12→x"}]}}
+{"type":"user","uuid":"u3","sessionId":"s","timestamp":"2026-01-02T03:04:08.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":"Command running in background with ID: bash_1. Output is written to /tmp/x"}]}}
+"#,
+    );
+    assert_eq!(
+        outline(&recording),
+        [
+            r#"claude__read {"file_path":"a"} → {"content":"     1\tid: a→b\n    12\tx"}"#,
+            r#"claude__bash {"command":"serve","run_in_background":true} → {"shell_id":"bash_1"}"#,
+        ]
+    );
+}
+
+#[test]
 fn what_claude_prints_as_stream_json() {
     let Session { recording, .. } = read(
         r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","claude_code_version":"2.1.0"}
@@ -98,6 +116,10 @@ fn a_session_of_codex() {
 {"timestamp":"2026-01-02T03:04:11.000Z","type":"response_item","payload":{"type":"function_call","name":"add","namespace":"mcp__notes__","arguments":"{\"text\":\"a\"}","call_id":"c3"}}
 {"timestamp":"2026-01-02T03:04:12.000Z","type":"event_msg","payload":{"type":"mcp_tool_call_end","call_id":"c3","invocation":{"server":"notes","tool":"add"},"duration":{"secs":1,"nanos":0},"result":{"Ok":{"content":[{"type":"text","text":"7"}],"structuredContent":{"result":7},"isError":false}}}}
 {"timestamp":"2026-01-02T03:04:12.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c3","output":"Wall time: 1\nOutput:\n7"}}
+{"timestamp":"2026-01-02T03:04:12.100Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"touch t\",\"workdir\":\"/w/sub\"}","call_id":"c5"}}
+{"timestamp":"2026-01-02T03:04:12.200Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c5","output":"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"}}
+{"timestamp":"2026-01-02T03:04:12.300Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Update File: o.txt\n@@\n-gone\n+new\n*** End Patch","call_id":"c6"}}
+{"timestamp":"2026-01-02T03:04:12.400Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c6","output":"apply_patch verification failed: Failed to find expected lines in o.txt"}}
 {"timestamp":"2026-01-02T03:04:13.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: n.txt\n*** End Patch","call_id":"c4"}}
 "##,
     );
@@ -108,6 +130,8 @@ fn a_session_of_codex() {
             r#"claude__write {"file_path":"n.txt","content":"one\ntwo\n"} → null"#,
             r#"claude__edit {"file_path":"o.txt","old_string":"keep\nold","new_string":"keep\nnew"} → null"#,
             r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"7"}],"isError":false,"structuredContent":{"result":7}}"#,
+            r#"claude__bash {"command":"cd 'sub' && touch t","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
+            r#"claude__edit {"file_path":"o.txt","old_string":"gone","new_string":"new"} → error apply_patch verification failed: Failed to find expected lines in o.txt"#,
         ]
     );
     assert_eq!(

@@ -111,7 +111,7 @@ pub(super) fn output(
     toolbox: &mut Toolbox,
     arguments: &Arguments<'_>,
     request: &CallRequest,
-    recorder: &Recorder<'_>,
+    recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
     let filter = arguments.text("filter")?.map(|filter| {
         Regex::new(&filter.to_string()).map_err(|error| {
@@ -142,18 +142,20 @@ pub(super) fn output(
     let NewOutput {
         stdout,
         stderr,
+        warnings,
         is_truncated,
         end,
         ..
     } = new;
-    Ok(json!({
+    let result = json!({
         "shell_id": id,
         "status": status(end, background.is_killed),
         "exit_code": end.map(CommandEnd::shell_code),
         "stdout": kept(stdout),
         "stderr": kept(stderr),
         "truncated": is_truncated,
-    }))
+    });
+    toolbox.unless_lossy(result, &warnings, recorder)
 }
 
 /// `claude__kill_shell`. A command that has ended stays as it ended.

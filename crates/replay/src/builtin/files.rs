@@ -4,7 +4,6 @@ use cuecard_tool_call::script::{Failure, FailureKind};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::super::pool::log;
 use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
 use super::refused;
@@ -31,10 +30,7 @@ pub(super) fn read(
         ReadBounds::default(),
     )
     .map_err(|error| failed(&error))?;
-    for warning in read.warnings() {
-        recorder.record(log("warning", warning.clone()));
-    }
-    to_json(&read)
+    toolbox.unless_lossy(to_json(&read)?, read.warnings(), recorder)
 }
 
 pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
@@ -100,10 +96,7 @@ pub(super) fn append(
         .unwrap_or_default();
     let data = arguments.required_any("data")?;
     let appended = append_to(&path, format, data, on_new_column).map_err(|error| failed(&error))?;
-    for warning in &appended.warnings {
-        recorder.record(log("warning", warning.clone()));
-    }
-    to_json(&appended)
+    toolbox.unless_lossy(to_json(&appended)?, &appended.warnings, recorder)
 }
 
 /// A failed tool, in words.

@@ -49,7 +49,7 @@ pub(super) async fn call(
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
         BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
         BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
-        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request)).await,
+        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request, recorder)).await,
         BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
         BuiltinTool::KillShell => Box::pin(background::kill(toolbox, &arguments)).await,
         BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request)).await,
@@ -141,10 +141,11 @@ pub fn refused_for_text(
 fn with_text(scenario: &ToolCallScenario, template: &Template) -> Text {
     let piece = |placeholder: &Placeholder| {
         let reference = &placeholder.reference;
-        let mut variables = scenario.variables.iter();
-        let origin = match variables.find(|variable| variable.name == reference.name) {
-            Some(_) => Origin::User,
-            None => Origin::Peer,
+        // What is neither a variable nor a step gets its value from the user, or is an error of its own.
+        let mut steps = scenario.steps.iter();
+        let origin = match steps.any(|step| step.id.as_ref() == Some(&reference.name)) {
+            true => Origin::Peer,
+            false => Origin::User,
         };
         Piece {
             text: "text".to_owned(),

@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::json::read_value;
 use cuecard_source::value::{Text, cut};
-use cuecard_tool_call::model::is_variable_name;
+use cuecard_tool_call::model::{Parse, is_variable_name};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
 
@@ -23,6 +25,7 @@ pub(super) async fn run(
     toolbox: &mut Toolbox,
     arguments: &Arguments<'_>,
     request: &CallRequest,
+    recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
     let limit = request.timeout;
     let own = arguments.members("env")?;
@@ -63,26 +66,39 @@ pub(super) async fn run(
     let outcome = run_command(command, &toolbox.environment)
         .await
         .map_err(not_started)?;
-    let result = to_json(&outcome)?;
-    let failed = |mut failure: Failure| {
-        failure.result = Some(result.clone());
-        Err(failure)
-    };
+    let mut result = to_json(&outcome)?;
     if let (Some(limit), true) = (capped, outcome.timed_out) {
-        return failed(command_timed_out(limit));
+        let mut failure = command_timed_out(limit);
+        failure.result = Some(result);
+        return Err(failure);
     }
-    if let Some(wanted) = expected_exit
-        && outcome.exit_code.and_then(|code| u64::try_from(code).ok()) != Some(wanted)
-    {
-        let mut failure = unexpected_end(outcome.exit_code, own, wanted);
+    let ended = outcome.exit_code.and_then(|code| u64::try_from(code).ok());
+    let failure = match expected_exit {
+        Some(wanted) if ended != Some(wanted) => {
+            Some(unexpected_end(outcome.exit_code, own, wanted))
+        }
+        _ if request.parse == Parse::Json => match read_value(&outcome.stdout) {
+            Ok(json) => {
+                result["stdout"] = json;
+                None
+            }
+            Err(error) => {
+                let message = format!("the output of the command is not JSON: {error}");
+                Some(Failure::new(FailureKind::ToolError, message))
+            }
+        },
+        _ => None,
+    };
+    if let Some(mut failure) = failure {
         let last = outcome.stderr.trim_end();
         if !last.is_empty() {
             let from = last.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
             failure.notes.push(format!("stderr: {}", &last[from..]));
         }
-        return failed(failure);
+        failure.result = Some(result);
+        return Err(failure);
     }
-    Ok(result)
+    toolbox.unless_lossy(result, &outcome.warnings, recorder)
 }
 
 /// The variables of `env`, whose values may be data.

@@ -279,6 +279,15 @@ impl Resumption {
     }
 }
 
+/// Why the run in `dir` can't be resumed although steps are left: they refer to an output that its journal does not keep.
+pub fn lacks_output(dir: &RunDir, scenario: &ToolCallScenario) -> Option<Diagnostic> {
+    let file = File::open(dir.path().join(JOURNAL)).ok()?;
+    let journal = model::Journal::read(BufReader::new(file)).ok()?;
+    let done = journal.done.last().map_or(0, |last| last.step);
+    let found = check_withheld(scenario, done, &journal.withheld);
+    found.into_iter().next()
+}
+
 /// Begins the journal of a run that plays the steps in `range`.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Did-you-mean.
 
 /// The candidate that `name` was probably meant to be: the nearest by edit distance, if it is near enough
-/// for its length. Case and the difference between `-`, `_` and ` ` count little.
+/// for its length, or the one that is called `name` in other formats. Case and the difference between `-`, `_` and ` ` count little.
 pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -12,6 +12,9 @@ pub fn did_you_mean<'a>(
     candidates
         .into_iter()
         .filter_map(|candidate| {
+            if candidate == "condition" && matches!(name, "if" | "when") {
+                return Some((0, candidate));
+            }
             let folded = fold(candidate);
             // Texts are as far from each other as their lengths, at least.
             let is_near = folded.chars().count().abs_diff(length) <= allowed;
@@ -50,6 +53,7 @@ mod tests {
             did_you_mean("Create-Issue", ["create_issue"]),
             Some("create_issue")
         );
+        assert_eq!(did_you_mean("if", ["id", "condition"]), Some("condition"));
         assert_eq!(did_you_mean("zebra", ["create_issue", "close"]), None);
         assert_eq!(did_you_mean("x", [] as [&str; 0]), None);
     }

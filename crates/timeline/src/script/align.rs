@@ -4,6 +4,7 @@
 //! cancelled ones may leave none: the walk may pass over them. What the last round of the history holds decides
 //! whether the turn found there is the one that is asked for.
 
+mod answers;
 mod prompts;
 mod results;
 
@@ -11,7 +12,9 @@ use super::llm_script::LlmScript;
 use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
+use super::text::is_reminder;
 use super::turns::{Segment, Turn};
+use answers::answers_so;
 
 /// Where a request is.
 pub(super) enum Located<'r> {
@@ -29,12 +32,12 @@ pub(super) struct Position<'r> {
     pub(super) turn_idx: usize,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
-    /// The results that came for the calls of the turn before: the scripted id, and what arrived.
-    pub(super) results: Vec<(String, &'r RequestedResult)>,
+    /// The results that came for the calls of each turn before it: the scripted id, and what arrived.
+    pub(super) results: Vec<(usize, Vec<(String, &'r RequestedResult)>)>,
     /// The turn of each answer in the history; empty if that can't be followed.
     pub(super) answered: Vec<usize>,
-    /// What the user says beside the prompt of a later turn, and the script has nowhere.
-    pub(super) said_more: Option<String>,
+    /// What the user's side says otherwise than the script, though it is still the turn's that it asks for.
+    pub(super) user_differences: Vec<UserDifference>,
 }
 
 /// Why a request is at no turn.
@@ -90,6 +93,26 @@ pub struct FieldDifference {
     pub arrived: String,
 }
 
+/// What the user's side of a request says otherwise than the script, though it can be followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserDifference {
+    /// The turn that it asks for, or asked for in the history.
+    pub turn_idx: usize,
+    /// What it is.
+    pub kind: UserDifferenceKind,
+    /// The text, or the block, in words.
+    pub text: String,
+}
+
+/// How the user's side departs from the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserDifferenceKind {
+    /// Something is there that the script has nowhere.
+    Additional,
+    /// A block of a prompt is missing in the history.
+    MissingBlock,
+}
+
 /// A turn that was considered, and why it is not the one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
@@ -129,6 +152,24 @@ struct Place {
     results_from: usize,
     /// Whether the next turn takes any text of the user's.
     takes_any_text: bool,
+}
+
+/// Rounds of a history that came between one turn and the next.
+#[derive(Clone, Copy)]
+struct Step {
+    place: Place,
+    /// The turn that they ask for.
+    turn_idx: Option<usize>,
+    /// The last of the rounds; behind the answered ones, that which waits for its answer.
+    last_round: usize,
+}
+
+/// A history along the script.
+struct Walk {
+    place: Place,
+    /// The turn of each answer.
+    answered: Vec<usize>,
+    steps: Vec<Step>,
 }
 
 /// More starts than these are not tried.
@@ -191,7 +232,7 @@ pub(super) fn locate_at<'r>(
             takes_any_text: false,
         },
     };
-    aligner.arrive(place, Vec::new()).ok()
+    aligner.arrive(Walk::begin(place)).ok()
 }
 
 /// The turn `next`, if its input is among what is said last.
@@ -210,7 +251,7 @@ pub(super) fn locate_next<'r>(
             after: None,
             results: Vec::new(),
             answered: Vec::new(),
-            said_more: None,
+            user_differences: Vec::new(),
         }),
         None => Err(AlignmentError {
             expected: aligner.first_unspent(next),
@@ -241,13 +282,13 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     fn go_on_from(&self, place: Place) -> Located<'r> {
         match self.walk(place) {
-            Ok((place, answered)) => self.arrival(place, answered),
+            Ok(walk) => self.arrival(walk),
             Err(rejection) => Located::Unaligned(vec![rejection]),
         }
     }
 
-    fn arrival(&self, place: Place, answered: Vec<usize>) -> Located<'r> {
-        match self.arrive(place, answered) {
+    fn arrival(&self, walk: Walk) -> Located<'r> {
+        match self.arrive(walk) {
             Ok(position) => Located::At(position),
             Err(lost) => Located::Nowhere(lost),
         }
@@ -258,7 +299,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         if self.rounds.answered.is_empty() {
             let start = self.best_start(&texts);
             return match start.or_else(|| self.first_live()) {
-                Some(place) => self.arrival(place, Vec::new()),
+                Some(place) => self.arrival(Walk::begin(place)),
                 None => Located::Nowhere(AlignmentError::default()),
             };
         }
@@ -271,7 +312,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                         rejected.push(rejection);
                     }
                 }
-                Ok((place, answered)) => match self.arrive(place, answered) {
+                Ok(walk) => match self.arrive(walk) {
                     Ok(position) => return Located::At(position),
                     Err(lost) => nearest = nearest.or(Some(lost)),
                 },
@@ -357,9 +398,10 @@ impl<'a, 'r> Aligner<'a, 'r> {
         self.script.turns.segments.iter()
     }
 
-    /// Walks the answered rounds: where they end, and the turn of each.
-    fn walk(&self, mut place: Place) -> Result<(Place, Vec<usize>), Rejection> {
+    /// Walks the answered rounds.
+    fn walk(&self, mut place: Place) -> Result<Walk, Rejection> {
         let mut answered = Vec::with_capacity(self.rounds.answered.len());
+        let mut steps = Vec::new();
         let mut seen_calls: Vec<&str> = Vec::new();
         for (round_idx, (side, said)) in self.rounds.answered.iter().enumerate() {
             let goes_on = place.after.is_some_and(|turn_idx| {
@@ -369,12 +411,19 @@ impl<'a, 'r> Aligner<'a, 'r> {
                             && self.script.turn_of_call(&call.id) == Some(turn_idx)
                     })
             });
-            if !goes_on {
+            if goes_on {
+                self.check_between_calls(place, side)?;
+            } else {
                 let turn_idx = self.next_answer(place.next, said)?;
                 let takes_any = place.takes_any_text && turn_idx == place.next;
                 if !takes_any {
                     self.check_said(turn_idx, side)?;
                 }
+                steps.push(Step {
+                    place,
+                    turn_idx: Some(turn_idx),
+                    last_round: round_idx,
+                });
                 place = Place {
                     next: turn_idx + 1,
                     after: Some(turn_idx),
@@ -387,7 +436,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
             let ids = said.calls.iter().map(|call| call.id.as_str());
             seen_calls.extend(ids.filter(|id| !id.is_empty()));
         }
-        Ok((place, answered))
+        Ok(Walk {
+            place,
+            answered,
+            steps,
+        })
     }
 
     /// What the user said before the answer of a turn must have asked for it.
@@ -407,6 +460,21 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 quote(scripted)
             ),
         ))
+    }
+
+    /// Between the calls of one answer, the user says nothing.
+    fn check_between_calls(&self, place: Place, side: &UserSide<'_>) -> Result<(), Rejection> {
+        let turn_idx = place.after.unwrap_or_default();
+        match side.texts.iter().find(|text| !is_reminder(text)) {
+            Some(text) if !self.turns[turn_idx].is_cancelled => Err(Rejection::new(
+                turn_idx,
+                format!(
+                    "between its calls, the history holds the user's text {}",
+                    quote(text)
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The first turn from `next` on that answered so, past those that leave no trace.
@@ -465,11 +533,14 @@ impl<'a, 'r> Aligner<'a, 'r> {
         }
     }
 
-    /// The turn that the last round asks for.
-    fn arrive(&self, place: Place, answered: Vec<usize>) -> Result<Position<'r>, AlignmentError> {
-        let results = self.results_since(place);
-        let found = self.compare_results(place, &results);
-        let mut differences: Vec<Difference> = found.map(Difference::Field).into_iter().collect();
+    /// The turn that the last round asks for, if the rounds before hold what the script has too.
+    fn arrive(&self, walk: Walk) -> Result<Position<'r>, AlignmentError> {
+        let Walk {
+            place,
+            answered,
+            mut steps,
+        } = walk;
+        let mut differences = Vec::new();
         let turn_idx = self.next_asked(place, &mut differences);
         // Without an input of its own, the first turn takes the prompt that its scenario is chosen by.
         let is_prompt =
@@ -478,27 +549,57 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .filter(|&turn_idx| !is_prompt(turn_idx))
             .and_then(|turn_idx| self.said_too_early(turn_idx));
         differences.extend(early.map(Difference::Field));
-        differences.extend(self.said_beside(place, turn_idx).map(Difference::Field));
-        let (other_blocks, more) = match turn_idx {
-            Some(turn_idx) => self.blocks(place, turn_idx),
-            None => (None, None),
-        };
-        differences.extend(other_blocks.map(Difference::Field));
-        differences.extend(
-            turn_idx
-                .and_then(|idx| self.inexact(place, idx))
-                .map(Difference::Field),
-        );
+        let last_round = self.rounds.answered.len();
+        steps.push(Step {
+            place,
+            turn_idx,
+            last_round,
+        });
+        let (mut all_results, mut user_differences) = (Vec::new(), Vec::new());
+        for step in steps {
+            let is_past = step.last_round < last_round;
+            let results = self.results_of(step);
+            let mut of_step: Vec<FieldDifference> = Vec::new();
+            of_step.extend(self.compare_results(step, &results));
+            of_step.extend(self.said_beside(step));
+            of_step.extend(self.inexact(step));
+            let (missing, more) = self.blocks(step);
+            match missing {
+                // Clients may keep no images.
+                Some(missing) if is_past => {
+                    user_differences.extend(step.turn_idx.map(|turn_idx| UserDifference {
+                        turn_idx,
+                        kind: UserDifferenceKind::MissingBlock,
+                        text: missing.expected,
+                    }));
+                }
+                missing => of_step.extend(missing),
+            }
+            differences.extend(of_step.into_iter().map(|found| match is_past {
+                true => Difference::Field(in_history(step, found)),
+                false => Difference::Field(found),
+            }));
+            let more = self.said_more(step).or(more);
+            user_differences.extend(step.turn_idx.zip(more).map(|(turn_idx, text)| {
+                UserDifference {
+                    turn_idx,
+                    kind: UserDifferenceKind::Additional,
+                    text,
+                }
+            }));
+            if let Some(after) = step.place.after {
+                let results = results.into_iter();
+                let results = results.map(|(id, result)| (id.to_owned(), result));
+                all_results.push((after, results.collect()));
+            }
+        }
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
                 after: place.after,
-                results: results
-                    .into_iter()
-                    .map(|(id, result)| (id.to_owned(), result))
-                    .collect(),
+                results: all_results,
                 answered,
-                said_more: self.said_more(place, turn_idx).or(more),
+                user_differences,
             }),
             _ => Err(AlignmentError {
                 expected: self.first_unspent(place.next),
@@ -507,6 +608,12 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 rejected: Vec::new(),
             }),
         }
+    }
+
+    /// The user's side of a round.
+    fn side(&self, round_idx: usize) -> &UserSide<'r> {
+        let answered = self.rounds.answered.get(round_idx);
+        answered.map_or(&self.rounds.last, |(side, _)| side)
     }
 
     fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {
@@ -620,6 +727,30 @@ impl Difference {
     }
 }
 
+/// A difference of a step that has its answer.
+fn in_history(step: Step, found: FieldDifference) -> FieldDifference {
+    let turn_idx = step.turn_idx.unwrap_or(step.place.next);
+    FieldDifference {
+        expected: format!(
+            "{} before the answer of turn {}",
+            found.expected,
+            turn_idx + 1
+        ),
+        ..found
+    }
+}
+
+impl Walk {
+    /// A history without an answer.
+    fn begin(place: Place) -> Self {
+        Self {
+            place,
+            answered: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+}
+
 impl Place {
     fn start(turn_idx: usize, takes_any_text: bool) -> Self {
         Self {
@@ -648,78 +779,4 @@ fn fitting<'a>(
 /// Whether a history may hold no trace of the turn.
 fn may_be_missing(turn: &Turn) -> bool {
     turn.is_only_errors() || turn.is_silent() || turn.is_cancelled
-}
-
-/// Whether `said` is the answer of `turn`, or else why it isn't.
-fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {
-    let n_calls = turn.calls().count();
-    if !said.calls.is_empty() {
-        if n_calls == 0 {
-            return Err("the history holds calls, and the script has none there".into());
-        }
-        let stray = said
-            .calls
-            .iter()
-            .filter(|call| !call.id.is_empty())
-            .find(|call| turn.calls().all(|scripted| scripted.id != call.id));
-        if let Some(call) = stray {
-            return Err(format!(
-                "the history holds the call `{}`, which this turn does not make",
-                call.id
-            ));
-        }
-        return match said.calls.len() <= n_calls {
-            true => Ok(()),
-            false => Err(format!(
-                "the history holds {} calls, and the script has {n_calls}",
-                said.calls.len()
-            )),
-        };
-    }
-    if turn.is_only_errors() {
-        return Err("the script has only errors at this turn".into());
-    }
-    if turn.is_cancelled && turn.squeezed.starts_with(&said.squeezed) {
-        return Ok(());
-    }
-    if n_calls > 0 {
-        return Err("the script has calls, and the history holds none there".into());
-    }
-    if is_like(&turn.squeezed, &said.squeezed) {
-        return Ok(());
-    }
-    let scripted = turn.text();
-    let (expected, arrived) = around_difference(&scripted, &said.text);
-    Err(format!(
-        "the history holds another text: {} in place of {}",
-        quote(arrived),
-        quote(expected)
-    ))
-}
-
-/// Two texts from shortly before where they begin to differ.
-fn around_difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
-    const SHOWN_BEFORE: usize = 20;
-    let n_same = one
-        .chars()
-        .zip(other.chars())
-        .take_while(|(one, other)| one == other)
-        .count();
-    let from = n_same.saturating_sub(SHOWN_BEFORE);
-    let same = one
-        .char_indices()
-        .nth(from)
-        .map_or(one, |(at, _)| &one[..at]);
-    // From the beginning of a word.
-    let start = same.rfind(char::is_whitespace).unwrap_or(0);
-    (&one[start..], &other[start..])
-}
-
-/// Whether a client's memory of a text shows where it is in the script: it is equal, or has little cut off or added.
-fn is_like(scripted: &str, remembered: &str) -> bool {
-    let (shorter, longer) = match scripted.len() <= remembered.len() {
-        true => (scripted, remembered),
-        false => (remembered, scripted),
-    };
-    scripted == remembered || (shorter.len() * 2 > longer.len() && longer.contains(shorter))
 }

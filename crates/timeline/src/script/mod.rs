@@ -48,7 +48,7 @@ mod testing;
 mod turns_tests;
 
 pub use crate::profiles::{AdvertisedTool, ToolInput};
-pub use align::{FieldDifference, Rejection};
+pub use align::{FieldDifference, Rejection, UserDifference, UserDifferenceKind};
 pub use auxiliary_requests::{AuxiliaryRequests, SideReply, SideText};
 pub use block_text::block_text;
 pub use blocks::ExpectedBlock;

@@ -527,14 +527,19 @@ impl SelectionError {
                 }
                 diagnostic
             }
-            Self::Far { nearest, .. } => {
+            Self::Far {
+                nearest,
+                max_distance,
+                ..
+            } => {
                 let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
                 for ranked in nearest {
                     diagnostic = diagnostic.with_note(ranked.to_string());
                 }
-                diagnostic.with_help(
-                    "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
-                )
+                diagnostic.with_help(match is_near_but_unmet(nearest, *max_distance) {
+                    true => "correct the request, or the `match` of the scenario",
+                    false => "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
+                })
             }
             Self::Ambiguous { nearest, .. } => {
                 let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
@@ -548,12 +553,28 @@ impl SelectionError {
     }
 }
 
+/// Whether the nearest scenario has the prompt, and lacks only its conditions.
+fn is_near_but_unmet(nearest: &[Ranked], max_distance: f64) -> bool {
+    nearest.first().is_some_and(|ranked| {
+        let distance = ranked.distance.as_ref();
+        ranked.unmet.is_some() && distance.is_some_and(|it| it.is_exact && it.value <= max_distance)
+    })
+}
+
 impl fmt::Display for SelectionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, wanted, .. } => {
                 write!(formatter, "no scenario with the {what} `{wanted}`")
             }
+            Self::Far {
+                wanted,
+                max_distance,
+                nearest,
+            } if is_near_but_unmet(nearest, *max_distance) => write!(
+                formatter,
+                "no scenario with a prompt near {wanted} has a `match` that the request meets"
+            ),
             Self::Far {
                 wanted,
                 max_distance,

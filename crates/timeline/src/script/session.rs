@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::align::{
-    AlignmentError, ConsumedTurns, Located, Position, Rejection, locate, locate_at, locate_next,
+    AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, locate, locate_at,
+    locate_next,
 };
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
-use super::request::{Part, Request, RequestedCall};
+use super::request::{Request, RequestedCall};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
 use super::rounds::Rounds;
@@ -59,8 +60,8 @@ pub struct Served {
     pub unaligned: Option<Vec<Rejection>>,
     /// The turn of each answer in the history; empty if that can't be followed.
     pub answered: Vec<usize>,
-    /// What the user says beside the prompt of a later turn, and the script has nowhere (T-LLM-09).
-    pub said_more: Option<String>,
+    /// What the user's side says otherwise than the script (T-LLM-09).
+    pub user_differences: Vec<UserDifference>,
     /// Whether it is the first thing that is served of this turn in this session.
     pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
@@ -223,7 +224,7 @@ impl Session {
             after,
             results,
             answered,
-            said_more,
+            user_differences,
         } = position;
         let attempt_idx = script
             .turn(turn_idx)
@@ -236,7 +237,6 @@ impl Session {
             };
             return miss(script, request, lost);
         };
-        let before = after.and_then(|turn_idx| script.turn(turn_idx));
         let n_attempts = script.turn(turn_idx).map_or(0, |turn| turn.attempts.len());
         let served = Served {
             turn_idx,
@@ -244,13 +244,12 @@ impl Session {
             after,
             unaligned: rejected,
             answered,
-            said_more,
+            user_differences,
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
-            differing_results: before
-                .map(|turn| compare_results(turn, &results, request.endpoint))
-                .unwrap_or_default()
-                .into_iter()
-                .chain(rewritten_results(script, request, after))
+            differing_results: results
+                .iter()
+                .filter_map(|(turn_idx, results)| Some((script.turn(*turn_idx)?, results)))
+                .flat_map(|(turn, results)| compare_results(turn, results, request.endpoint))
                 .collect(),
         };
         let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();
@@ -341,24 +340,4 @@ impl ConsumedTurns for ServedHere<'_> {
         let last_idx = turn.attempts.len().saturating_sub(1);
         turn.is_silent() && n_served(self.servings, turn_idx, last_idx) > 0
     }
-}
-/// Results of turns further back that are not what the script has: a client may have rewritten them since they came.
-fn rewritten_results(
-    script: &LlmScript,
-    request: &Request,
-    after: Option<usize>,
-) -> Vec<ResultDifference> {
-    let parts = request.history.iter().flat_map(|message| &message.parts);
-    parts
-        .filter_map(|part| match part {
-            Part::Result(result) if !result.call_id.is_empty() => Some(result),
-            _ => None,
-        })
-        .filter_map(|result| {
-            let turn_idx = script.turn_of_call(&result.call_id)?;
-            let turn = script.turn(turn_idx).filter(|_| Some(turn_idx) != after)?;
-            let result = (result.call_id.clone(), result);
-            compare_results(turn, &[result], request.endpoint).pop()
-        })
-        .collect()
 }

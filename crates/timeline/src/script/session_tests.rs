@@ -557,6 +557,61 @@ fn results_without_ids_go_by_their_names() {
 }
 
 #[test]
+fn results_further_back_are_compared_without_ids_too() {
+    let script = script(vec![
+        ask("a"),
+        result(bash("c1"), json!("one")),
+        result(bash("c2"), json!("two")),
+        answer("done"),
+        ask("b"),
+        answer("end"),
+    ]);
+    let mut play = Play::new(&script);
+    play.client.says("a");
+    play.gets();
+    take_ids_away(&mut play.client, &[("Read", "two"), ("Grep", "two")]);
+    assert_eq!(play.gets(), 1);
+    play.client.says("b");
+    let Decision::Turn(served) = play.sends() else {
+        panic!("the names fit")
+    };
+    let differing = &served.differing_results[..];
+    assert!(
+        matches!(differing, [found] if found.call_id == "c1"),
+        "{differing:?}"
+    );
+}
+
+#[test]
+fn calls_that_were_cancelled_need_no_results_further_back() {
+    let script = script(vec![
+        ask("a"),
+        bash("c1"),
+        bash("c2"),
+        EventKind::UserCancelSession { at_ms: None },
+        ask("b"),
+        answer("two"),
+        ask("c"),
+        answer("three"),
+    ]);
+    for returned in [&[][..], &["c1"]] {
+        let mut play = Play::new(&script);
+        play.client.says("a");
+        play.gets();
+        if !returned.is_empty() {
+            play.client.returns(returned);
+        }
+        play.client.says("b");
+        assert_eq!(play.gets(), 1);
+        play.client.says("c");
+        match play.sends() {
+            Decision::Turn(served) => assert_eq!(served.user_differences, []),
+            other => panic!("{returned:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_cancelled_answer_may_be_cut_or_missing() {
     let script = script(vec![
         ask("a"),
@@ -647,7 +702,7 @@ fn what_is_said_beside_the_first_prompt_is_told() {
         let Decision::Turn(served) = play.sends() else {
             panic!("the prompt is there")
         };
-        assert_eq!(served.said_more.is_some(), is_told, "{beside}");
+        assert_eq!(!served.user_differences.is_empty(), is_told, "{beside}");
     }
 }
 

@@ -92,6 +92,8 @@ pub struct SessionProgress {
     number: u64,
     /// Whether another session went on with its conversation: agents change their system text on the way.
     is_continued: bool,
+    /// Whether its requests name it.
+    is_named: bool,
 }
 
 #[derive(Debug)]
@@ -241,12 +243,14 @@ impl Sessions {
         Ok(answered)
     }
 
-    /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far.
+    /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far, unless
+    /// the requests of either say which one they belong to.
     fn take_over(&mut self, progress: &mut SessionProgress, after: usize, turn_idx: usize) {
         let open = self.entries.values_mut().map(|entry| &mut entry.progress);
         let before = open
             .chain(&mut self.closed)
             .filter(|it| it.scenario_idx == progress.scenario_idx && !it.is_continued)
+            .filter(|it| it.session == progress.session || !(it.is_named || progress.is_named))
             .filter(|it| it.played[after] && !it.played[turn_idx + 1..].contains(&true))
             .max_by_key(|it| it.number);
         if let Some(before) = before {
@@ -293,6 +297,7 @@ impl Sessions {
                 unanswered: BTreeSet::new(),
                 number: self.n_begun,
                 is_continued: false,
+                is_named: address.session.is_some(),
             },
             scenario_idx,
             selection: Arc::new(selection),

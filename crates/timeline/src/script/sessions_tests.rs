@@ -519,4 +519,12 @@ fn each_session_that_began_is_judged_for_itself() {
     let (_, goes_on) = whole("It is Tuesday");
     answered(reply(&mut sessions, key_of("other"), &goes_on, 0));
     assert_eq!(lacking(&sessions), [0, 0]);
+    // What a session that is named has played is no other session's.
+    let named = |session| Address {
+        session: Some(session),
+        ..Address::default()
+    };
+    answered(reply(&mut sessions, named("a"), &first, 0));
+    answered(reply(&mut sessions, named("b"), &goes_on, 0));
+    assert_eq!(lacking(&sessions), [0, 0, 1, 1]);
 }

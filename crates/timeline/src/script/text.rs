@@ -52,8 +52,9 @@ fn joins(mut beside: impl Iterator<Item = char>, edge: Option<char>) -> bool {
     match first {
         // An escaped line end of a text in JSON.
         'n' | 't' | 'r' if second == Some('\\') => false,
-        '-' | '_' | '\'' | '’' => second.is_some_and(is_of_word),
-        '.' | ',' | ':' => is_digit(Some(edge)) && is_digit(second),
+        // `a` is not in `a.txt`.
+        '-' | '_' | '\'' | '’' | '.' => second.is_some_and(is_of_word),
+        ',' | ':' => is_digit(Some(edge)) && is_digit(second),
         '%' => is_digit(Some(edge)),
         other => is_of_word(other),
     }
@@ -134,6 +135,7 @@ mod tests {
             "repay invoice 11",
             "re-pay invoice 11",
             "pay invoice 11th",
+            "pay invoice 11.txt",
         ] {
             assert!(!contains_words(text, part), "{text}");
         }

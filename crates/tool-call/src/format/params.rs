@@ -75,6 +75,11 @@ fn background(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
     let is_background = object.get("run_in_background").is_some_and(|node| {
         matches!(node.kind, NodeKind::Bool(true)) || node.as_str() == Some("true")
     });
+    if let (true, Some(node)) = (is_background, object.get("timeout")) {
+        let message = "`timeout` has no effect with `run_in_background`";
+        let diagnostic = reader.warning(codes::FIELD_VALUE, node.span, message);
+        diagnostic.pointer = Some(object.child_pointer("timeout"));
+    }
     if let (true, Some(node)) = (is_background, object.get("expect_exit")) {
         let message = format!(
             "{}: `expect_exit` can't be checked with `run_in_background`",

@@ -303,6 +303,9 @@ pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) 
                 ),
             );
             diagnostic.pointer = Some(pointer);
+            diagnostic.help = matches!(member.key.as_str(), "for_each" | "as").then(|| {
+                "write a step for each element, or one call that takes all of them".to_owned()
+            });
         }
     }
 }

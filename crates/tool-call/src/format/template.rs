@@ -221,7 +221,8 @@ fn closing(text: &str, start: usize) -> Option<usize> {
     (text.as_bytes()[inside + next] == b'}').then_some(inside + next + 2)
 }
 
-/// Says that double braces are not closed. Scripts have such braces too, so it is a warning.
+/// Says that double braces are not closed. Scripts have such braces too, so it is a warning, but for a reference that holds
+/// another one.
 fn report_unclosed(
     reader: &mut Reader<'_>,
     text: &str,
@@ -237,6 +238,11 @@ fn report_unclosed(
         .min()
         .unwrap_or(rest.len());
     let shown = rest[..end].trim_end();
+    if rest[end..].starts_with("{{") && reads_like_a_reference(shown.trim_start()) {
+        let span = locate(start..start + 2 + shown.len());
+        let reason = "another reference begins in it";
+        return report_syntax(reader, span, pointer, cut(shown, 40).as_ref(), reason);
+    }
     let diagnostic = reader.warning(
         codes::REFERENCE_LITERAL,
         locate(start..start + 2 + shown.len()),
@@ -250,7 +256,7 @@ fn report_unclosed(
 }
 
 /// What to write for braces.
-pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
+pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{'{{'}}";
 
 /// Says that double braces hold no reference: an error when they were meant to, else a warning, since
 /// scripts and other template languages have double braces too.
@@ -263,34 +269,35 @@ fn report_unreadable(
     reason: &str,
 ) {
     let inside = text[range.start + 2..range.end - 2].trim();
-    let reads_like_a_reference = inside
-        .starts_with(|first: char| first.is_alphanumeric() || first == '_')
+    let shown = format!("{}}}}}", cut(inside, 40));
+    if reads_like_a_reference(inside) {
+        return report_syntax(reader, locate(range), pointer, &shown, reason);
+    }
+    let message = format!("`{{{{{shown}` is not a reference and is kept as it is");
+    let diagnostic = reader.warning(codes::REFERENCE_LITERAL, locate(range), message);
+    diagnostic.help = Some(BRACES_MEANT.to_owned());
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+fn report_syntax(reader: &mut Reader<'_>, span: Span, pointer: &str, shown: &str, reason: &str) {
+    let message = format!("`{{{{{shown}` can't be read: {reason}");
+    let diagnostic = reader.error(codes::REFERENCE_SYNTAX, span, message);
+    diagnostic.help = Some(format!(
+        "a reference is {{{{NAME}}}}, {{{{step_id.output}}}} or {{{{step_id.output.a[0].b}}}}, perhaps with | default(\"…\"); {BRACES_MEANT}"
+    ));
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+/// Whether what stands behind double braces was probably meant as a reference.
+fn reads_like_a_reference(inside: &str) -> bool {
+    inside.starts_with(|first: char| first.is_alphanumeric() || first == '_')
         && inside.chars().all(|character| {
             is_name(character)
                 || matches!(
                     character,
                     '.' | '[' | ']' | '"' | '|' | '(' | ')' | ' ' | '\''
                 )
-        });
-    let shown = cut(inside, 40).into_owned();
-    let diagnostic = if reads_like_a_reference {
-        let diagnostic = reader.error(
-            codes::REFERENCE_SYNTAX,
-            locate(range),
-            format!("`{{{{{shown}}}}}` can't be read: {reason}"),
-        );
-        diagnostic.help = Some("a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\")".to_owned());
-        diagnostic
-    } else {
-        let diagnostic = reader.warning(
-            codes::REFERENCE_LITERAL,
-            locate(range),
-            format!("`{{{{{shown}}}}}` is not a reference and is kept as it is"),
-        );
-        diagnostic.help = Some(BRACES_MEANT.to_owned());
-        diagnostic
-    };
-    diagnostic.pointer = Some(pointer.to_owned());
+        })
 }
 
 enum Inner {
@@ -305,7 +312,7 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
         at: start + 2,
     };
     cursor.skip_spaces();
-    if cursor.peek() == Some('"') {
+    if matches!(cursor.peek(), Some('"' | '\'')) {
         let Json::String(verbatim) = cursor.json()? else {
             return Err("expected text in quotes".to_owned());
         };
@@ -588,6 +595,12 @@ mod tests {
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[0], TextPart::Literal("a ".into()));
         assert_eq!(parts[2], TextPart::Literal(" b{{Y}}".into()));
+        let (template, diagnostics) = parse("'{{'{{'}}.Names}}'");
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        assert_eq!(
+            template,
+            Template::Literal(Json::String("'{{.Names}}'".into()))
+        );
     }
 
     #[test]
@@ -600,6 +613,8 @@ mod tests {
             "{{a | default('x)}}",
             "{{a | upper}}",
             "{{a | default(x)}}",
+            "{{a | default({{b}})}}",
+            "{{a[{{b}}].c}}",
         ] {
             let (_, diagnostics) = parse(bad);
             assert_eq!(diagnostics.len(), 1, "{bad}");

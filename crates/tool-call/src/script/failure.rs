@@ -9,6 +9,8 @@ use cuecard_source::value::Json;
 pub enum FailureKind {
     /// The tool answered that it failed.
     ToolError,
+    /// A value was changed or lost on its way, and the run is strict.
+    ValueLost,
     /// The call did not come through: the server died, answered nonsense or refused.
     CallFailed,
     /// The call took too long.
@@ -49,7 +51,7 @@ impl FailureKind {
     /// Its code in the catalogue.
     pub fn code(self) -> Code {
         match self {
-            Self::ToolError => codes::RUN_TOOL_ERROR,
+            Self::ToolError | Self::ValueLost => codes::RUN_TOOL_ERROR,
             Self::CallFailed => codes::RUN_CALL_FAILED,
             Self::Timeout => codes::RUN_TIMEOUT,
             Self::ServerStart => codes::RUN_SERVER_START,
@@ -74,6 +76,7 @@ impl FailureKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ToolError => "tool_error",
+            Self::ValueLost => "value_lost",
             Self::CallFailed => "call_failed",
             Self::Timeout => "timeout",
             Self::ServerStart => "server_start",

@@ -13,6 +13,12 @@ use super::ids;
 /// The least budget for thinking, in tokens.
 const LEAST_BUDGET: u64 = 1024;
 
+/// More texts to stop at Chat does not take.
+const MOST_STOPS: usize = 4;
+
+/// The images that Anthropic reads.
+const CLAUDE_IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
+
 /// Base64, padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
@@ -88,6 +94,10 @@ fn messages(body: &Json, betas: &str) -> Refused {
             let message = format!("Input should be greater than or equal to {LEAST_BUDGET}");
             return refused("thinking.enabled.budget_tokens", message);
         }
+        if body["temperature"].as_f64().is_some_and(|it| it != 1.0) {
+            let message = "`temperature` may only be set to 1 when thinking is enabled.";
+            return refused("", message);
+        }
         // Between calls, where thinking may go on there, the budget is that of all answers together.
         let is_interleaved = !names.is_empty() && betas.contains("interleaved-thinking");
         if !is_interleaved
@@ -101,10 +111,25 @@ fn messages(body: &Json, betas: &str) -> Refused {
     }
     for (idx, message) in items(body, "messages") {
         for (block_idx, block) in items(message, "content") {
-            if text(block, "type") == "text" && block["text"] == "" {
+            let said = block["text"].as_str().filter(|_| block["type"] == "text");
+            if said == Some("") {
                 return refused("messages", "text content blocks must be non-empty");
             }
+            if said.is_some_and(|said| said.trim().is_empty()) {
+                let message = "text content blocks must contain non-whitespace text";
+                return refused("messages", message);
+            }
             let source = &block["source"];
+            let media_type = text(source, "media_type");
+            if block["type"] == "image"
+                && source["type"] == "base64"
+                && !CLAUDE_IMAGES.contains(&media_type)
+            {
+                let place =
+                    format!("messages.{idx}.content.{block_idx}.image.source.base64.media_type");
+                let message = format!("Input should be '{}'", CLAUDE_IMAGES.join("', '"));
+                return refused(place, message);
+            }
             if text(source, "type") == "base64" && !is_base64(text(source, "data")) {
                 let kind = text(block, "type");
                 let place = format!("messages.{idx}.content.{block_idx}.{kind}.source.base64");
@@ -155,6 +180,9 @@ fn chat(body: &Json) -> Refused {
     if !choice.is_empty() && !names.contains(&choice) {
         return unknown_choice(choice);
     }
+    if let Some(refused) = sampling(body) {
+        return Some(refused);
+    }
     let format = &body["response_format"];
     match text(format, "type") {
         "json_object" if !says_json(&body["messages"]) => {
@@ -182,6 +210,13 @@ fn chat(body: &Json) -> Refused {
             if !is_data(url) {
                 return refused(format!("{place}.image_url"), "Invalid base64 image_url.");
             }
+            if block["type"] == "image_url" && !url.starts_with("data:") && !url.contains("://") {
+                let place = format!("{place}.image_url.url");
+                let message = format!(
+                    "Invalid '{place}'. Expected a valid URL, but got a value with an invalid format."
+                );
+                return refused(place, message);
+            }
             let sound = text(&block["input_audio"], "data");
             if !is_base64(sound) {
                 return refused(
@@ -195,6 +230,37 @@ fn chat(body: &Json) -> Refused {
                     "Invalid base64 file data.",
                 );
             }
+        }
+    }
+    None
+}
+
+/// What Chat takes only with something else, or only so much of.
+fn sampling(body: &Json) -> Refused {
+    let is_absent = |key: &str| body[key].is_null();
+    if is_absent("tools") && is_absent("functions") && !is_absent("tool_choice") {
+        let message = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
+        return refused("tool_choice", message);
+    }
+    if !is_absent("stream_options") && body["stream"] != true {
+        let message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
+        return refused("stream_options", message);
+    }
+    let n_stops = body["stop"].as_array().map_or(0, Vec::len);
+    if n_stops > MOST_STOPS {
+        let message = format!(
+            "Invalid 'stop': array too long. Expected an array with maximum length {MOST_STOPS}, but got an array with length {n_stops} instead."
+        );
+        return refused("stop", message);
+    }
+    for key in ["frequency_penalty", "presence_penalty"] {
+        if let Some(penalty) = body[key].as_f64()
+            && penalty.abs() > 2.0
+        {
+            let message = format!(
+                "Invalid '{key}': expected a value from -2 to 2, but got {penalty} instead."
+            );
+            return refused(key, message);
         }
     }
     None

@@ -111,6 +111,11 @@ fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {
     let hottest = if endpoint == Endpoint::Messages { 1 } else { 2 };
     within(body.get("temperature"), hottest)?;
     within(body.get("top_p"), 1)?;
+    if endpoint == Endpoint::Chat
+        && let Some(seed) = body.get("seed").filter(|seed| !seed.json.is_i64())
+    {
+        return Err(seed.mistyped(Expected::Count));
+    }
     let (messages, allowed) = match endpoint {
         Endpoint::Messages => ("messages", MESSAGES_BLOCKS),
         Endpoint::Responses => ("input", RESPONSES_BLOCKS),
@@ -169,6 +174,11 @@ mod tests {
                 Endpoint::Chat,
                 json!({"messages": [{"content": [{"type": "input_text", "text": "a"}]}]}),
                 "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal' and 'file'.",
+            ),
+            (
+                Endpoint::Chat,
+                json!({"seed": "x"}),
+                "Invalid type for 'seed': expected an integer, but got a string instead.",
             ),
             (
                 Endpoint::Messages,

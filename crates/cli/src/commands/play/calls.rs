@@ -10,7 +10,8 @@ use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
 use cuecard_runner::prepare::{
-    CallsContext, CallsRequest, PreparedCalls, Resumption, begin_journal, prepare_calls,
+    CallsContext, CallsRequest, PreparedCalls, Resumption, begin_journal, lacks_output,
+    prepare_calls,
 };
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::printable;
@@ -192,13 +193,19 @@ pub(super) async fn play_calls(
         played.verdict = Verdict::Failed;
         played.failure = Some(warning.strictly(true));
     }
-    let may_resume = played.verdict != Verdict::Passed && played.summary.done() > 0;
+    let has_more = played.verdict != Verdict::Passed && played.summary.done() > 0;
     let unfinished = scenario.steps_in(&range).get(played.summary.done());
+    let unfinished = unfinished.filter(|_| has_more);
+    run.recorder.commit();
+    let lacking = unfinished.and_then(|_| lacks_output(&run.dir, &scenario));
     run.finish(
         &played,
         Ending {
             warning,
-            unfinished: unfinished.filter(|_| may_resume).map(|step| step.number),
+            unfinished: unfinished
+                .filter(|_| lacking.is_none())
+                .map(|step| step.number),
+            words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
             ..Ending::default()
         },
     )

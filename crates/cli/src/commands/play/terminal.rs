@@ -237,9 +237,12 @@ impl Listener for Terminal {
                 }
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
-                    let message = printable_lines(&error.message);
-                    let message = self.style.faint(&format!("tolerated: {message}"));
-                    self.print(&indented(&message));
+                    let mut text = format!("tolerated: {}", error.message);
+                    if let Some(help) = &error.help {
+                        text.push_str(&format!("\nhelp: {help}"));
+                    }
+                    let text = self.style.faint(&printable_lines(&text));
+                    self.print(&indented(&text));
                 }
                 for line in self.notes.take().unwrap_or_default() {
                     self.print(&line);

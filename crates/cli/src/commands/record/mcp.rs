@@ -12,7 +12,7 @@ use cuecard_recording::proxy::pipe::{self, Streams};
 use cuecard_recording::proxy::{Endpoint, RecordedFiles, Session, Tap, Upstream, bridge};
 use cuecard_runtime::process::ProcessSpec;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::value::{Redactor, is_credential, printable};
+use cuecard_source::value::{Redactor, find_credentials, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -129,13 +129,9 @@ fn target(
             env: environment.to_vec(),
             cwd: None,
         };
-        let secrets = variables
-            .into_iter()
-            .filter(|(name, value)| is_credential(name, &value.as_str().into()));
-        return Ok((
-            Target::Process(spec),
-            secrets.map(|(_, value)| value).collect(),
-        ));
+        let mut secrets = Vec::new();
+        find_credentials(&json!(variables), &mut secrets);
+        return Ok((Target::Process(spec), secrets));
     }
     let Some(url) = &args.url else {
         let Stop(mut found, exit) = invalid("no server specified");
@@ -165,7 +161,7 @@ fn target(
         .spec
         .as_ref()
         .map_err(|found| Stop::invalid(found.clone()))?;
-    let upstream = session::upstream(&spec.name, &spec.transport, &[]).map_err(Stop::invalid)?;
+    let upstream = session::upstream(spec, &[]).map_err(Stop::invalid)?;
     Ok((Target::of(&upstream)?, server.secrets.clone()))
 }
 
@@ -200,9 +196,9 @@ impl Target {
     }
 }
 
-/// Where the recording goes. An old one goes first, if it may be overwritten.
+/// Where the recording goes.
 pub(super) fn files(args: &RecordMcpArgs) -> Result<RecordedFiles, Stop> {
-    let files = RecordedFiles::new(&args.out);
+    let files = RecordedFiles::new(&args.out, args.force);
     let refuse = |message: String, help: &str| {
         Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
     };
@@ -218,24 +214,13 @@ pub(super) fn files(args: &RecordMcpArgs) -> Result<RecordedFiles, Stop> {
         ));
     }
     for path in [&files.scenario, &files.cassette] {
-        if !path.exists() {
-            continue;
-        }
-        if !args.force {
+        if path.exists() && !args.force {
             let message = format!("`{}` already exists", path.display());
             return Err(refuse(
                 message,
                 "choose another file with `-o FILE`, or overwrite it with `--force`",
             ));
         }
-        std::fs::remove_file(path).map_err(|error| {
-            let message = format!(
-                "`{}` can't be removed: {}",
-                path.display(),
-                io_reason(&error)
-            );
-            Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
-        })?;
     }
     Ok(files)
 }
@@ -264,8 +249,12 @@ pub(super) async fn pass_on(
         Target::Process(spec) => {
             let program = printable(&spec.program.to_string_lossy()).into_owned();
             let not_started = |error: std::io::Error| {
-                let message = match error.kind() {
-                    std::io::ErrorKind::NotFound => {
+                let folder = spec.cwd.as_deref().filter(|folder| !folder.is_dir());
+                let message = match (error.kind(), folder) {
+                    (std::io::ErrorKind::NotFound, Some(folder)) => {
+                        format!("server `{name}`: directory not found: {}", folder.display())
+                    }
+                    (std::io::ErrorKind::NotFound, None) => {
                         format!("server `{name}`: command not found: {program}")
                     }
                     _ => format!("server `{name}` can't be started: {}", io_reason(&error)),
@@ -299,12 +288,15 @@ pub(super) async fn pass_on(
             let n_lost = bridge::run(server.clone(), client, tap.clone(), stop).await;
             match n_lost.map_err(lost)? {
                 0 => Ok(()),
-                n => Err(lost(format!(
-                    "server `{name}` did not answer {n} of the requests"
-                ))),
+                n => Err(unanswered(name, n)),
             }
         }
     }
+}
+
+fn unanswered(name: &str, n: u64) -> Diagnostic {
+    let message = format!("server `{name}` did not answer {n} of the requests");
+    Diagnostic::error(codes::RUN_CALL_FAILED, message)
 }
 
 fn own_streams() -> std::io::Result<Streams> {
@@ -357,7 +349,12 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, Vec<Diagnostic>) {
     let unwritten = tap
         .write_error()
         .map(|error| Diagnostic::error(codes::FILE_WRITE, error));
-    (name.clone(), left_out.chain(unwritten).collect())
+    let unanswered = match tap.n_unanswered {
+        0 => None,
+        n => Some(unanswered(&name, n as u64)),
+    };
+    let found = left_out.chain(unanswered).chain(unwritten);
+    (name.clone(), found.collect())
 }
 
 /// Writes the scenario, and tells what was recorded.
@@ -376,12 +373,12 @@ pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str)
     };
     let shown = |path: &Path| path.display().to_string();
     let (scenario, cassette) = (shown(&files.scenario), shown(&files.cassette));
-    let has_calls = summary.n_calls > 0;
+    let (has_calls, has_steps) = (summary.n_calls > 0, summary.n_answered() > 0);
     if teller.is_json {
         teller.last_event(
             "recorded",
             json!({
-                "scenario": has_calls.then_some(scenario), "cassette": has_calls.then_some(cassette),
+                "scenario": has_steps.then_some(scenario), "cassette": has_calls.then_some(cassette),
                 "servers": summary.servers, "calls": summary.n_calls, "missing": summary.missing,
             }),
         );
@@ -391,10 +388,18 @@ pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str)
         teller.last_line("recorded  nothing: no tool was called");
         return ExitCode::Passed;
     }
-    let calls = match summary.n_calls {
+    let mut calls = match summary.n_calls {
         1 => "1 call".to_owned(),
         n => format!("{n} calls"),
     };
+    match summary.missing.len() {
+        0 => {}
+        n => calls.push_str(&format!(", {n} without an answer")),
+    }
+    if !has_steps {
+        teller.last_line(&format!("recorded  {cassette}   {calls}"));
+        return ExitCode::Passed;
+    }
     teller.last_line(&format!("recorded  {scenario}   {calls}   {cassette}"));
     teller.last_line(&format!("play it with  {play}"));
     ExitCode::Passed

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use cuecard_mcp::TransportSpec;
 use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_mcp::{ServerSpec, TransportSpec};
 use cuecard_recording::proxy::{RecordedFiles, Session, SessionFolder, Upstream, tell_problem};
 use cuecard_runner::timeline::{HandedServers, hand_servers};
 use cuecard_runtime::process::INHERITED;
@@ -74,7 +74,7 @@ pub(super) fn run(
         let _ = keeping.await;
         let problems = folder.problems();
         for problem in &problems {
-            teller.finding(&Diagnostic::warning(codes::RECORD_LEFT_OUT, problem));
+            teller.finding(problem);
         }
         let play = format!(
             "cuecard play {} --config {}",
@@ -84,7 +84,7 @@ pub(super) fn run(
         let written = mcp::recorded(&teller, &files, &play);
         let is_unwritten = problems
             .iter()
-            .any(|problem| problem.starts_with(codes::FILE_WRITE.name()));
+            .any(|problem| problem.code == codes::FILE_WRITE);
         match code {
             ExitCode::Passed if is_unwritten => ExitCode::CouldNotRun,
             ExitCode::Passed => written,
@@ -114,7 +114,7 @@ fn prepare(
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
     for server in read.servers().iter().filter(|server| !server.is_disabled) {
         let spec = server.spec.clone();
-        match spec.and_then(|spec| upstream(&spec.name, &spec.transport, environment)) {
+        match spec.and_then(|spec| upstream(&spec, environment)) {
             Ok(upstream) => {
                 servers.insert(server.name.clone(), upstream);
             }
@@ -134,8 +134,7 @@ fn prepare(
     }
     let files = mcp::files(args)?;
     // The agent may start its servers elsewhere.
-    let out = working_directory.join(&args.out);
-    let mut session = Session::new(&RecordedFiles::new(&out), secrets);
+    let mut session = Session::new(&files.seen_from(&working_directory), secrets);
     session.servers = servers;
     Ok((session, files))
 }
@@ -145,11 +144,19 @@ fn prepare(
 /// # Errors
 /// No proxy can stand in front of it.
 pub(super) fn upstream(
-    name: &str,
-    transport: &TransportSpec,
+    spec: &ServerSpec,
     environment: &[(OsString, OsString)],
 ) -> Result<Upstream, Diagnostic> {
-    match transport {
+    let refused = |why: &str, help| {
+        let message = format!("server `{}` can't be recorded: it {why}", spec.name);
+        Diagnostic::error(codes::CONFIG_INVALID, message).with_help(help)
+    };
+    if spec.allowed_tools.is_some() {
+        let help =
+            "the proxy passes all calls on: leave `tools` out of the config that you record with";
+        return Err(refused("has a list of `tools`", help));
+    }
+    match &spec.transport {
         TransportSpec::Stdio {
             command,
             args,
@@ -175,13 +182,14 @@ pub(super) fn upstream(
             headers: headers.clone(),
         }),
         other => {
-            let how = match other {
+            let why = match other {
                 TransportSpec::Http { .. } => "gets its token with `auth`",
-                other => other.as_str(),
+                other => &format!("is reached over {}", other.as_str()),
             };
-            let message = format!("server `{name}` can't be recorded: it is reached over {how}");
-            let found = Diagnostic::error(codes::CONFIG_INVALID, message);
-            Err(found.with_help("only stdio and Streamable HTTP can be recorded: leave the server out of the config"))
+            Err(refused(
+                why,
+                "only stdio and Streamable HTTP can be recorded: leave the server out of the config",
+            ))
         }
     }
 }
@@ -245,12 +253,7 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
             Err(_) => ExitCode::CouldNotRun,
         };
         for found in passed.err().iter().chain(&found) {
-            let notes = found.notes.iter().map(|note| format!("; {note}"));
-            let notes: String = notes.collect();
-            tell_problem(
-                file,
-                &format!("{}: {}{notes}", found.code.name(), found.message),
-            );
+            tell_problem(file, found);
             output.diagnostic(found, false, &Redactor::default());
         }
         code

@@ -1,7 +1,5 @@
 //! Hostile bytes, on both sides of the proxy: they go on as they are, and the recording so far is whole.
 
-use std::io::Write as _;
-
 use super::*;
 
 /// The proxy in front of a shell script.
@@ -40,6 +38,18 @@ fn bytes_go_on_as_they_are_in_both_directions() {
         "{}",
         finished.stderr
     );
+}
+
+#[test]
+fn a_last_line_without_an_end_is_recorded() {
+    let scratch = program::scratch();
+    let script = r#"cat > /dev/null; printf '{"id":1,"result":{"content":[]}}'"#;
+    let input = br#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
+    let finished = scratch
+        .run_with_input(&recorded(script, &[]), input)
+        .expect("it starts");
+    assert_eq!(finished.code(), Some(0), "{}", told(&finished));
+    assert_eq!(calls(&scratch)[0]["result"], json!({"content": []}));
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod agents;
 mod bytes;
 mod peers;
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
 use cuecard_testing::scratch::{Running, Scratch};
@@ -220,6 +222,163 @@ fn a_server_over_http_is_recorded_for_clients_of_http() {
     assert_eq!(finished.code(), Some(0), "{}", told(&finished));
     assert!(finished.stdout.contains("6 calls"), "{}", told(&finished));
     assert_eq!(calls(&place).len(), 6);
+}
+
+#[test]
+fn parallel_calls_are_served_to_the_client_that_made_them() {
+    let scratch = program::scratch();
+    let call = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "w", "arguments": {"k": id}}});
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}
+    }});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let messages = [initialize, initialized, call(1), call(2), call(3), call(4)];
+    let input: String = messages
+        .iter()
+        .map(|message| format!("{message}\n"))
+        .collect();
+    // The second call is answered first, the third never.
+    let script = r#"answer() { echo "{\"jsonrpc\":\"2.0\",\"id\":$1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"$1\"}]}}"; }
+        while read -r line; do case $line in *'"id":4'*) answer 2; answer 4; answer 1 ;; esac; done"#;
+    let record = [
+        "record", "mcp", "-o", "rec.json", "--server", "peer", "--", "sh", "-c", script,
+    ];
+    let recorded = scratch.run_with_input(&record, input.as_bytes());
+    let recorded = recorded.expect("it starts");
+    let counts = "rec.json   4 calls, 1 without an answer";
+    assert!(recorded.stderr.contains(counts), "{}", told(&recorded));
+    let order: Vec<Value> = calls(&scratch)
+        .iter()
+        .map(|call| call["arguments"]["k"].clone())
+        .collect();
+    assert_eq!(order, [2, 4, 1, 3], "each line is written with its answer");
+
+    let serve = ["serve", "mcp", "rec.cassette.jsonl"];
+    let served = scratch.run_with_input(&serve, input.as_bytes());
+    let served = served.expect("it starts");
+    assert_eq!(served.code(), Some(0), "{}", told(&served));
+    for text in ["1", "2", "4"] {
+        let content = json!({"type": "text", "text": text}).to_string();
+        assert!(served.stdout.contains(&content), "{}", told(&served));
+    }
+    configure(&scratch, &json!({"command": PROGRAM, "args": serve}));
+    let played = program::run(&scratch, &["play", "rec.json"]);
+    assert_eq!(played.code(), Some(0), "{}", told(&played));
+    assert!(played.stdout.contains("3 passed"), "{}", told(&played));
+}
+
+/// Answers each request with an answer that has none for its call: the path of the request says which.
+fn evasive_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.expect("a client");
+            let request = read_http(&mut connection);
+            let (head, body) = match request.split_whitespace().nth(1) {
+                Some("/mcp?empty") => ("500 No\r\ncontent-length: 0", ""),
+                Some("/mcp?html") => (
+                    "200 OK\r\ncontent-type: text/html\r\ncontent-length: 2",
+                    "hi",
+                ),
+                Some("/mcp?other") => (
+                    "200 OK\r\ncontent-type: application/json\r\ncontent-length: 20",
+                    r#"{"id":99,"result":1}"#,
+                ),
+                Some("/mcp?good") => (
+                    "200 OK\r\ncontent-type: application/json\r\ncontent-length: 32",
+                    r#"{"id":1,"result":{"content":[]}}"#,
+                ),
+                _ => ("200 OK\r\ncontent-type: text/event-stream", "data: {}\n\n"),
+            };
+            let answer = format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}");
+            connection.write_all(answer.as_bytes()).expect("it is read");
+        }
+    });
+    format!("http://{address}/mcp")
+}
+
+/// Reads a message of HTTP to its end, which is that of its stream or of its known length.
+fn read_http(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).to_lowercase();
+        let length = text.split("content-length: ").nth(1);
+        let length = length.and_then(|rest| rest.lines().next()?.parse().ok());
+        let body = text.split_once("\r\n\r\n").map(|(_, body)| body.len());
+        if body
+            .zip(length)
+            .is_some_and(|(body, length): (usize, usize)| body >= length)
+        {
+            break;
+        }
+        match stream.read(&mut chunk) {
+            Ok(0) | Err(_) => break,
+            Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn a_call_without_an_answer_over_http_fails_the_recording() {
+    for (kinds, code) in [
+        (&["good"][..], 0),
+        (&["empty", "html", "other", "stream"], 2),
+    ] {
+        let place = program::scratch();
+        let (proxy, url) = listening_proxy(&place, &evasive_server());
+        let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+        for (kind, id) in kinds.iter().zip(1..) {
+            let body =
+                json!({"id": id, "method": "tools/call", "params": {"name": kind}}).to_string();
+            let mut client = TcpStream::connect(address).expect("it listens");
+            let request = format!(
+                "POST /mcp?{kind} HTTP/1.1\r\nhost: {address}\r\nmcp-session-id: s\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            client.write_all(request.as_bytes()).expect("it is read");
+            assert!(read_http(&mut client).starts_with("HTTP/1.1"));
+        }
+        proxy.interrupt();
+        let finished = proxy.finish();
+        assert_eq!(finished.code(), Some(code), "{}", told(&finished));
+        let message = "server `peer` did not answer 4 of the requests";
+        assert_eq!(
+            told(&finished).contains(message),
+            code == 2,
+            "{}",
+            told(&finished)
+        );
+    }
+}
+
+#[test]
+fn what_keeps_a_server_of_a_session_from_starting_is_told_by_its_code() {
+    let scratch = program::scratch();
+    let mut gone = demo();
+    gone["cwd"] = "gone".into();
+    let config = json!({"mcpServers": {"bad": {"command": "no-such-server"}, "gone": gone}});
+    scratch
+        .write("servers.json", config.to_string())
+        .expect("writable");
+    let tools = ["mcp__bad__a", "mcp__gone__a"];
+    write_scenario(
+        &scratch,
+        &tools.map(|tool| json!({"tool": tool, "params": {}})),
+    );
+    let finished = program::run(&scratch, SESSION);
+    for part in [
+        "warning[C-RUN-04]: server `bad`: command not found: no-such-server",
+        "warning[C-RUN-04]: server `gone`: directory not found: ",
+    ] {
+        assert!(
+            finished.stderr.contains(part),
+            "{part}\n{}",
+            told(&finished)
+        );
+    }
 }
 
 /// A proxy that listens for HTTP in front of the server at `url`, and its own address.

@@ -6,12 +6,12 @@ use super::*;
 fn secrets_are_gathered() {
     let environment = [("MY_TOKEN", "token-1234"), ("PLACE", "somewhere")];
     let program = server(
-        r#"{"command":"x","args":["--key=argument-1","${MY_TOKEN}","${PLACE}"],"env":{"A":"short","B":"a long value","C":"${PLACE}"}}"#,
+        r#"{"command":"x","args":["--key=argument-1","${MY_TOKEN}","${PLACE}"],"env":{"A":"short","B_TOKEN":"a long value","C":"${PLACE}"}}"#,
         &environment,
     );
     assert_eq!(
         program.secrets,
-        ["token-1234", "argument-1", "a long value", "somewhere"]
+        ["token-1234", "argument-1", "a long value"]
     );
     let address = server(
         r#"{"url":"https://u:password1@h/","headers":{"Authorization":"Bearer ${MY_TOKEN}","X-Debug":"true"}}"#,
@@ -22,7 +22,7 @@ fn secrets_are_gathered() {
         ["token-1234", "password1", "Bearer token-1234"]
     );
     // Also of a server that can't be used.
-    let other = server(r#"{"command":"${NONE}","env":{"A":"12345678"}}"#, &[]);
+    let other = server(r#"{"command":"${NONE}","env":{"A_KEY":"12345678"}}"#, &[]);
     assert_eq!(other.secrets, ["12345678"]);
     for shown in [
         format!("{program:?}"),

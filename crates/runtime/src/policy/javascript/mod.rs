@@ -12,6 +12,7 @@ mod sinks;
 mod tests;
 mod tokens;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::source::{is_integer, reference, shown};
@@ -54,6 +55,8 @@ struct Script<'text> {
     text: String,
     tokens: Vec<Token>,
     data: Vec<Data<'text>>,
+    words: HashSet<String>,
+    has_script_element: bool,
 }
 
 /// Data, and the name for it in the script.
@@ -69,6 +72,8 @@ impl<'text> Script<'text> {
             text: String::new(),
             tokens: Vec::new(),
             data: Vec::new(),
+            words: HashSet::new(),
+            has_script_element: false,
         };
         for piece in text.pieces() {
             if piece.origin.is_trusted() {
@@ -99,6 +104,14 @@ impl<'text> Script<'text> {
                 "simplify that part of the script",
             )
         })?;
+        let words = script
+            .tokens
+            .iter()
+            .filter(|token| token.kind == Kind::Word);
+        script.words = words
+            .map(|token| script.text[token.range.clone()].to_owned())
+            .collect();
+        script.has_script_element = (0..script.tokens.len()).any(|at| script.is_script_element(at));
         Ok(script)
     }
 
@@ -232,9 +245,10 @@ impl<'text> Script<'text> {
         range: &Range<usize>,
     ) -> impl Iterator<Item = &'a Data<'text>> + use<'a, 'text> {
         let Range { start, end } = *range;
-        self.data
+        let first = self.data.partition_point(|data| data.range.start < start);
+        self.data[first..]
             .iter()
-            .filter(move |data| data.range.start >= start && data.range.end <= end)
+            .take_while(move |data| data.range.end <= end)
     }
 
     /// Whether an expression can end with this token.

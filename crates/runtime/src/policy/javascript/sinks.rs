@@ -139,8 +139,7 @@ impl Script<'_> {
             Use::Never => false,
             Use::Literal => self.sets(index, name, |value| self.is_literal(&value)),
             Use::LiteralInScriptElement => {
-                !(0..self.tokens.len()).any(|at| self.is_script_element(at))
-                    || self.sets(index, name, |value| self.is_literal(&value))
+                !self.has_script_element || self.sets(index, name, |value| self.is_literal(&value))
             }
             Use::LiteralInJquery => {
                 !self.names(JQUERY)
@@ -247,7 +246,7 @@ impl Script<'_> {
     }
 
     /// Whether this token names a script element.
-    fn is_script_element(&self, index: usize) -> bool {
+    pub(super) fn is_script_element(&self, index: usize) -> bool {
         let text = self.literal(index).unwrap_or_default();
         let text = text.trim_start_matches('<').to_ascii_lowercase();
         let rest = text.strip_prefix("script");
@@ -257,8 +256,7 @@ impl Script<'_> {
 
     /// Whether the script has one of these words.
     fn names(&self, words: &str) -> bool {
-        (0..self.tokens.len())
-            .any(|at| self.kind(at) == Some(Kind::Word) && is_in(words, self.at(at)))
+        words.split(' ').any(|word| self.words.contains(word))
     }
 
     /// Whether an expression is a jQuery object and what its methods give.
@@ -304,7 +302,7 @@ impl Script<'_> {
     /// Whether a token begins with data.
     fn is_data(&self, index: usize) -> bool {
         self.tokens.get(index).is_some_and(|token| {
-            let mut data = self.data.iter().map(|data| data.range.start);
+            let mut data = self.data_in(&token.range).map(|data| data.range.start);
             data.any(|start| start == token.range.start || start == token.range.start + 1)
         })
     }

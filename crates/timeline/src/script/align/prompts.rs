@@ -5,27 +5,25 @@ use super::super::miss::place_of_span;
 use super::super::rounds::{fit, list, quote};
 use super::super::text::normalise;
 use super::super::turns::ExpectedInput;
-use super::{Aligner, FieldDifference, Place};
+use super::{Aligner, FieldDifference, Step};
 
 impl Aligner<'_, '_> {
-    /// The inputs that a request for `turn_idx` answers.
-    fn inputs(&self, place: Place, turn_idx: usize) -> impl Iterator<Item = &ExpectedInput> {
-        let turns = self.turns[place.next.min(turn_idx)..=turn_idx].iter();
-        turns.filter_map(|turn| turn.input.as_ref())
+    /// The inputs that a step holds.
+    fn inputs(&self, step: Step) -> impl Iterator<Item = &ExpectedInput> {
+        let turns = step.turn_idx.map_or(&[][..], |turn_idx| {
+            &self.turns[step.place.next.min(turn_idx)..=turn_idx]
+        });
+        turns.iter().filter_map(|turn| turn.input.as_ref())
     }
 
     /// What is different about the blocks of a prompt, and what came that is none of them.
-    pub(super) fn blocks(
-        &self,
-        place: Place,
-        turn_idx: usize,
-    ) -> (Option<FieldDifference>, Option<String>) {
-        let side = &self.rounds.last;
-        if self.inputs(place, turn_idx).next().is_none() {
+    pub(super) fn blocks(&self, step: Step) -> (Option<FieldDifference>, Option<String>) {
+        let side = self.side(step.last_round);
+        if self.inputs(step).next().is_none() {
             return (None, None);
         }
-        let expected = self.inputs(place, turn_idx).flat_map(|input| &input.blocks);
-        let found = blocks::compare(expected, side, &self.last_texts);
+        let expected = self.inputs(step).flat_map(|input| &input.blocks);
+        let found = blocks::compare(expected, side, &side.normal_texts());
         let missing = found.missing.map(|(name, is_other)| FieldDifference {
             field: "blocks",
             expected: format!("a block of type `{name}`"),
@@ -46,37 +44,37 @@ impl Aligner<'_, '_> {
     }
 
     /// What is said beside a prompt that allows nothing beside it.
-    pub(super) fn inexact(&self, place: Place, turn_idx: usize) -> Option<FieldDifference> {
-        let exact = self.inputs(place, turn_idx).find(|input| input.is_exact)?;
-        let prompts: Vec<&str> = self
-            .inputs(place, turn_idx)
-            .map(|input| input.normal.as_str())
-            .collect();
-        let beside = self.last_texts.beside(&prompts)?;
+    pub(super) fn inexact(&self, step: Step) -> Option<FieldDifference> {
+        let exact = self.inputs(step).find(|input| input.is_exact)?;
+        let inputs = self.inputs(step);
+        let prompts: Vec<&str> = inputs.map(|input| input.normal.as_str()).collect();
+        let texts = self.side(step.last_round).normal_texts();
         Some(FieldDifference {
             field: "user text",
             expected: format!("only {}", quote(exact.text.as_deref().unwrap_or_default())),
-            arrived: quote(beside),
+            arrived: quote(texts.beside(&prompts)?),
         })
     }
 
-    /// A text beside the prompts that a turn answers, if it is none of them and no note of an agent's.
-    pub(super) fn said_more(&self, place: Place, turn_idx: usize) -> Option<String> {
-        let turns = self.turns[place.next..=turn_idx].iter();
-        let prompts: Vec<&str> = turns
-            .filter_map(|turn| turn.input.as_ref())
-            .filter(|input| input.text.is_some())
-            .map(|input| input.normal.as_str())
-            .collect();
-        let is_prompt = |text: &str| prompts.iter().any(|prompt| fit(text, prompt).is_some());
-        let texts = &self.rounds.last.texts;
+    /// A text beside the prompts that a turn answers, if it is none of them and no note of an agent's, or one of them once
+    /// more.
+    pub(super) fn said_more(&self, step: Step) -> Option<String> {
+        let inputs = self.inputs(step).filter(|input| input.text.is_some());
+        let prompts: Vec<&str> = inputs.map(|input| input.normal.as_str()).collect();
+        let texts = &self.side(step.last_round).texts;
         let said: Vec<String> = texts.iter().map(|text| normalise(text)).collect();
         // One prompt may have come in parts.
         let is_whole = |prompt: &&str| said.iter().any(|text| fit(text, prompt).is_some());
         if prompts.is_empty() || !prompts.iter().all(is_whole) {
             return None;
         }
-        let more = said.iter().position(|text| !is_prompt(text))?;
+        let is_more = |idx: usize| {
+            let text = &said[idx];
+            let n_before = said[..idx].iter().filter(|before| *before == text).count();
+            let prompts = prompts.iter();
+            n_before >= prompts.filter(|prompt| fit(text, prompt).is_some()).count()
+        };
+        let more = (0..said.len()).find(|&idx| is_more(idx))?;
         Some(texts[more].to_owned())
     }
 

@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 
 use super::super::request::{RequestedCall, RequestedResult};
-use super::super::rounds::{UserSide, list, quote};
+use super::super::rounds::{list, quote};
 use super::super::text::is_reminder;
-use super::{Aligner, FieldDifference, Place};
+use super::{Aligner, FieldDifference, Step};
 
 impl<'r> Aligner<'_, 'r> {
-    /// Results must have come for exactly the calls of the turn before.
+    /// Results must have come for exactly the calls of the turn before, each once.
     pub(super) fn compare_results(
         &self,
-        place: Place,
+        step: Step,
         arrived: &[(&str, &RequestedResult)],
     ) -> Option<FieldDifference> {
-        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
+        let turn = step.place.after;
+        let turn = turn.and_then(|turn_idx| self.turns.get(turn_idx));
         let calls = || turn.iter().flat_map(|turn| turn.calls());
         let is_cancelled = turn.is_some_and(|turn| turn.is_cancelled);
         let has_come = |id: &str| arrived.iter().any(|&(arrived, _)| arrived == id);
@@ -45,20 +46,19 @@ impl<'r> Aligner<'_, 'r> {
         })
     }
 
-    /// The results that have come since the turn before, each with the id of its call in the script. Where the wire
+    /// The results of the rounds of a step, each with the id of its call in the script. Where the wire
     /// has no ids, a result belongs to the next call of its name in the history; without a fitting one, or under the name
     /// of another call, its id is empty.
-    pub(super) fn results_since(&self, place: Place) -> Vec<(&str, &'r RequestedResult)> {
-        let answered = &self.rounds.answered[..];
-        let sides = answered.iter().map(|(side, _)| side);
-        let results = sides
-            .skip(place.results_from)
-            .chain([&self.rounds.last])
-            .flat_map(|side: &UserSide<'r>| side.results.iter().copied());
-        let said = answered.iter().skip(place.results_from.saturating_sub(1));
-        let calls: Vec<&RequestedCall> = match place.results_from {
-            0 => Vec::new(),
-            _ => said
+    pub(super) fn results_of(&self, step: Step) -> Vec<(&str, &'r RequestedResult)> {
+        let Step {
+            place, last_round, ..
+        } = step;
+        let rounds = place.results_from..=last_round;
+        let results = rounds.flat_map(|round_idx| self.side(round_idx).results.iter().copied());
+        let calls: Vec<&RequestedCall> = match place.results_from.checked_sub(1) {
+            None => Vec::new(),
+            Some(first) => self.rounds.answered[first..last_round]
+                .iter()
                 .flat_map(|(_, said)| said.calls.iter().copied())
                 .collect(),
         };
@@ -96,23 +96,16 @@ impl<'r> Aligner<'_, 'r> {
     }
 
     /// What the user says together with the results that a turn waits for, without a word of that in the script.
-    pub(super) fn said_beside(
-        &self,
-        place: Place,
-        turn_idx: Option<usize>,
-    ) -> Option<FieldDifference> {
-        let mut asked = self.turns[place.next..=turn_idx?].iter();
+    pub(super) fn said_beside(&self, step: Step) -> Option<FieldDifference> {
+        let place = step.place;
+        let mut asked = self.turns[place.next..=step.turn_idx?].iter();
         let is_scripted = place.takes_any_text || asked.any(|turn| turn.input.is_some());
         let before = self.turns.get(place.after?)?;
         if is_scripted || before.is_cancelled || before.calls().next().is_none() {
             return None;
         }
-        let mut texts = self
-            .rounds
-            .last
-            .texts
-            .iter()
-            .filter(|text| !is_reminder(text));
+        let texts = &self.side(step.last_round).texts;
+        let mut texts = texts.iter().filter(|text| !is_reminder(text));
         Some(FieldDifference {
             field: "user text",
             expected: "none".into(),

@@ -234,6 +234,9 @@ impl Conversation {
             script.describe_images(&mut request);
         }
         let mut seen = HashMap::new();
+        let mut n_calls = 0;
+        // The calls that wait for their results, by tool and id.
+        let mut open: Vec<(String, String)> = Vec::new();
         for message in &mut request.history {
             let is_model = message.role == Role::Assistant;
             for part in &mut message.parts {
@@ -241,8 +244,27 @@ impl Conversation {
                     Part::Text(text) if is_model && redactor.finds(text) => {
                         *text = redactor.text(text).into_owned();
                     }
-                    Part::Call(call) => self.translate(&mut call.id, true, &mut seen),
-                    Part::Result(result) => self.translate(&mut result.call_id, false, &mut seen),
+                    Part::Call(call) => {
+                        self.translate(&mut call.id, true, &mut seen);
+                        // Clients of Gemini may leave out the ids that they got.
+                        if call.id.is_empty()
+                            && let Some(recorded) = self.calls.get(n_calls)
+                        {
+                            call.id.clone_from(&recorded.id);
+                        }
+                        n_calls += 1;
+                        open.push((call.name.clone(), call.id.clone()));
+                    }
+                    Part::Result(result) => {
+                        self.translate(&mut result.call_id, false, &mut seen);
+                        let is_its = |(name, id): &(String, String)| match &*result.call_id {
+                            "" => *name == result.name,
+                            call_id => id == call_id,
+                        };
+                        if let Some(at) = open.iter().position(is_its) {
+                            result.call_id = open.remove(at).1;
+                        }
+                    }
                     Part::Text(_) | Part::Thinking(_) | Part::Block(_) => {}
                 }
             }

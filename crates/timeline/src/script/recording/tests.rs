@@ -472,6 +472,35 @@ fn results_without_ids_belong_to_the_calls_in_their_order() {
 }
 
 #[test]
+fn results_of_clients_that_leave_out_ids_go_by_their_names() {
+    let mut recording = Recording::new();
+    recording.says("Compare");
+    recording.gets(&RecordedAnswer {
+        elements: vec![
+            call("fc-1", "get_weather", json!({"city": "Rome"}), 0),
+            call("fc-2", "Read", json!({"file_path": "a"}), 0),
+        ],
+        ..RecordedAnswer::default()
+    });
+    for part in &mut recording.history[1].parts {
+        if let Part::Call(call) = part {
+            call.id.clear();
+        }
+    }
+    recording.returns("", "a file").returns("", "warm");
+    let names = [(2, "Read"), (3, "get_weather")];
+    for (idx, name) in names {
+        if let Part::Result(result) = &mut recording.history[idx].parts[0] {
+            result.name = name.into();
+        }
+    }
+    recording.hears("Done.");
+    let text = recording.text(0);
+    let (weather, file) = (text.find("result: warm"), text.find("a file"));
+    assert!(weather.is_some() && weather < file, "{text}");
+}
+
+#[test]
 fn conversations_that_begin_alike_are_told() {
     let mut recording = Recording::new();
     recording.says("List files").hears("None.");

@@ -420,7 +420,8 @@ impl Client {
             Endpoint::Chat => (
                 "/v1/chat/completions",
                 json!({
-                    "model": "m", "messages": history, "stream": streams, "stream_options": {"include_usage": true},
+                    "model": "m", "messages": history, "stream": streams,
+                    "stream_options": streams.then(|| json!({"include_usage": true})),
                     "tools": [
                         {"type": "function", "function": {"name": "get_weather", "parameters": schema}},
                         {"type": "custom", "custom": {"name": "patch"}},

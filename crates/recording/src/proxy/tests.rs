@@ -1,0 +1,165 @@
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use cuecard_source::SourceFile;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{RecordedFiles, Session, Tap};
+use crate::cassette::Cassette;
+use crate::{Outcome, Recording};
+
+fn files(folder: &TempDir, replaces: bool) -> RecordedFiles {
+    RecordedFiles::new(&folder.path().join("a.json"), replaces)
+}
+
+fn client(tap: &Mutex<Tap>, message: &Value) {
+    let frame = message.to_string();
+    tap.lock()
+        .expect("no panic")
+        .client("", Some(frame.as_bytes()));
+}
+
+fn server(tap: &Mutex<Tap>, message: &Value) {
+    let frame = message.to_string();
+    tap.lock()
+        .expect("no panic")
+        .server("", Some(frame.as_bytes()));
+}
+
+fn call(id: impl Into<Value>, tool: &str) -> Value {
+    json!({"id": id.into(), "method": "tools/call", "params": {"name": tool}})
+}
+
+fn answer(id: impl Into<Value>) -> Value {
+    json!({"id": id.into(), "result": {"content": []}})
+}
+
+fn recording(files: &RecordedFiles) -> Recording {
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    let (cassette, found) = Cassette::read(&SourceFile::new("a.cassette.jsonl", text));
+    assert!(found.is_empty(), "{found:?}");
+    cassette.expect("no finding").recording()
+}
+
+#[test]
+fn parallel_calls_have_the_order_in_which_they_began() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new()).tap("peer", true);
+    // At once, so that only the order tells them apart.
+    let batch: Vec<Value> = (0..20).map(|id| call(id, &format!("t{id}"))).collect();
+    client(&tap, &batch.into());
+    for id in (0..20).rev().filter(|id| *id != 7) {
+        server(&tap, &answer(id));
+    }
+    let n_lines = || {
+        fs::read_to_string(&files.cassette)
+            .expect("text")
+            .lines()
+            .count()
+    };
+    assert_eq!(n_lines(), 20, "each line is there with its answer");
+    tap.lock().expect("no panic").end();
+    let calls = recording(&files).calls;
+    for (number, call) in calls.iter().enumerate() {
+        assert_eq!(call.tool, format!("t{number}"));
+        assert_eq!(call.outcome == Outcome::Missing, number == 7);
+    }
+    assert_eq!(calls.len(), 20);
+}
+
+#[test]
+fn what_breaks_the_protocol_leaves_the_cassette_readable() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let mut session = Session::new(&files, Vec::new());
+    // The recording goes on for more than a day.
+    session.began -= 100_000.0;
+    let tap = session.tap("peer", true);
+    client(&tap, &json!({"id": 1, "method": "tools/list"}));
+    server(
+        &tap,
+        &json!({"id": 1, "result": {"tools": [7, {"title": "no name"}, {"name": "t"}]}}),
+    );
+    client(
+        &tap,
+        &json!({"id": 2, "method": "tools/call", "params": {"name": "list", "arguments": [1]}}),
+    );
+    server(&tap, &json!({"id": 2, "error": "no"}));
+    client(&tap, &call(Value::Null, "null"));
+    server(&tap, &answer(Value::Null));
+    let recording = recording(&files);
+    assert_eq!(recording.servers[0].tools.len(), 1);
+    let tools: Vec<_> = recording
+        .calls
+        .iter()
+        .map(|call| call.tool.as_str())
+        .collect();
+    assert_eq!(tools, ["list", "null"]);
+    assert_eq!(files.checkpoint().expect("writable").n_answered(), 2);
+}
+
+#[test]
+fn texts_and_numbers_that_json_values_cannot_hold_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new()).tap("peer", true);
+    let frame = br#"{"id": 1, "method": "tools/call", "params": {"name": "t", "arguments":
+        {"n": 123456789012345678901234567890, "cut": "a\ud83d"}}}"#;
+    tap.lock().expect("no panic").client("", Some(frame));
+    server(&tap, &answer(1));
+    let arguments = json!({"n": "123456789012345678901234567890", "cut": "a\u{fffd}"});
+    assert_eq!(
+        Value::Object(recording(&files).calls[0].arguments.clone()),
+        arguments
+    );
+}
+
+#[test]
+fn an_old_recording_stands_until_the_new_one_has_a_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = files(&folder, false);
+    let first = Session::new(&old, Vec::new()).tap("peer", true);
+    client(&first, &call(1, "old"));
+    server(&first, &answer(1));
+    assert_eq!(old.checkpoint().expect("writable").n_calls, 1);
+    let scenario = fs::read_to_string(&old.scenario).expect("it is written");
+
+    let new = files(&folder, true);
+    let session = Session::new(&new, Vec::new());
+    // Each server has a proxy of its own, which is a process.
+    let proxies: Vec<Arc<Mutex<Tap>>> = ["a", "b"].map(|name| session.tap(name, true)).into();
+    for proxy in &proxies {
+        client(proxy, &call(1, "new"));
+    }
+    assert_eq!(new.checkpoint().expect("writable").n_calls, 0);
+    assert_eq!(recording(&new).calls[0].tool, "old");
+    assert_eq!(
+        fs::read_to_string(&new.scenario).expect("it stands"),
+        scenario
+    );
+
+    server(&proxies[0], &answer(1));
+    proxies[1].lock().expect("no panic").end();
+    let tools: Vec<_> = recording(&new)
+        .calls
+        .into_iter()
+        .map(|call| call.tool)
+        .collect();
+    assert_eq!(tools, ["new", "new"]);
+    let summary = new.checkpoint().expect("writable");
+    assert_eq!((summary.n_calls, summary.n_answered()), (2, 1));
+
+    // Without leave, a recording that came in between stands.
+    let third = Session::new(&files(&folder, false), Vec::new()).tap("peer", true);
+    client(&third, &call(1, "third"));
+    server(&third, &answer(1));
+    let error = third
+        .lock()
+        .expect("no panic")
+        .write_error()
+        .map(str::to_owned);
+    assert!(error.is_some_and(|error| error.ends_with("it is another recording")));
+    assert_eq!(recording(&new).calls.len(), 2);
+}
