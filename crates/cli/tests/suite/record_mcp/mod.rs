@@ -356,28 +356,20 @@ fn a_call_without_an_answer_over_http_fails_the_recording() {
 
 #[test]
 fn what_keeps_a_server_of_a_session_from_starting_is_told_by_its_code() {
-    let scratch = program::scratch();
     let mut gone = demo();
     gone["cwd"] = "gone".into();
-    let config = json!({"mcpServers": {"bad": {"command": "no-such-server"}, "gone": gone}});
-    scratch
-        .write("servers.json", config.to_string())
-        .expect("writable");
-    let tools = ["mcp__bad__a", "mcp__gone__a"];
-    write_scenario(
-        &scratch,
-        &tools.map(|tool| json!({"tool": tool, "params": {}})),
-    );
-    let finished = program::run(&scratch, SESSION);
-    for part in [
-        "warning[C-RUN-04]: server `bad`: command not found: no-such-server",
-        "warning[C-RUN-04]: server `gone`: directory not found: ",
+    let bad = json!({"command": "no-such-server"});
+    for (entry, why) in [
+        (bad, "command not found: no-such-server"),
+        (gone, "directory not found: "),
     ] {
-        assert!(
-            finished.stderr.contains(part),
-            "{part}\n{}",
-            told(&finished)
-        );
+        let scratch = program::scratch();
+        let config = json!({"mcpServers": {"peer": entry}}).to_string();
+        scratch.write("servers.json", config).expect("writable");
+        write_scenario(&scratch, &[call("a", json!({}))]);
+        let finished = program::run(&scratch, SESSION);
+        let message = format!("warning[C-RUN-04]: server `peer`: {why}");
+        assert!(finished.stderr.contains(&message), "{}", told(&finished));
     }
 }
 
