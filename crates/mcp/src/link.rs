@@ -1,12 +1,13 @@
 //! The facts about one connection, gathered by its transport, its process keeper and its handler, and
 //! read by the session.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cuecard_source::json::lone_surrogate;
+use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
 use tokio::sync::{Notify, watch};
 
 use super::exit::Exit;
@@ -162,12 +163,17 @@ impl Link {
         });
     }
 
-    /// A message had half of a surrogate pair.
-    pub(super) fn note_lone_surrogate(&self) {
-        let warning = lone_surrogate("a message");
-        self.notice(Notice::Tolerated {
-            text: format!("{}: {}", warning.code, warning.message),
-        });
+    /// A message with what we can't hold replaced: half of a surrogate pair, of which it is told, by U+FFFD, and an
+    /// integer over 64 bits by the text of its digits.
+    pub(super) fn mended<'a>(&self, message: &'a [u8]) -> Cow<'a, [u8]> {
+        let whole = without_lone_surrogates(message);
+        if let Cow::Owned(_) = whole {
+            let warning = lone_surrogate("a message");
+            self.notice(Notice::Tolerated {
+                text: format!("{}: {}", warning.code, warning.message),
+            });
+        }
+        with_large_integers_as_text(whole)
     }
 
     /// Remembers what may be why a call gets no answer. Only the last one counts.

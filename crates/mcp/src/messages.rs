@@ -4,12 +4,10 @@
 //! leaving it to its timeout. Answers to requests of ours go to who asked, as they came: the SDK's own types know no
 //! content they don't know.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -104,11 +102,7 @@ impl MessageTransport {
         if frame.is_empty() {
             return;
         }
-        let whole = without_lone_surrogates(frame);
-        if let Cow::Owned(_) = whole {
-            self.link.note_lone_surrogate();
-        }
-        match serde_json::from_slice(&with_large_integers_as_text(whole)) {
+        match serde_json::from_slice(&self.link.mended(frame)) {
             Ok(Value::Array(batch)) if batch.len() > LARGEST_BATCH => {
                 self.bad_frame(
                     frame,

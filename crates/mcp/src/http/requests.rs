@@ -3,11 +3,10 @@
 //! The SDK has a client of its own. It refuses event streams that WHATWG allows, and JSON with half of a surrogate
 //! pair, each with the whole answer.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::without_lone_surrogates;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
@@ -87,11 +86,7 @@ impl Requests {
             }
             Some(kind) if kind.starts_with(JSON) => {
                 let body = body(response, max_bytes).await?;
-                let whole = without_lone_surrogates(&body);
-                if let Cow::Owned(_) = whole {
-                    self.link.note_lone_surrogate();
-                }
-                match serde_json::from_slice(&with_large_integers_as_text(whole)) {
+                match serde_json::from_slice(&self.link.mended(&body)) {
                     Ok(message) => Ok(StreamableHttpPostResponse::Json(message, new_session)),
                     // Nobody waits for an answer to it.
                     Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use cuecard_source::json::{with_large_integers_as_text, without_lone_surrogates};
 use cuecard_wire::sse::SseTooLong;
 use futures::{StreamExt as _, TryStreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -94,16 +93,12 @@ impl<C> Watched<C> {
     }
 }
 
-/// The event with U+FFFD for each half of a surrogate pair, and large integers as texts.
+/// The event with what we can't hold replaced.
 fn whole(mut event: Sse, link: &Link) -> Sse {
     let Some(data) = &event.data else {
         return event;
     };
-    let whole = without_lone_surrogates(data.as_bytes());
-    if let Cow::Owned(_) = whole {
-        link.note_lone_surrogate();
-    }
-    if let Cow::Owned(whole) = with_large_integers_as_text(whole) {
+    if let Cow::Owned(whole) = link.mended(data.as_bytes()) {
         event.data = String::from_utf8(whole).ok();
     }
     event

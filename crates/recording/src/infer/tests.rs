@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use serde_json_path::JsonPath;
 
 use super::{Inferred, infer};
+use crate::cassette::Cassette;
 use crate::{Call, Outcome, Recording, Server, Step, Tool};
 
 fn call(tool: &str, arguments: Value, result: Value) -> Call {
@@ -1035,7 +1036,12 @@ fn parallel_calls_are_steps_in_the_order_in_which_they_began() {
         ..call("w", json!({ "k": k }), json!(k))
     };
     let calls = vec![at(2, 1, 100), at(3, 2, 300), at(1, 0, 600), at(4, 700, 800)];
-    let inferred = of_one(&recording("", calls));
+    // A recording has its lines as the calls ended.
+    let lines = recording("", calls).to_cassette().concat();
+    let text = format!("{{\"cassette\": 1, \"server\": \"demo\"}}\n{lines}");
+    let (cassette, found) = Cassette::read(&SourceFile::new("a.cassette.jsonl", text));
+    let cassette = cassette.unwrap_or_else(|| panic!("{found:?}"));
+    let inferred = of_one(&cassette.recording());
     let order: Vec<&Value> = inferred
         .scenario
         .steps

@@ -63,7 +63,7 @@ const WRITES: &str = "add change create delete post put save send set toggle upd
 const FAILURES: &str = "abort cancel denied error fail reject time";
 
 pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
-    let all: Vec<Kept<'_>> = in_order(&recording.calls).into_iter().map(kept).collect();
+    let all: Vec<Kept<'_>> = recording.calls.iter().zip(1..).map(kept).collect();
     let mut tidy = Tidy::default();
     let mut rest: Vec<Kept<'_>> = Vec::new();
     for run in runs(all) {
@@ -88,16 +88,6 @@ pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
         }
     }
     tidy
-}
-
-/// The calls, with their places from 1, as they began: parallel ones are recorded as they ended.
-fn in_order(calls: &[Call]) -> Vec<(&Call, usize)> {
-    let mut all: Vec<(&Call, usize)> = calls.iter().zip(1..).collect();
-    let end = |call: &Call| Some(call.started? + call.duration?);
-    if calls.iter().all(|call| end(call).is_some()) && calls.is_sorted_by_key(end) {
-        all.sort_by_key(|(call, _)| call.started);
-    }
-    all
 }
 
 fn kept((call, number): (&Call, usize)) -> Kept<'_> {

@@ -178,14 +178,11 @@ impl Places {
                 .any(|allowed| path.starts_with(&allowed.path))
         {
             if !text.is_trusted() && !is_saved {
-                let decides = match writes {
-                    true => decides_when_written,
-                    false => decides_what_runs,
-                };
-                self.check_names(text, &path, &passed, writes, decides)?;
+                self.check_names(text, &path, &passed, writes)?;
             } else if self.is_confined && writes && !is_in_run_dir {
-                // A config of servers is a way out: what it names is started.
-                self.check_names(text, &path, &passed, false, decides_what_runs)?;
+                // A config of servers is a way out: what it names is started. What the author writes else is not obeyed
+                // by itself, so the names are those that data may not even read.
+                self.check_names(text, &path, &passed, false)?;
             }
             return Ok(path);
         }
@@ -230,8 +227,11 @@ impl Places {
         path: &Path,
         passed: &[PathBuf],
         writes: bool,
-        decides: fn(&str) -> bool,
     ) -> Result<(), Refusal> {
+        let decides = match writes {
+            true => decides_when_written,
+            false => decides_what_runs,
+        };
         let of_author = names_of_author(text);
         let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
         for step in passed {

@@ -748,7 +748,7 @@ mod tests {
             after in "[a-z \\n]{0,20}",
         ) {
             let spelled: String = secret.chars().zip(choices).map(|(one, choice)| spelled(one, choice)).collect();
-            let redactor = Redactor::new([secret.to_owned()]);
+            let redactor = Redactor::new([secret]);
             let redacted = redactor.text_with(&format!("{before}{spelled}{after}"), "\u{1}").into_owned();
             let is_all = redacted.trim_start_matches(before.trim_end()).trim().starts_with('\u{1}');
             prop_assert!(is_all && redacted.ends_with(&format!("\u{1}{after}")), "{redacted:?}");
@@ -759,13 +759,13 @@ mod tests {
             secret in "[A-Z]{4}[ -~é]{0,20}",
             text in r#"[a-z0-9 \n…%\\&;#+/'"\[\]é]{0,200}"#,
         ) {
-            let redactor = Redactor::new([secret.to_owned()]);
+            let redactor = Redactor::new([secret]);
             prop_assert_eq!(redactor.text(&text), text.as_str());
         }
 
         #[test]
         fn nothing_panics(secret in r"[ab]{1,12}", text in r"([ab]{0,6}(\n\[)?…?(\]\n)?){0,12}") {
-            let redactor = Redactor::new([secret.to_owned()]);
+            let redactor = Redactor::new([secret]);
             prop_assert_eq!(redactor.finds(&text), redactor.text(&text) != text);
         }
     }

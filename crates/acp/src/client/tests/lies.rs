@@ -317,6 +317,17 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         let input = json!({"path": "a.txt", "content": content});
         call(1, "edit", input, json!([]))
     };
+    let write_a = || Action::Write("a.txt", "yes".to_owned());
+    // Two edits, of which the second is made at once after `before`.
+    let both = |before: Vec<Action>| {
+        let input = json!({"path": "b.txt", "content": "yes"});
+        let second = [
+            Action::Write("b.txt", "yes".to_owned()),
+            edited("yes"),
+            call(2, "edit", input, json!([])),
+        ];
+        before.into_iter().chain(second).collect::<Vec<_>>()
+    };
     let counted = Action::Tell(json!({
         "sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Edit", "kind": "edit", "status": "completed",
         "locations": [{"path": "CWD/a.txt"}],
@@ -378,36 +389,12 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         // Two calls at once: while the second is asked for, the first may be done.
         (
             &twice,
-            vec![
-                ask("allow_once"),
-                Action::Write("a.txt", "yes".to_owned()),
-                ask("allow_once"),
-                Action::Write("b.txt", "yes".to_owned()),
-                edited("yes"),
-                call(
-                    2,
-                    "edit",
-                    json!({"path": "b.txt", "content": "yes"}),
-                    json!([]),
-                ),
-            ],
+            both(vec![ask("allow_once"), write_a(), ask("allow_once")]),
             "",
         ),
         (
             &twice,
-            vec![
-                Action::Write("a.txt", "yes".to_owned()),
-                ask("allow_once"),
-                ask("allow_once"),
-                Action::Write("b.txt", "yes".to_owned()),
-                edited("yes"),
-                call(
-                    2,
-                    "edit",
-                    json!({"path": "b.txt", "content": "yes"}),
-                    json!([]),
-                ),
-            ],
+            both(vec![write_a(), ask("allow_once"), ask("allow_once")]),
             "T-ACP-20 the agent asked for permission only when it had done it",
         ),
         // Agents keep files of their own, and write a line end.
