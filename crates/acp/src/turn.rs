@@ -13,7 +13,7 @@ use cuecard_timeline::model::{
     AgentPlan, Block, BlockKind, EventKind, PermissionDecision, PermissionRequest, ResponseElement,
     ResponseError, TimelineEvent,
 };
-use cuecard_timeline::script::{EventPart, ScheduledPart, block_text, parts};
+use cuecard_timeline::script::{EventPart, PromptSegment, ScheduledPart, block_text, parts};
 use cuecard_trace::{EventData, Message, Permission, Plan, Thought};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -37,8 +37,8 @@ pub(super) struct Turn {
     pub(super) script: Arc<AcpScript>,
     /// When its prompt came.
     began: Duration,
-    /// The time of the timeline at which its prompt comes.
-    origin_ms: u64,
+    /// What is played.
+    segment: PromptSegment,
     /// How much later all is, since the client had to be waited for.
     delay: Duration,
     pub(super) cancel: CancellationToken,
@@ -86,7 +86,7 @@ impl Turn {
         agent: Arc<Agent>,
         session: Arc<Session>,
         (scenario_idx, script): IndexedScript,
-        origin_ms: u64,
+        segment: PromptSegment,
         cancel: CancellationToken,
     ) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl Turn {
             session,
             scenario_idx,
             script,
-            origin_ms,
+            segment,
             delay: Duration::ZERO,
             cancel,
             open: BTreeMap::new(),
@@ -150,7 +150,9 @@ impl Turn {
             };
         }
         let speed = self.agent.options.play.speed;
-        let after_ms = speed.after(self.origin_ms, part.at_ms);
+        let lane = self.script.schedule.events[part.event_idx].lane;
+        let origin_ms = self.segment.origin_of(lane);
+        let after_ms = origin_ms.map_or(0, |origin_ms| speed.after(origin_ms, part.at_ms));
         let due = self.began + self.delay + Duration::from_millis(after_ms);
         if self.cancel.is_cancelled() {
             return Err(Stopped::Cancelled);
@@ -272,7 +274,7 @@ impl Turn {
                 .options
                 .play
                 .speed
-                .after(self.origin_ms, start_ms + at_ms);
+                .after(self.segment.origin_ms, start_ms + at_ms);
             elapsed >= Duration::from_millis(due_ms)
         });
         let is_too_early = gives_id && fault.fault.kind == FaultKind::WrongId;

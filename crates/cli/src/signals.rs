@@ -18,7 +18,7 @@ pub(crate) fn listen(stop: CancellationToken, words: Option<&'static str>) {
     ) else {
         return;
     };
-    let mut hangup = match ignores_hangup() {
+    let mut hangup = match cuecard_runtime::process::ignores_hangup() {
         true => None,
         false => signal(SignalKind::hangup()).ok(),
     };
@@ -48,14 +48,6 @@ async fn hung_up(hangup: Option<&mut Signal>) {
         return;
     }
     std::future::pending::<()>().await;
-}
-
-/// Whether we were started to outlive the terminal, with `nohup`.
-fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Ends the program as interrupted.

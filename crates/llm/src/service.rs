@@ -408,12 +408,19 @@ pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
             "the response that it goes on from is not from this run's scenarios",
             "response ids are valid only while their scenario is unchanged",
         ),
+        404 if arrived.method == "GET" && arrived.path.contains("/models/") => (
+            "no scenario and no request named this model",
+            "name it in the scenario: `server: {models: [NAME]}`",
+        ),
         404 | 405 => (
             "the mock server does not support it",
             "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
         ),
         _ => (
-            "the request is invalid, and the real API would reject it too",
+            match error.message.contains(": this mock ") {
+                true => "the mock does not support what it asks for",
+                false => "the request is invalid, and the real API would reject it too",
+            },
             "correct the client: the note says what is wrong",
         ),
     };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use cuecard_source::value::{Redactor, find_credentials_in_text};
+use cuecard_source::value::{Redactor, find_credentials_in_text, is_folder};
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
 const SHORTEST_SECRET: usize = 8;
@@ -69,7 +69,8 @@ pub(super) fn names_a_secret(name: &str) -> bool {
 pub(super) fn in_variable(name: &str, value: &str) -> Vec<String> {
     let last = name.rsplit(['_', '-']).next().unwrap_or_default();
     let mut short = ["key", "pass", "pat", "pwd"].iter();
-    if short.any(|word| last.eq_ignore_ascii_case(word)) || names_a_secret(name) {
+    let is_named = short.any(|word| last.eq_ignore_ascii_case(word)) || names_a_secret(name);
+    if is_named && !is_folder(name, value) {
         return vec![value.to_owned()];
     }
     let mut found = Vec::new();

@@ -34,7 +34,8 @@ pub fn session_of(trace: &Trace) -> Session {
     let mut session = Session::default();
     let recording = &mut session.recording;
     let results = results(trace);
-    let cwd = trace.header.scenario.get("cwd").and_then(Value::as_str);
+    let told = |key: &str| trace.header.scenario.get(key);
+    let cwd = told("cwd").and_then(Value::as_str);
     let start = trace.events.iter().find(|event| !event.ts_synthesized);
     let start = start.map(|event| event.ts.as_millisecond());
     for event in &trace.events {
@@ -46,12 +47,35 @@ pub fn session_of(trace: &Trace) -> Session {
                 let answer = results.get(call.call_id.as_ref());
                 let at = start.filter(|_| !event.ts_synthesized);
                 let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
-                match calls_of(call, answer.map(|(_, result)| *result), cwd) {
-                    Ok(calls) => recording.calls.extend(calls.into_iter().map(|call| Call {
-                        started: at,
-                        duration: answer.and_then(|answer| duration(event, answer)),
-                        ..call
-                    })),
+                let now = told("cwd_of").and_then(|folders| folders.get(call.call_id.as_ref()));
+                let folders = Folders {
+                    first: cwd,
+                    now: now.and_then(Value::as_str),
+                };
+                match calls_of(call, answer.map(|(_, result)| *result), folders) {
+                    Ok(calls) => {
+                        let names_folder = |made: &Call| {
+                            let command = made.arguments.get("command").and_then(Value::as_str);
+                            command
+                                .zip(cwd)
+                                .is_some_and(|(command, cwd)| names(command, cwd))
+                        };
+                        if let Some(call) = calls.iter().find(|call| names_folder(call)) {
+                            session.questions.push(Note {
+                                tool: call.tool.clone(),
+                                text: format!(
+                                    "its command names the agent's folder, `{}`: does it mean the folder of the run?",
+                                    cwd.unwrap_or_default()
+                                ),
+                                ..Note::default()
+                            });
+                        }
+                        recording.calls.extend(calls.into_iter().map(|call| Call {
+                            started: at,
+                            duration: answer.and_then(|answer| duration(event, answer)),
+                            ..call
+                        }));
+                    }
                     Err(reason) => {
                         let notes = match reason == NO_TOOL {
                             true => &mut session.left_out,
@@ -111,12 +135,22 @@ fn milliseconds(count: i64) -> Duration {
     Duration::from_millis(u64::try_from(count).unwrap_or(0))
 }
 
+/// Where the agent worked.
+#[derive(Clone, Copy)]
+struct Folders<'t> {
+    /// At first, which is where a run of the scenario works.
+    first: Option<&'t str>,
+    /// When the call was made, if that was elsewhere.
+    now: Option<&'t str>,
+}
+
 /// The calls that do what one of the agent's did.
 fn calls_of(
     call: &ToolCall,
     result: Option<&ToolResult>,
-    cwd: Option<&str>,
+    folders: Folders<'_>,
 ) -> Result<Vec<Call>, String> {
+    let cwd = folders.first;
     let arguments = match call.args.as_ref() {
         Value::Object(arguments) => arguments.clone(),
         Value::Null => Map::new(),
@@ -145,9 +179,8 @@ fn calls_of(
                 return patched(&format!("*** Begin Patch{patch}"), result, cwd);
             }
             let folder = text("workdir").or_else(|| text("working_directory"));
-            let folder = folder.map(|folder| below(folder, cwd).unwrap_or(folder));
-            let folder = folder.filter(|folder| *folder != ".");
-            Ok(vec![shell(command, folder, result)])
+            let now = folder.or(folders.now);
+            Ok(vec![shell(command, Folders { now, ..folders }, result)])
         }
         "apply_patch" => {
             let patch = text("input").or_else(|| text("patch"));
@@ -159,7 +192,7 @@ fn calls_of(
             let tool = tool.ok_or(NO_TOOL)?;
             if tool == BuiltinTool::Bash {
                 let command = text("command").ok_or("it has no command")?;
-                let mut call = shell(command.to_owned(), None, result);
+                let mut call = shell(command.to_owned(), folders, result);
                 for key in ["description", "timeout", "run_in_background"] {
                     if let Some(value) = arguments.get(key).filter(|_| call.tool == tool.name()) {
                         call.arguments.insert(key.to_owned(), value.clone());
@@ -239,6 +272,9 @@ fn built_in(tool: BuiltinTool, result: &ToolResult) -> Outcome {
             let lines: Vec<_> = text.split('\n').map(numbered).collect();
             Outcome::BuiltIn(json!({ "content": lines.join("\n") }))
         }
+        (true, BuiltinTool::Bash) => {
+            Outcome::BuiltIn(json!({ "stdout": "", "stderr": "", "exit_code": 0 }))
+        }
         (true, _) => Outcome::BuiltIn(Value::Null),
     }
 }
@@ -254,7 +290,7 @@ fn numbered(line: &str) -> Cow<'_, str> {
 }
 
 /// A command, or the wait that it is.
-fn shell(command: String, folder: Option<&str>, result: Option<&ToolResult>) -> Call {
+fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> Call {
     let seconds = command
         .trim()
         .strip_prefix("sleep ")
@@ -268,9 +304,13 @@ fn shell(command: String, folder: Option<&str>, result: Option<&ToolResult>) -> 
             Outcome::BuiltIn(Value::Null),
         );
     }
-    let command = match folder {
-        None => command,
-        Some(folder) => format!("cd {} && {command}", quote(folder)),
+    let folder = folders
+        .now
+        .map(|now| below(now, folders.first).unwrap_or(now));
+    let command = match (folder.filter(|folder| *folder != "."), folders.first) {
+        (Some(folder), _) => format!("cd {} && {command}", quote(folder)),
+        (None, Some(cwd)) => from_here(&command, cwd),
+        (None, None) => command,
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
@@ -293,8 +333,16 @@ fn shell(command: String, folder: Option<&str>, result: Option<&ToolResult>) -> 
     if code == 0 {
         arguments.insert("expect_exit".to_owned(), json!(0));
     }
+    let mut stdout = kept("stdout")
+        .and_then(Value::as_str)
+        .unwrap_or(&text)
+        .to_owned();
+    // Agents keep it without its last line end, which a scenario gets.
+    if !stdout.is_empty() && !stdout.ends_with('\n') {
+        stdout.push('\n');
+    }
     let value = json!({
-        "stdout": kept("stdout").and_then(Value::as_str).unwrap_or(&text),
+        "stdout": stdout,
         "stderr": kept("stderr").and_then(Value::as_str).unwrap_or_default(),
         "exit_code": code,
     });
@@ -352,9 +400,8 @@ fn patched(
     result: Option<&ToolResult>,
     cwd: Option<&str>,
 ) -> Result<Vec<Call>, String> {
-    let changes = patch::changes(patch)?;
-    let calls = changes.into_iter().map(|(tool, mut arguments)| {
-        relative(&mut arguments, "file_path", cwd);
+    let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path))?;
+    let calls = changes.into_iter().map(|(tool, arguments)| {
         let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result));
         made(None, tool.name(), arguments, outcome)
     });
@@ -400,6 +447,44 @@ fn below<'p>(path: &'p str, cwd: Option<&str>) -> Option<&'p str> {
         "" => Some("."),
         below => rest.starts_with('/').then_some(below),
     }
+}
+
+/// A command whose paths below the folder that it starts in are written from there: until it goes elsewhere.
+fn from_here(command: &str, cwd: &str) -> String {
+    let goes = command.match_indices("cd ").find(|(at, _)| {
+        let before = command[..*at].chars().next_back();
+        before.is_none_or(|before| before.is_whitespace() || "&;|({`".contains(before))
+    });
+    let end = goes.map_or(command.len(), |(at, _)| {
+        let rest = &command[at..];
+        at + rest.find(['&', ';', '|', '\n', ')']).unwrap_or(rest.len())
+    });
+    let mut written = String::with_capacity(command.len());
+    let mut from = 0;
+    for at in places(&command[..end], cwd) {
+        written.push_str(&command[from..at]);
+        written.push('.');
+        from = at + cwd.trim_end_matches('/').len();
+    }
+    written + &command[from..]
+}
+
+/// Whether a command names a folder, or something below it.
+fn names(command: &str, folder: &str) -> bool {
+    places(command, folder).next().is_some()
+}
+
+/// Where a command names a folder, or something below it.
+fn places(command: &str, folder: &str) -> impl Iterator<Item = usize> {
+    let folder = folder.trim_end_matches('/');
+    let is_of_name = |letter: char| letter.is_alphanumeric() || "-_.~+@%".contains(letter);
+    let found = command.match_indices(folder).filter(move |(at, _)| {
+        let before = command[..*at].chars().next_back();
+        let after = command[at + folder.len()..].chars().next();
+        let begins = before.is_none_or(|before| !is_of_name(before) && before != '/');
+        begins && after.is_none_or(|after| !is_of_name(after)) && !folder.is_empty()
+    });
+    found.map(|(at, _)| at)
 }
 
 /// `WebFetch` as `web_fetch`.

@@ -1,7 +1,8 @@
 //! Arguments fitted to the input schema of their tool. A text where the tool takes a number, a boolean, a list or an
-//! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said.
+//! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said. The value of a
+//! reference inside a text of JSON is a text there, or the number that it is: it changes nothing around it.
 
-use cuecard_source::value::{cut, push_pointer};
+use cuecard_source::value::{Mark, cut, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::pool::log;
@@ -30,16 +31,12 @@ pub(super) fn record_warnings(messages: &[String], recorder: &mut Recorder<'_>) 
     }
 }
 
-/// Fits `arguments` to `schema`, the input schema of a tool. A number or boolean becomes a text only where
-/// `is_filled_in` says that a reference brought it: what is written in a scenario can be written as a text.
-pub(super) fn fit(
-    arguments: Map<String, Json>,
-    schema: &Json,
-    is_filled_in: impl Fn(&str) -> bool,
-) -> Fitted {
+/// Fits `arguments` to `schema`, the input schema of a tool. A number or boolean becomes a text only where `marks` say that
+/// a reference brought it: what is written in a scenario can be written as a text.
+pub(super) fn fit(arguments: Map<String, Json>, schema: &Json, marks: &[Mark]) -> Fitted {
     let mut fitting = Fitting {
         root: schema,
-        is_filled_in: &is_filled_in,
+        marks,
         place: String::new(),
         pointer: String::new(),
         converted: Vec::new(),
@@ -61,7 +58,7 @@ pub(super) fn fit(
 
 struct Fitting<'s> {
     root: &'s Json,
-    is_filled_in: &'s dyn Fn(&str) -> bool,
+    marks: &'s [Mark],
     /// Where the value is, as `labels[0]`.
     place: String,
     /// The same as a JSON pointer.
@@ -79,7 +76,7 @@ impl<'s> Fitting<'s> {
             let takes_text = alternatives.iter().any(|schema| takes(schema, "string"));
             match value {
                 Json::Number(_) | Json::Bool(_)
-                    if takes_text && (self.is_filled_in)(&self.pointer) =>
+                    if takes_text && self.marks.iter().any(|mark| mark.touches(&self.pointer)) =>
                 {
                     return self.replace(value, Json::from(value.to_string()));
                 }
@@ -140,7 +137,8 @@ impl<'s> Fitting<'s> {
     }
 
     fn text(&mut self, value: &mut Json, alternatives: &[&'s Json]) {
-        let text = value.as_str().unwrap_or_default().trim();
+        let whole = value.as_str().unwrap_or_default();
+        let text = whole.trim();
         if alternatives
             .iter()
             .any(|schema| takes_or_says_nothing(schema, "string"))
@@ -151,7 +149,7 @@ impl<'s> Fitting<'s> {
                 _ => return,
             };
             let is_open = alternatives.iter().any(|schema| takes(schema, kind));
-            if is_open && serde_json::from_str::<Json>(text).is_ok() {
+            if is_open && self.json(whole).is_some() {
                 let message = format!(
                     "`{}` is the text {value}, and the tool's schema takes texts and an {kind} there",
                     self.place
@@ -162,12 +160,11 @@ impl<'s> Fitting<'s> {
         }
         let exact = alternatives
             .iter()
-            .find_map(|schema| self.exact(text, schema));
+            .find_map(|schema| self.exact(whole, schema));
         let found = exact.or_else(|| {
-            let text = value.as_str().unwrap_or_default();
             alternatives
                 .iter()
-                .find_map(|schema| self.list_of_one(text, schema))
+                .find_map(|schema| self.list_of_one(whole, schema))
         });
         match found {
             Some(converted) => self.replace(value, converted),
@@ -193,10 +190,11 @@ impl<'s> Fitting<'s> {
 
     /// What `text` spells, if `schema` takes that.
     fn exact(&mut self, text: &str, schema: &'s Json) -> Option<Json> {
-        let json = serde_json::from_str::<Json>(text).ok();
-        let mut json = match json {
+        let mut json = match self.json(text) {
             // Of numbers only their digits count.
-            None if takes(schema, "integer") => return text.parse::<i64>().ok().map(Json::from),
+            None if takes(schema, "integer") => {
+                return text.trim().parse::<i64>().ok().map(Json::from);
+            }
             json => json?,
         };
         let kind = match &json {
@@ -216,6 +214,41 @@ impl<'s> Fitting<'s> {
         let n_converted = self.converted.len();
         self.value(&mut json, schema);
         self.converted.truncate(n_converted);
+        Some(json)
+    }
+
+    /// The JSON that `text`, the value at this place, spells. It is read with each reference in it as a text of its own,
+    /// unless that is a number, `true`, `false` or `null`.
+    fn json(&self, text: &str) -> Option<Json> {
+        let here = self
+            .marks
+            .iter()
+            .filter(|mark| mark.pointer == self.pointer);
+        let mut ranges: Vec<_> = here.filter_map(|mark| mark.range.clone()).collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut known = Vec::new();
+        let mut written = String::new();
+        let mut done = 0;
+        for range in ranges {
+            let (before, value) = (text.get(done..range.start)?, text.get(range.clone())?);
+            written.push_str(before);
+            let json = serde_json::from_str::<Json>(value).ok();
+            match json
+                .is_some_and(|json| !json.is_string() && !json.is_array() && !json.is_object())
+            {
+                true => written.push_str(value),
+                false => {
+                    written.push_str(&format!("{HOLE}{}{HOLE}", known.len()));
+                    known.push(value);
+                }
+            }
+            done = range.end;
+        }
+        written.push_str(text.get(done..)?);
+        let mut json = serde_json::from_str(&written).ok()?;
+        if !known.is_empty() {
+            fill(&mut json, &known);
+        }
         Some(json)
     }
 
@@ -260,6 +293,32 @@ impl<'s> Fitting<'s> {
         } else {
             found.push(schema);
         }
+    }
+}
+
+/// What stands around the number of a reference while its text is read as JSON: no text of Unicode has it.
+const HOLE: char = '\u{10ffff}';
+
+/// Puts the values of references where their numbers stand.
+fn fill(json: &mut Json, values: &[&str]) {
+    let filled = |text: &str| {
+        let pieces = text.split(HOLE).enumerate().map(|(nth, piece)| {
+            let value = piece.parse::<usize>().ok().and_then(|idx| values.get(idx));
+            value.filter(|_| nth % 2 == 1).copied().unwrap_or(piece)
+        });
+        pieces.collect::<String>()
+    };
+    match json {
+        Json::String(text) => *text = filled(text),
+        Json::Array(items) => items.iter_mut().for_each(|item| fill(item, values)),
+        Json::Object(members) => {
+            let old = std::mem::take(members).into_iter();
+            members.extend(old.map(|(key, mut value)| {
+                fill(&mut value, values);
+                (filled(&key), value)
+            }));
+        }
+        _ => {}
     }
 }
 
@@ -349,9 +408,66 @@ fn only_text(items: &[Json], alternatives: &[&Json]) -> Option<Json> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
+    use cuecard_source::value::Origin;
     use serde_json::json;
 
     use super::*;
+
+    fn mark(pointer: &str, range: Option<Range<usize>>) -> Mark {
+        Mark {
+            pointer: pointer.to_owned(),
+            range,
+            origin: Origin::Peer,
+            is_string: true,
+            reference: "a.t".into(),
+        }
+    }
+
+    /// What a title puts into a text of JSON is the title, whatever it holds.
+    #[test]
+    fn data_in_a_text_of_json_changes_nothing_around_it() {
+        let schema =
+            json!({ "properties": { "o": { "type": "object" }, "l": { "type": "array" } } });
+        for value in [
+            "plain",
+            "x\",\"admin\":true,\"z\":\"",
+            "a\",\"b",
+            "C:\\new",
+            "Fix \"quotes\"",
+            "{}",
+            "\"",
+            "7",
+            "line\nend",
+        ] {
+            for (name, before, after, expected) in [
+                ("o", "{\"name\":\"", "\"}", json!({ "name": value })),
+                (
+                    "o",
+                    "{\"a-",
+                    "\": [1]}",
+                    json!({ format!("a-{value}"): [1] }),
+                ),
+                ("l", " [\"to ", "\"]", json!([format!("to {value}")])),
+            ] {
+                let text = format!("{before}{value}{after}");
+                let range = before.len()..before.len() + value.len();
+                let marks = [mark(&format!("/{name}"), Some(range))];
+                let arguments = Map::from_iter([(name.to_owned(), json!(text))]);
+                let found = fit(arguments, &schema, &marks);
+                assert_eq!(found.arguments[name], expected, "{text}");
+            }
+        }
+        // Outside of quotes only a number can stand.
+        for (value, expected) in [("12", json!([12])), ("1, 2", json!("[1, 2]"))] {
+            let marks = [mark("/l", Some(1..1 + value.len()))];
+            let arguments = Map::from_iter([("l".to_owned(), json!(format!("[{value}]")))]);
+            let found = fit(arguments, &schema, &marks);
+            assert_eq!(found.arguments["l"], expected);
+            assert_eq!(found.refused.len(), usize::from(value == "1, 2"));
+        }
+    }
 
     fn fitted(value: Json, schema: &Json) -> (Json, usize, usize) {
         let schema = json!({
@@ -359,7 +475,7 @@ mod tests {
             "$defs": { "Labels": { "type": "array", "items": { "type": "string" } } },
         });
         let arguments = Map::from_iter([("x".to_owned(), value)]);
-        let found = fit(arguments, &schema, |pointer| pointer == "/x");
+        let found = fit(arguments, &schema, &[mark("/x", None)]);
         (
             found.arguments["x"].clone(),
             found.converted.len(),
@@ -416,7 +532,7 @@ mod tests {
         }
         let arguments = Map::from_iter([("x".to_owned(), json!(42))]);
         let schema = json!({ "properties": { "x": text } });
-        let found = fit(arguments.clone(), &schema, |_| false);
+        let found = fit(arguments.clone(), &schema, &[]);
         assert_eq!(found.arguments, arguments);
         assert_eq!(
             found.refused,
@@ -456,7 +572,7 @@ mod tests {
         } } } });
         let arguments = json!({ "filter": { "ids": [1, "2"], "name": ["n"] } });
         let arguments = arguments.as_object().expect("an object").clone();
-        let found = fit(arguments, &schema, |_| true);
+        let found = fit(arguments, &schema, &[mark("", None)]);
         assert_eq!(
             Json::Object(found.arguments),
             json!({ "filter": { "ids": [1, 2], "name": "n" } })
@@ -518,7 +634,7 @@ mod tests {
     fn a_schema_that_refers_to_itself_has_an_end() {
         let schema = json!({ "$defs": {}, "properties": { "x": { "$ref": "#/properties/x" } } });
         let arguments = Map::from_iter([("x".to_owned(), json!("1"))]);
-        let found = fit(arguments, &schema, |_| true);
+        let found = fit(arguments, &schema, &[mark("", None)]);
         assert_eq!(found.arguments["x"], json!("1"));
     }
 }

@@ -1,17 +1,16 @@
 //! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use cuecard_source::diagnostic::did_you_mean;
+use cuecard_source::diagnostic::{Severity, did_you_mean};
 use cuecard_source::json::{is_large_integer, lone_surrogate};
 use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json, json};
 
-use super::connect::unknown_names;
+use super::connect::{check_arguments, unknown_names};
 use super::fit::{fit, record_warnings};
 use super::older::{self, NotTyped};
 use super::pool::{log, record_notices};
@@ -68,7 +67,11 @@ pub(super) async fn call(
             Box::pin(page::resize(toolbox, peer, recorder)).await;
         }
         // The descriptions stay where they are: some schemas are large.
-        let tools = tools_to_fit(&session, &arguments).await;
+        let tools = match arguments.is_empty() && !toolbox.is_strict {
+            true if !page::is_browser(&session) => None,
+            // A server that can't list its tools may still be able to call them.
+            _ => session.tools().await.ok().flatten(),
+        };
         let info = tools
             .iter()
             .flat_map(|tools| tools.iter())
@@ -97,6 +100,9 @@ pub(super) async fn call(
             for element in Box::pin(aim).await? {
                 recorder.record(log("debug", format!("the target is {element}")));
             }
+        }
+        if let Some(info) = info.filter(|_| toolbox.is_strict) {
+            check_strictly(info, &arguments)?;
         }
         Ok(arguments)
     };
@@ -291,8 +297,7 @@ fn fitted(
     info: &ToolInfo,
     recorder: &mut Recorder<'_>,
 ) -> Result<Map<String, Json>, Failure> {
-    let is_filled_in = |pointer: &str| params.marks.iter().any(|mark| mark.touches(pointer));
-    let fitted = fit(arguments, &info.input_schema, is_filled_in);
+    let fitted = fit(arguments, &info.input_schema, &params.marks);
     record_warnings(&fitted.converted, recorder);
     // What a scenario or a server calls a text is one.
     let is_from_command_line = |pointer: &str| {
@@ -323,13 +328,18 @@ fn fitted(
     Err(failure)
 }
 
-/// The descriptions of the tools, if there are arguments: these may not fit as they are.
-async fn tools_to_fit(session: &Session, arguments: &Map<String, Json>) -> Option<Arc<[ToolInfo]>> {
-    if arguments.is_empty() && !page::is_browser(session) {
-        return None;
-    }
-    // A server that can't list its tools may still be able to call them.
-    session.tools().await.ok()?
+/// Compares arguments with all that the schema of their tool says.
+fn check_strictly(tool: &ToolInfo, arguments: &Map<String, Json>) -> Result<(), Failure> {
+    let found = check_arguments(tool, arguments.clone());
+    let mut errors = found.iter().filter(|it| it.severity == Severity::Error);
+    let Some(first) = errors.next() else {
+        return Ok(());
+    };
+    let mut failure = Failure::new(FailureKind::BadParameters, &first.message);
+    let also = errors.map(|error| format!("also {}", error.message));
+    failure.notes.extend(also);
+    failure.help.clone_from(&first.help);
+    Err(failure)
 }
 
 /// Binds data inside script parameters, so that what a peer answered never becomes code.

@@ -19,7 +19,13 @@ pub fn secrets(scenario: &ToolCallScenario, given: &[Given]) -> Vec<String> {
     let mut secrets = Vec::new();
     for given in given.iter().filter(|given| given.secret) {
         secrets.push(as_text(&given.value).into_owned());
-        secret_texts(&given.value, &mut secrets);
+        // The environment gives an object as its text.
+        let inside = given
+            .value
+            .as_str()
+            .filter(|text| text.starts_with(['{', '[']));
+        let inside = inside.and_then(|text| serde_json::from_str(text).ok());
+        secret_texts(inside.as_ref().unwrap_or(&given.value), &mut secrets);
     }
     for variable in &scenario.variables {
         let mut object = serde_json::Map::new();

@@ -251,9 +251,12 @@ impl ProcessGroup {
         signal_group(self.group, Signal::TERM);
     }
 
-    /// Tells the group that its terminal is gone (SIGHUP).
+    /// Tells the group that its terminal is gone (SIGHUP). What inherited from us that it ignores this is asked to end.
     pub fn hang_up(&self) {
         signal_group(self.group, Signal::HUP);
+        if ignores_hangup() {
+            self.terminate();
+        }
     }
 
     /// Kills the group; the leader is still to be waited for.
@@ -330,6 +333,14 @@ fn mark(command: &mut Command) -> String {
 #[cfg(not(target_os = "linux"))]
 fn mark(_command: &mut Command) -> String {
     String::new()
+}
+
+/// Returns whether we were started to outlive the terminal, with `nohup`.
+pub fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(target_os = "linux")]

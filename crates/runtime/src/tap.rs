@@ -251,8 +251,7 @@ impl<'a> Recorder<'a> {
         let data = json.get_mut("data")?;
         let mut found = Vec::new();
         find_credentials(data, &mut found);
-        found.retain(|secret| !self.redactor.finds(secret));
-        self.redactor.add(found);
+        self.redactor.learn(found);
         if !self.redactor.finds(line) {
             return None;
         }

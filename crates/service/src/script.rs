@@ -10,7 +10,7 @@ use cuecard_timeline::model::{
     SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
-    Act, EventPart, ExpectedInput, PlayerKind, Points, PromptSegments, Schedule, block_text, parts,
+    Act, EventPart, ExpectedInput, PlayerKind, PromptSegments, Schedule, block_text, parts,
 };
 use serde_json::json;
 
@@ -135,11 +135,8 @@ impl ServiceScript {
             let mut begins_ms = end_ms;
             if let (Some(input), Some(at)) = (segments.input(&timeline, segment_idx), segment.input)
             {
-                if let Points::Inputs(points) = &schedule.events[at.event_idx].points
-                    && !waits
-                {
-                    let due_ms = points[at.entry_idx].saturating_sub(now_ms);
-                    begins_ms = begins_ms.max(due_ms);
+                if !waits {
+                    begins_ms = begins_ms.max(segment.prompt_ms.saturating_sub(now_ms));
                 }
                 let text = input.prompt_text().unwrap_or_default();
                 steps.push(Step {
@@ -153,7 +150,10 @@ impl ServiceScript {
             }
             end_ms = begins_ms;
             for step in steps_of(segment.events.clone()) {
-                let at_ms = begins_ms + step.at_ms.saturating_sub(segment.origin_ms);
+                let lane = schedule.events[step.place.event_idx].lane;
+                let at_ms = segment.origin_of(lane).map_or(end_ms, |origin_ms| {
+                    begins_ms + step.at_ms.saturating_sub(origin_ms)
+                });
                 end_ms = end_ms.max(at_ms);
                 steps.push(Step { at_ms, ..step });
             }

@@ -39,7 +39,8 @@ pub struct Reader<'a> {
     slips: Vec<Typo>,
 }
 
-/// Whether a key of this name asserts something.
+/// Whether a key of this name asserts something, or holds something back: without it, more passes or happens than was
+/// meant.
 fn asserts(name: &str) -> bool {
     name.starts_with("expect")
         || matches!(
@@ -47,6 +48,7 @@ fn asserts(name: &str) -> bool {
             "asserts"
                 | "assertion"
                 | "assertions"
+                | "condition"
                 | "params"
                 | "policy"
                 | "forbidden"
@@ -96,6 +98,11 @@ const CHECKS: &[&str] = &[
     "checks",
     "should",
     "verify",
+];
+
+/// What other tools call a condition: a step would be played without it.
+const GUARDS: &[&str] = &[
+    "disabled", "enabled", "if", "only_if", "skip", "skip_if", "unless", "when",
 ];
 
 impl<'a> Reader<'a> {
@@ -356,9 +363,12 @@ impl<'a> Reader<'a> {
             let names = fields::names(fields);
             let proposal = did_you_mean(key, names.into_iter().chain(more.iter().copied()));
             let proposal = proposal.or_else(|| {
-                let asserting = fields.iter().find(|field| field.name == "expect");
-                asserting
-                    .filter(|_| CHECKS.contains(&key))
+                let (_, meant) = [(CHECKS, "expect"), (GUARDS, "condition")]
+                    .into_iter()
+                    .find(|(words, _)| words.contains(&key))?;
+                let mut fields = fields.iter();
+                fields
+                    .find(|field| field.name == meant)
                     .map(|field| field.name)
             });
             if self.is_slip(object, fields, proposal, member.key_span) {

@@ -199,25 +199,27 @@ pub async fn run(
         status
     };
 
-    let truncated = stdout.dropped > 0 || stderr.dropped > 0;
+    let is_cut = [&stdout, &stderr].map(|stream| stream.dropped > 0);
     let [(stdout, out_is_lossy), (stderr, err_is_lossy)] = [stdout, stderr].map(Capture::into_text);
     Ok(CommandOutcome {
         stdout,
         stderr,
         exit_code: status.map(exit_code),
         timed_out: status.is_none(),
-        truncated,
-        warnings: warnings([out_is_lossy, err_is_lossy]),
+        truncated: is_cut != [false; 2],
+        warnings: warnings([out_is_lossy, err_is_lossy], is_cut),
     })
 }
 
-/// Says of which streams, `stdout` and `stderr`, bytes were replaced.
-pub(super) fn warnings(is_lossy: [bool; 2]) -> Vec<String> {
-    let streams = ["stdout", "stderr"].into_iter().zip(is_lossy);
-    let lossy = streams.filter(|(_, is_lossy)| *is_lossy);
-    lossy
-        .map(|(stream, _)| format!("`{stream}` is not valid UTF-8: bytes were replaced by U+FFFD"))
-        .collect()
+/// Says of which streams, `stdout` and `stderr`, bytes were replaced, and which were longer than what is kept.
+pub(super) fn warnings(is_lossy: [bool; 2], is_cut: [bool; 2]) -> Vec<String> {
+    let streams = ["stdout", "stderr"].into_iter().zip(is_lossy).zip(is_cut);
+    let said = streams.flat_map(|((stream, is_lossy), is_cut)| {
+        let lossy = format!("`{stream}` is not valid UTF-8: bytes were replaced by U+FFFD");
+        let cut = format!("`{stream}` is too long: a part of it was dropped");
+        [is_lossy.then_some(lossy), is_cut.then_some(cut)]
+    });
+    said.flatten().collect()
 }
 
 /// Starts a command as [`run`] does and doesn't wait for it; the request's timeout plays no part.
@@ -550,7 +552,8 @@ mod tests {
         let warning = "`stdout` is not valid UTF-8: bytes were replaced by U+FFFD";
         assert_eq!(replaced.warnings, [warning]);
         let long = "head -c 3000000 /dev/zero | tr '\\0' x; printf '\\377'";
-        assert_eq!(outcome(request(long)).await.warnings, [warning]);
+        let dropped = "`stdout` is too long: a part of it was dropped";
+        assert_eq!(outcome(request(long)).await.warnings, [warning, dropped]);
         assert!(
             outcome(request("echo '\u{FFFD}'"))
                 .await

@@ -142,7 +142,10 @@ impl RunningCommand {
         let stdout = lock(&self.0.stdout).since(position.stdout, end.is_some(), &unfinished);
         let stderr = lock(&self.0.stderr).since(position.stderr, end.is_some(), &unfinished);
         NewOutput {
-            warnings: warnings([stdout.is_lossy, stderr.is_lossy]),
+            warnings: warnings(
+                [stdout.is_lossy, stderr.is_lossy],
+                [stdout.is_truncated, stderr.is_truncated],
+            ),
             is_truncated: stdout.is_truncated || stderr.is_truncated,
             position: OutputPosition {
                 stdout: stdout.position,

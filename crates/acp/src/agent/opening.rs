@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
+use cuecard_timeline::script::PromptSegment;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -194,7 +195,7 @@ impl Agent {
                     agent.clone(),
                     session.clone(),
                     script.clone(),
-                    segment.origin_ms,
+                    segment.clone(),
                     cancel,
                 );
                 match turn.play(segment.events).await {
@@ -259,7 +260,13 @@ impl Agent {
             self.clone(),
             session.clone(),
             script.clone(),
-            u64::MAX,
+            // Nothing of it is waited for.
+            PromptSegment {
+                input: None,
+                events: history.clone(),
+                prompt_ms: u64::MAX,
+                origin_ms: u64::MAX,
+            },
             CancellationToken::new(),
         );
         for event_idx in history {

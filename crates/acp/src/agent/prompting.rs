@@ -202,7 +202,7 @@ impl Agent {
             self.clone(),
             session.clone(),
             script.clone(),
-            segment.origin_ms,
+            segment.clone(),
             cancel.clone(),
         );
         let stopped = turn.play(segment.events.clone()).await.err();

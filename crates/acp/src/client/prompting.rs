@@ -34,7 +34,7 @@ impl Talk {
         let is_unopened = input.is_none() && script.loads_sessions();
         let event_idx = segment.input.map(|input| input.event_idx);
         let clock = self.driver.telling.clock;
-        let due = Duration::from_millis(self.driver.options.play.speed.after(0, segment.origin_ms));
+        let due = Duration::from_millis(self.driver.options.play.speed.after(0, segment.prompt_ms));
         clock.sleep_until(self.began + due).await;
         if let Some(input) = input {
             let event_idx = event_idx.unwrap_or_default();
@@ -179,7 +179,7 @@ impl Talk {
                     .options
                     .play
                     .speed
-                    .after(segment.origin_ms, at_ms);
+                    .after(segment.prompt_ms, at_ms);
                 let due = self.driver.telling.clock.now() + Duration::from_millis(after);
                 Some(Cancelling {
                     event_idx,

@@ -67,6 +67,17 @@ fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Resu
     inferred.left_out.extend(session.left_out.iter().cloned());
     let text = inferred.scenario.to_text();
     if let Some(out) = &args.out {
+        let real = |path: &Path| path.canonicalize().ok();
+        if inputs
+            .iter()
+            .any(|input| real(out).is_some() && real(input) == real(out))
+        {
+            let message = format!("`{}` is the recording itself", out.display());
+            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
+            return Err(Stop::invalid(
+                diagnostic.with_help("choose another name for the scenario"),
+            ));
+        }
         if !args.force && out.exists() {
             let message = format!("`{}` already exists", out.display());
             let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);

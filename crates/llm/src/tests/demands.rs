@@ -179,6 +179,12 @@ async fn what_the_real_service_refuses_is_refused() {
         ),
         (
             CHAT,
+            json!({"messages": begin(), "tools": []}),
+            "empty array",
+        ),
+        (CHAT, json!({"messages": begin(), "n": 2}), "one choice"),
+        (
+            CHAT,
             json!({"messages": begin(), "stream_options": {}}),
             "only allowed when 'stream'",
         ),

@@ -115,6 +115,63 @@ pub(super) fn shown(text: &str, root: Option<&Node>) -> Shown {
     }
 }
 
+/// The words of configs that are no secrets.
+const PLAIN: &[&str] = &[
+    "mcpServers",
+    "servers",
+    "command",
+    "args",
+    "env",
+    "environment",
+    "envFile",
+    "headers",
+    "url",
+    "type",
+    "stdio",
+    "http",
+    "sse",
+    "cwd",
+    "timeout",
+    "disabled",
+    "inputs",
+    "tools",
+    "true",
+    "false",
+    "null",
+];
+
+/// A text that can't be read, in which nobody knows what is a value: no word of it is shown but those of every config.
+/// Offsets stay.
+pub(super) fn veiled(text: &str) -> String {
+    let is_of_word = |character: char| character.is_alphanumeric() || !character.is_ascii();
+    let mut veiled = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let length = rest
+            .find(|character| !is_of_word(character))
+            .unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        match PLAIN.contains(&word) {
+            true => veiled.push_str(word),
+            false => veiled.extend(std::iter::repeat_n('*', length)),
+        }
+        let mark = behind.chars().next();
+        veiled.extend(mark);
+        rest = &behind[mark.map_or(0, char::len_utf8)..];
+    }
+    veiled
+}
+
+/// A message about such a text, in which the words of the text stand between backticks.
+pub(super) fn veiled_message(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    let parts = parts.map(|(nth, part)| match nth % 2 {
+        1 => veiled(part),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
 struct Painter<'t> {
     text: &'t str,
     ranges: Vec<Range<usize>>,
@@ -448,6 +505,18 @@ mod tests {
         assert_eq!(
             shown.redactor.text("there is abcdefgh"),
             "there is [redacted]"
+        );
+    }
+
+    #[test]
+    fn a_text_that_can_not_be_read_shows_no_values() {
+        let text = "{ \"env\": { \"API_TOKEN: \"Tängo7\" } }";
+        let veiled = veiled(text);
+        assert_eq!(veiled.len(), text.len());
+        assert_eq!(veiled, "{ \"env\": { \"***_*****: \"*******\" } }");
+        assert_eq!(
+            veiled_message("missing value for key `API: \"Tango`; expected `:`"),
+            "missing value for key `***: \"*****`; expected `:`"
         );
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cuecard_runtime::env_file::painted;
-use cuecard_source::json::{self, Limits, Node, string_span};
+use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, string_span};
 use cuecard_source::{Span, toml};
 
 use super::places::{MAX_BYTES, Syntax};
@@ -26,9 +26,12 @@ pub(super) struct Mistake {
 
 /// Reads a text without comments; the syntax bounds how deep it is nested.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
-    let (root, mistakes): (_, Vec<Mistake>) = match syntax {
+    // In a text that can't be read nobody can tell what is a value.
+    let is_torn;
+    let (root, mut mistakes): (_, Vec<Mistake>) = match syntax {
         Syntax::Toml => {
             let parsed = toml::parse(text);
+            is_torn = !parsed.errors.is_empty();
             let mistakes = parsed.errors.into_iter().map(|error| Mistake {
                 span: error.span,
                 message: error.message,
@@ -42,6 +45,9 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
                 ..Limits::default()
             };
             let parsed = json::parse(text, &limits);
+            let is_syntax =
+                |error: &JsonError| !matches!(error.kind, JsonErrorKind::DuplicateKey { .. });
+            is_torn = parsed.errors.iter().any(is_syntax);
             let mistakes = parsed.errors.iter().map(|error| Mistake {
                 span: error.span,
                 message: error.message(),
@@ -51,9 +57,16 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
         }
     };
     let mut shown = secrets::shown(text, root.as_ref());
-    if syntax == Syntax::Toml && !mistakes.is_empty() {
-        // What is a value can't be told in such a text.
-        shown.text = keys_only(text);
+    match syntax {
+        Syntax::Toml if is_torn => shown.text = keys_only(text),
+        Syntax::Json | Syntax::JsonWithComments if is_torn => {
+            shown.text = secrets::veiled(text);
+            for mistake in &mut mistakes {
+                mistake.message = secrets::veiled_message(&mistake.message);
+                mistake.help = mistake.help.as_deref().map(secrets::veiled_message);
+            }
+        }
+        _ => {}
     }
     Parsed {
         root,

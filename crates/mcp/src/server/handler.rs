@@ -186,26 +186,32 @@ impl<H: Handler> ServerHandler for Adapter<H> {
         let arguments = request.arguments.unwrap_or_default();
         let client = Client { context };
         let result = self.handler.call(&request.name, arguments, &client).await;
-        let mut result = result.map_err(|error| {
+        let result = result.map_err(|error| {
             let code = i32::try_from(error.code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
             let data = Some(error.data).filter(|data| !data.is_null());
             ErrorData::new(code, error.message, data)
         })?;
-        if result["resultType"] == "input_required" {
-            let questions =
-                serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
-            return Ok(CallToolResponse::InputRequired(questions));
-        }
-        if let Some(result) = result.as_object_mut() {
-            result.entry("content").or_insert_with(|| json!([]));
-            result
-                .entry("resultType")
-                .or_insert_with(|| "complete".into());
-        }
-        let result: CallToolResult =
-            serde_json::from_value(result).map_err(|error| unfit("the result", &error))?;
-        Ok(result.into())
+        response(result).map_err(|error| unfit("the result", &error))
     }
+}
+
+/// A result as the SDK sends it.
+fn response(mut result: Value) -> serde_json::Result<CallToolResponse> {
+    if result["resultType"] == "input_required" {
+        return serde_json::from_value(result).map(CallToolResponse::InputRequired);
+    }
+    if let Some(result) = result.as_object_mut() {
+        result.entry("content").or_insert_with(|| json!([]));
+        result
+            .entry("resultType")
+            .or_insert_with(|| "complete".into());
+    }
+    serde_json::from_value::<CallToolResult>(result).map(Into::into)
+}
+
+/// Returns why a result of a tool is not one of the protocol, so that no client gets it.
+pub fn unfit_result(result: &Value) -> Option<String> {
+    Some(response(result.clone()).err()?.to_string())
 }
 
 /// Something that the protocol does not know.

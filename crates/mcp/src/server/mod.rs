@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
 
 pub use faults::PlannedFaults;
-pub use handler::{Client, Handler, Introduction, RpcError, text_result};
+pub use handler::{Client, Handler, Introduction, RpcError, text_result, unfit_result};
 
 /// The path under which [`serve_http`] serves.
 pub const HTTP_PATH: &str = "/mcp";

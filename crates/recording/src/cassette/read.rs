@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cuecard_mcp::server::unfit_result;
 use cuecard_source::decode::{Decoded, Input, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
@@ -175,8 +176,7 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor) -> Option<Json> {
     let server = line.get_mut("server").map(Json::take);
     let mut found = Vec::new();
     find_credentials(&line, &mut found);
-    found.retain(|secret| !redactor.finds(secret));
-    redactor.add(found);
+    redactor.learn(found);
     redactor.json(&mut line);
     if let Some(server) = server {
         line["server"] = server;
@@ -401,7 +401,17 @@ impl Reader<'_> {
                 let help = "an answer is a result or an error of the protocol: remove one of them";
                 return self.wrong(error.span, "a record has both `result` and `error`", help);
             }
-            (Some(result), None) => Outcome::Result(whole_result(result)),
+            (Some(result), None) => {
+                let result = whole_result(result);
+                if let Some(why) = unfit_result(&result) {
+                    let message = format!("the result is not one of the protocol: {why}");
+                    let found = Diagnostic::warning(codes::CASSETTE_INVALID, message)
+                        .at(self.source, self.first(span))
+                        .with_help("`serve mcp` answers such a call with an error");
+                    self.findings.push(found);
+                }
+                Outcome::Result(result)
+            }
             (None, Some(error)) => Outcome::Error(RpcError {
                 code: error.value.code,
                 message: error.value.message,

@@ -102,6 +102,31 @@ fn calls_are_in_the_order_in_which_they_began() {
     assert_eq!(calls[4].outcome, Outcome::Result(null));
 }
 
+#[test]
+fn a_result_that_no_client_would_get_is_told() {
+    let unfit = [
+        json!({ "content": [{ "type": "image", "mimeType": "image/png" }] }),
+        json!({ "content": [{ "type": "resource", "resource": {} }] }),
+        json!({ "content": ["text"] }),
+        json!({ "content": [], "isError": "no" }),
+    ];
+    let fit = [
+        json!("text"),
+        json!({ "content": [{ "type": "image", "mimeType": "image/png", "data": "" }] }),
+        json!({ "structuredContent": { "a": 1 } }),
+        json!({ "content": [], "_meta": { "x": 1 }, "more": 1 }),
+    ];
+    for (results, n_found) in [(&unfit, 1), (&fit, 0)] {
+        for result in results {
+            let call = json!({ "tool": "t", "result": result });
+            let text = format!("{{\"cassette\": 1}}\n{call}\n");
+            let (cassette, found) = Cassette::read(&SourceFile::new("x.cassette.jsonl", text));
+            assert!(cassette.is_some(), "{found:?}");
+            assert_eq!(found.len(), n_found, "{result} {found:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(

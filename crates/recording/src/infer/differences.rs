@@ -1,10 +1,11 @@
 //! Values that differ between two recordings, and how longer texts are made of them.
 
+use std::collections::BTreeSet;
+
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
 use super::prompt::occurrences;
-use super::values::words;
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -188,24 +189,36 @@ fn around_middle(texts: [String; 2]) -> Vec<Piece> {
 
 /// Whether values are in others of the same recordings, however they are written: `ann-lee` in `Mrs. Ann Lee`.
 pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
-    const SHORTEST: usize = 3;
     let plain = |text: &String| {
         let letters = text.chars().filter(|letter| letter.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect::<String>()
     };
     let mut pairs = texts.iter().map(plain).zip(parts.iter().map(plain));
-    pairs.all(|(text, part)| part.len() >= SHORTEST && text.contains(&part))
+    pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(&part))
 }
 
 /// Whether two variables may stand for one value: one is in the other, or they share a word in each recording that the
 /// other recording has not.
 pub(super) fn are_related(one: &[String; 2], other: &[String; 2]) -> bool {
-    let has = |text: &String, word: &str| words(text).any(|(_, found)| found == word);
+    let [ones, others] = [one, other].map(|texts| texts.each_ref().map(|text| marks(text)));
     let shares = |side: usize| {
-        let mut words = words(&one[side]).map(|(_, word)| word);
-        words.any(|word| {
-            has(&other[side], word) && !has(&one[1 - side], word) && !has(&other[1 - side], word)
-        })
+        let mut shared = ones[side].intersection(&others[side]);
+        shared.any(|mark| !ones[1 - side].contains(mark) && !others[1 - side].contains(mark))
     };
     resemble(one, other) || resemble(other, one) || (shares(0) && shares(1))
 }
+
+/// What tells a text from others: its words, whatever stands between them, and its numbers by their values.
+fn marks(text: &str) -> BTreeSet<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    let is_long = |word: &&str| word.chars().count() >= SHORTEST_MARK;
+    let words = words.filter(is_long).map(str::to_lowercase);
+    let numbers = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let numbers = numbers.filter_map(|number| number.trim_matches('.').parse::<f64>().ok());
+    let numbers = numbers.map(|number| number.to_string());
+    let is_telling = |number: &String| number.len() >= SHORTEST_MARK;
+    words.chain(numbers.filter(is_telling)).collect()
+}
+
+/// The shortest word that tells something, in characters.
+const SHORTEST_MARK: usize = 3;

@@ -1,17 +1,22 @@
 //! The patches of Codex: whole new files, and pieces of files with the lines around them.
 
+use cuecard_timeline::profiles::shell::quote;
 use cuecard_tool_call::model::BuiltinTool;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 type Change = (BuiltinTool, Map<String, Value>);
 
-/// The writes and edits that do what a patch does.
+/// The writes, edits and commands that do what a patch does, with its paths as `seen` from the scenario.
 ///
 /// # Errors
-/// What in it no built-in tool does.
-pub(super) fn changes(patch: &str) -> Result<Vec<Change>, String> {
+/// What in it can't be read.
+pub(super) fn changes<'p>(
+    patch: &'p str,
+    seen: impl Fn(&'p str) -> &'p str,
+) -> Result<Vec<Change>, String> {
     let mut changes = Vec::new();
     let mut lines = patch.lines().peekable();
+    let mut updated = "";
     while let Some(line) = lines.next() {
         let mut body = Vec::new();
         while let Some(line) =
@@ -19,7 +24,8 @@ pub(super) fn changes(patch: &str) -> Result<Vec<Change>, String> {
         {
             body.push(line);
         }
-        if let Some(path) = line.strip_prefix("*** Add File: ") {
+        let path = |start: &str| line.strip_prefix(start).map(&seen);
+        if let Some(path) = path("*** Add File: ") {
             let lines: Option<Vec<&str>> = body.iter().map(|line| line.strip_prefix('+')).collect();
             let lines = lines.ok_or("a new file of the patch has lines that are not added")?;
             let content = lines
@@ -27,28 +33,37 @@ pub(super) fn changes(patch: &str) -> Result<Vec<Change>, String> {
                 .map(|line| format!("{line}\n"))
                 .collect::<String>();
             changes.push(change(BuiltinTool::Write, path, &[("content", &content)]));
-        } else if let Some(path) = line.strip_prefix("*** Update File: ") {
-            for piece in body
-                .split(|line| line.starts_with("@@"))
-                .filter(|piece| !piece.is_empty())
-            {
-                let (old, new) = piece_of(piece)?;
-                changes.push(change(
-                    BuiltinTool::Edit,
-                    path,
-                    &[("old_string", &old), ("new_string", &new)],
-                ));
-            }
-        } else if line.starts_with("*** Delete File: ") || line.starts_with("*** Move to: ") {
-            return Err(
-                "the patch deletes or moves a file, which `claude__bash` can do".to_owned(),
-            );
+        } else if let Some(path) = path("*** Update File: ") {
+            updated = path;
+            edits(path, &body, &mut changes)?;
+        } else if let Some(path) = path("*** Move to: ") {
+            edits(updated, &body, &mut changes)?;
+            let (from, to) = (quote(updated), quote(path));
+            let folder = path.rsplit_once('/').map(|(folder, _)| quote(folder));
+            let made = folder.map_or_else(String::new, |folder| format!("mkdir -p {folder} && "));
+            changes.push(command(&format!("{made}mv -- {from} {to}")));
+        } else if let Some(path) = path("*** Delete File: ") {
+            changes.push(command(&format!("rm -- {}", quote(path))));
         }
     }
     match changes.is_empty() {
         true => Err("the patch can't be read".to_owned()),
         false => Ok(changes),
     }
+}
+
+/// The edits of a file.
+fn edits(path: &str, body: &[&str], changes: &mut Vec<Change>) -> Result<(), String> {
+    let pieces = body.split(|line| line.starts_with("@@"));
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        let (old, new) = piece_of(piece)?;
+        changes.push(change(
+            BuiltinTool::Edit,
+            path,
+            &[("old_string", &old), ("new_string", &new)],
+        ));
+    }
+    Ok(())
 }
 
 /// The lines before and after a piece of a patch.
@@ -76,6 +91,12 @@ fn piece_of(piece: &[&str]) -> Result<(String, String), String> {
         true => (text(&old), String::new()),
         false => (old.join("\n"), new.join("\n")),
     })
+}
+
+fn command(command: &str) -> Change {
+    let arguments = [("command", json!(command)), ("expect_exit", json!(0))];
+    let arguments = arguments.map(|(key, value)| (key.to_owned(), value));
+    (BuiltinTool::Bash, arguments.into_iter().collect())
 }
 
 fn change(tool: BuiltinTool, path: &str, texts: &[(&str, &str)]) -> Change {

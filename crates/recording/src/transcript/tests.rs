@@ -85,6 +85,55 @@ fn results_are_those_that_the_built_in_tools_give() {
     );
 }
 
+/// The folder of each line is where its commands began, and paths of another machine become those of the run.
+#[test]
+fn commands_run_in_the_folder_in_which_the_agent_was() {
+    let line = |id: u32, cwd: &str, command: &str| {
+        json!({"type": "assistant", "uuid": format!("a{id}"), "sessionId": "s", "cwd": cwd,
+            "timestamp": "2026-01-02T03:04:06.000Z", "message": {"id": format!("m{id}"), "content": [
+                {"type": "tool_use", "id": format!("t{id}"), "name": "Bash", "input": {"command": command}}]}})
+        .to_string()
+    };
+    let cases = [
+        ("/w", "mkdir -p sub && cd sub", "mkdir -p sub && cd sub"),
+        ("/w/sub", "touch here", "cd 'sub' && touch here"),
+        ("/else", "ls", "cd '/else' && ls"),
+        (
+            "/w",
+            "/w/run.sh --out=/w/o '/w' /work /v/w",
+            "./run.sh --out=./o '.' /work /v/w",
+        ),
+        ("/w", "cd /w/sub && pwd", "cd ./sub && pwd"),
+    ];
+    let of_another_place = [
+        (
+            "/w",
+            "cat /w/a; cd /w/b && cat /w/c",
+            "cat ./a; cd ./b && cat /w/c",
+        ),
+        ("/w/sub", "cat /w/a", "cd 'sub' && cat /w/a"),
+    ];
+    let all: Vec<_> = cases.iter().chain(&of_another_place).collect();
+    let lines = all
+        .iter()
+        .zip(1..)
+        .map(|((cwd, command, _), id)| line(id, cwd, command));
+    let Session {
+        recording,
+        questions,
+        ..
+    } = read(&lines.collect::<Vec<_>>().join("\n"));
+    let made = recording
+        .calls
+        .iter()
+        .map(|call| call.arguments["command"].as_str());
+    let expected = all.iter().map(|(_, _, expected)| Some(*expected));
+    assert_eq!(made.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let asked = "its command names the agent's folder, `/w`: does it mean the folder of the run?";
+    assert_eq!(questions.len(), of_another_place.len());
+    assert!(questions.iter().all(|question| question.text == asked));
+}
+
 #[test]
 fn what_claude_prints_as_stream_json() {
     let Session { recording, .. } = read(
@@ -102,11 +151,7 @@ fn what_claude_prints_as_stream_json() {
 
 #[test]
 fn a_session_of_codex() {
-    let Session {
-        recording,
-        questions,
-        ..
-    } = read(
+    let Session { recording, .. } = read(
         r##"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
 {"timestamp":"2026-01-02T03:04:06.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}
 {"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"git log -1\",\"workdir\":\"/w\"}","call_id":"c1"}}
@@ -120,7 +165,8 @@ fn a_session_of_codex() {
 {"timestamp":"2026-01-02T03:04:12.200Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c5","output":"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"}}
 {"timestamp":"2026-01-02T03:04:12.300Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Update File: o.txt\n@@\n-gone\n+new\n*** End Patch","call_id":"c6"}}
 {"timestamp":"2026-01-02T03:04:12.400Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c6","output":"apply_patch verification failed: Failed to find expected lines in o.txt"}}
-{"timestamp":"2026-01-02T03:04:13.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: n.txt\n*** End Patch","call_id":"c4"}}
+{"timestamp":"2026-01-02T03:04:13.000Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a.txt\n+a\n*** Delete File: /w/n.txt\n*** Update File: o.txt\n*** Move to: d/p.txt\n@@\n-old\n+new\n*** End Patch","call_id":"c4"}}
+{"timestamp":"2026-01-02T03:04:13.100Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c4","output":"Exit code: 0\nOutput:\nDone"}}
 "##,
     );
     assert_eq!(
@@ -132,11 +178,11 @@ fn a_session_of_codex() {
             r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"7"}],"isError":false,"structuredContent":{"result":7}}"#,
             r#"claude__bash {"command":"cd 'sub' && touch t","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
             r#"claude__edit {"file_path":"o.txt","old_string":"gone","new_string":"new"} → error apply_patch verification failed: Failed to find expected lines in o.txt"#,
+            r#"claude__write {"file_path":"a.txt","content":"a\n"} → null"#,
+            r#"claude__bash {"command":"rm -- 'n.txt'","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
+            r#"claude__edit {"file_path":"o.txt","old_string":"old","new_string":"new"} → null"#,
+            r#"claude__bash {"command":"mkdir -p 'd' && mv -- 'o.txt' 'd/p.txt'","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
         ]
-    );
-    assert_eq!(
-        questions[0].text,
-        "the patch deletes or moves a file, which `claude__bash` can do"
     );
 }
 

@@ -8,9 +8,11 @@ mod shell;
 mod waits;
 mod web;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::{lone_surrogate, read_value, without_lone_surrogates};
 use cuecard_source::value::{Origin, Piece, Text, as_text};
 use cuecard_tool_call::model::{
     BuiltinTool, MemberRef, Placeholder, Step, Template, TextPart, ToolCallScenario, ToolName,
@@ -52,7 +54,30 @@ pub(super) async fn call(
         BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request, recorder)).await,
         BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
         BuiltinTool::KillShell => Box::pin(background::kill(toolbox, &arguments)).await,
-        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request)).await,
+        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request, recorder)).await,
+    }
+}
+
+/// The JSON that `text` is, with a warning if something in it can't be kept; `what` is what it is in messages.
+///
+/// # Errors
+/// If it is none, or was cut.
+fn json_of(what: &str, text: &str, is_cut: bool) -> Result<(Json, Option<String>), Failure> {
+    let text = text.trim_start_matches('\u{feff}');
+    let has_half = matches!(without_lone_surrogates(text.as_bytes()), Cow::Owned(_));
+    let changed = has_half.then(|| {
+        let warning = lone_surrogate(what);
+        format!("{}: {}", warning.code, warning.message)
+    });
+    match read_value(text) {
+        Ok(json) => Ok((json, changed)),
+        Err(error) => {
+            let message = match is_cut {
+                true => format!("{what} is too long to be read as JSON: a part of it was dropped"),
+                false => format!("{what} is not JSON: {error}"),
+            };
+            Err(Failure::new(FailureKind::ToolError, message))
+        }
     }
 }
 
@@ -94,7 +119,7 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
     refusal.map(refused)
 }
 
-/// A warning if the policy refuses a step's command whatever text a server gives, so that only a whole number passes.
+/// A note if the policy refuses a step's command whatever text a server gives, so that only a whole number passes.
 pub fn refused_for_text(
     policy: &Policy,
     scenario: &ToolCallScenario,
@@ -131,10 +156,10 @@ pub fn refused_for_text(
         step.label(),
         failure.message
     );
-    let mut warning =
-        Diagnostic::warning(failure.kind.code(), message).at(&scenario.source, step.params_span);
-    warning.help = failure.help;
-    Some(warning)
+    let mut note =
+        Diagnostic::note(failure.kind.code(), message).at(&scenario.source, step.params_span);
+    note.help = failure.help;
+    Some(note)
 }
 
 /// A template with a plain word in place of each output of a step.

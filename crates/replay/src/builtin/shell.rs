@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_runtime::tap::Recorder;
-use cuecard_source::json::read_value;
 use cuecard_source::value::{Text, cut};
 use cuecard_tool_call::model::{Parse, is_variable_name};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -13,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::super::toolbox::{Toolbox, command_timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
-use super::refused;
+use super::{json_of, refused};
 use cuecard_workspace::commands::{
     CommandError, CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command, start_in_background,
 };
@@ -72,21 +71,29 @@ pub(super) async fn run(
         failure.result = Some(result);
         return Err(failure);
     }
+    let mut warnings = outcome.warnings.clone();
     let ended = outcome.exit_code.and_then(|code| u64::try_from(code).ok());
     let failure = match expected_exit {
         Some(wanted) if ended != Some(wanted) => {
             Some(unexpected_end(outcome.exit_code, own, wanted))
         }
-        _ if request.parse == Parse::Json => match read_value(&outcome.stdout) {
-            Ok(json) => {
-                result["stdout"] = json;
-                None
+        _ if request.parse == Parse::Json && outcome.timed_out => {
+            let seconds = own.as_secs_f64();
+            let message =
+                format!("the command timed out after {seconds} s, before its JSON was whole");
+            Some(Failure::new(FailureKind::ToolError, message).with_help(LONGER))
+        }
+        _ if request.parse == Parse::Json => {
+            let what = "the output of the command";
+            match json_of(what, &outcome.stdout, outcome.truncated) {
+                Ok((json, changed)) => {
+                    result["stdout"] = json;
+                    warnings.extend(changed);
+                    None
+                }
+                Err(failure) => Some(failure),
             }
-            Err(error) => {
-                let message = format!("the output of the command is not JSON: {error}");
-                Some(Failure::new(FailureKind::ToolError, message))
-            }
-        },
+        }
         _ => None,
     };
     if let Some(mut failure) = failure {
@@ -98,7 +105,7 @@ pub(super) async fn run(
         failure.result = Some(result);
         return Err(failure);
     }
-    toolbox.unless_lossy(result, &outcome.warnings, recorder)
+    toolbox.unless_lossy(result, &warnings, recorder)
 }
 
 /// The variables of `env`, whose values may be data.
@@ -125,6 +132,8 @@ fn not_started(error: CommandError) -> Failure {
     failure
 }
 
+const LONGER: &str = "increase the timeout: \"timeout\": MILLISECONDS in its params";
+
 /// The command did not end with the exit code that the step expects; without one its own time ran out.
 fn unexpected_end(exit_code: Option<i32>, own: Duration, wanted: u64) -> Failure {
     let failure = |message| Failure::new(FailureKind::ToolError, message);
@@ -136,7 +145,7 @@ fn unexpected_end(exit_code: Option<i32>, own: Duration, wanted: u64) -> Failure
             "the command timed out after {} s; expected exit code {wanted}",
             own.as_secs_f64()
         ))
-        .with_help("increase the timeout: \"timeout\": MILLISECONDS in its params"),
+        .with_help(LONGER),
     }
 }
 

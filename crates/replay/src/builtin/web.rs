@@ -1,6 +1,5 @@
 //! `claude__web_fetch`.
 
-use cuecard_source::json::read_value;
 use cuecard_source::value::{Origin, Text, cut};
 use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -10,15 +9,15 @@ use serde_json::Value as Json;
 use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
-use super::refused;
-use cuecard_workspace::fetch::{
-    DEFAULT_MAX_BYTES, FetchError, FetchRequest, Fetched, PolicyGate, fetch as fetch_url,
-};
+use super::{json_of, refused};
+use cuecard_runtime::tap::Recorder;
+use cuecard_workspace::fetch::{FetchError, FetchRequest, PolicyGate, fetch as fetch_url};
 
 pub(super) async fn fetch(
     toolbox: &Toolbox,
     arguments: &Arguments<'_>,
     call: &CallRequest,
+    recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
     let text = arguments.required_text("url")?;
     check_url(&text)?;
@@ -40,10 +39,22 @@ pub(super) async fn fetch(
                 failure.result = Some(result);
                 return Err(failure);
             }
-            match call.parse {
-                Parse::Json => with_json(&fetched, result),
-                _ => Ok(result),
+            let mut result = result;
+            let mut warnings = fetched.warnings.clone();
+            if call.parse == Parse::Json {
+                let what = format!("the body of {}", fetched.url);
+                match json_of(&what, &fetched.content, fetched.truncated) {
+                    Ok((content, changed)) => {
+                        result["content"] = content;
+                        warnings.extend(changed);
+                    }
+                    Err(mut failure) => {
+                        failure.result = Some(result);
+                        return Err(failure);
+                    }
+                }
             }
+            toolbox.unless_lossy(result, &warnings, recorder)
         }
         Err(error) => {
             if let Some(refusal) = gate.refusal() {
@@ -54,28 +65,6 @@ pub(super) async fn fetch(
             }
             let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
             failure.help = error.help();
-            Err(failure)
-        }
-    }
-}
-
-/// The result with the JSON of the body in place of its text.
-fn with_json(fetched: &Fetched, mut result: Json) -> Result<Json, Failure> {
-    match read_value(&fetched.content) {
-        Ok(content) => {
-            result["content"] = content;
-            Ok(result)
-        }
-        Err(error) => {
-            let mut failure = Failure::new(
-                FailureKind::ToolError,
-                format!("the body of {} is not JSON: {error}", fetched.url),
-            );
-            failure.help = fetched.truncated.then(|| {
-                let limit = DEFAULT_MAX_BYTES >> 20;
-                format!("the body is longer than the limit of {limit} MiB")
-            });
-            failure.result = Some(result);
             Err(failure)
         }
     }
@@ -168,25 +157,21 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_json_is_read_as_a_server_s_answer() {
-        let fetched = |content: &str| Fetched {
-            content: content.to_owned(),
-            url: "https://h/".to_owned(),
-            status: 200,
-            content_type: None,
-            truncated: false,
-        };
-        let read = with_json(
-            &fetched("{\"n\": 12345678901234567891234}"),
-            Json::default(),
-        );
-        let expected = serde_json::json!({ "content": { "n": "12345678901234567891234" } });
-        assert_eq!(read.expect("JSON"), expected);
-        let failure = with_json(&fetched("<html>"), Json::default()).expect_err("no JSON");
-        assert!(
-            failure
-                .message
-                .starts_with("the body of https://h/ is not JSON: ")
+    fn json_is_read_as_a_server_s_answer() {
+        let json_of = |text: &str| json_of("it", text, false);
+        let read = |text: &str| json_of(text).expect("JSON");
+        let large = serde_json::json!({ "n": "12345678901234567891234" });
+        assert_eq!(read("{\"n\": 12345678901234567891234}"), (large, None));
+        assert_eq!(read("\u{feff}[1]\n").0, serde_json::json!([1]));
+        let (half, warning) = read("[\"\\ud83d\"]");
+        assert_eq!(half, serde_json::json!(["\u{fffd}"]));
+        assert!(warning.is_some_and(|warning| warning.starts_with("C-JSON-04: it contains half")));
+        let failure = json_of("<html>").expect_err("no JSON");
+        assert!(failure.message.starts_with("it is not JSON: "));
+        let failure = super::json_of("it", "[1, ", true).expect_err("cut");
+        assert_eq!(
+            failure.message,
+            "it is too long to be read as JSON: a part of it was dropped"
         );
     }
 

@@ -32,7 +32,7 @@ pub(super) fn check(
     forget_page(&mut schema, &arguments);
     let aimless = aim(&mut arguments, scenario, step, tool);
     // What the tool refuses is found by its schema.
-    let fitted = fit(arguments, &schema, |_| false);
+    let fitted = fit(arguments, &schema, &[]);
     record_warnings(&fitted.converted, recorder);
     let arguments = Json::Object(fitted.arguments);
     let places = Places::of(scenario, step);

@@ -237,7 +237,7 @@ impl<'a> Executor<'a> {
                     break;
                 }
             } else if step.role != StepRole::History {
-                self.wait_for(step.scheduled.at_ms).await;
+                self.wait_for(step.due_ms).await;
             }
             // What happened while it was waited for stands before what happens now.
             self.report_events(watch);
@@ -248,8 +248,7 @@ impl<'a> Executor<'a> {
             if is_of_run {
                 self.act(event_idx, step.scheduled.part).await;
             }
-            self.meet_late(matches!(step.role, StepRole::Prompt(_)))
-                .await;
+            self.meet_late(step.role == StepRole::Prompt).await;
             let of_model = self.model.as_mut().map(|model| &mut model.hold);
             let of_service = self.simulation.as_mut().map(|service| &mut service.hold);
             if let Some(hold) = of_model.or(of_service) {
@@ -268,9 +267,9 @@ impl<'a> Executor<'a> {
                 self.agent_plays(idx, event_idx).await;
             }
             match step.role {
-                StepRole::Prompt(origin_ms) => {
+                StepRole::Prompt => {
                     self.began = self.clock.now();
-                    self.origin_ms = origin_ms;
+                    self.origin_ms = step.due_ms;
                 }
                 // What takes longer than the script says moves all that follows.
                 _ => self.began += self.clock.now().saturating_sub(since),

@@ -155,7 +155,7 @@ impl Executor<'_> {
             return;
         }
         let Some(model) = &self.model else {
-            if matches!(step.role, StepRole::Prompt(_)) || lane == Lane::Barrier {
+            if step.role == StepRole::Prompt || lane == Lane::Barrier {
                 self.await_idle(event_idx).await;
                 self.compare_edits(event_idx).await;
             }
@@ -163,7 +163,7 @@ impl Executor<'_> {
         };
         let n_turns = model.turns_above(event_idx);
         let goes_on = model.goes_on(event_idx);
-        let is_prompt = matches!(step.role, StepRole::Prompt(_));
+        let is_prompt = step.role == StepRole::Prompt;
         if lane == Lane::User && !is_prompt && !is_of_run(&event.kind) {
             // It may come while the agent works: at its time after the turn that goes on then was asked for.
             let at_ms = step.scheduled.at_ms;

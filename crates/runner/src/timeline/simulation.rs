@@ -215,7 +215,7 @@ impl Executor<'_> {
     pub(super) async fn await_simulation(&mut self, step: &TerminalStep) -> bool {
         let event_idx = step.scheduled.event_idx;
         let lane = lane_of(&self.script.timeline.events[event_idx]);
-        let is_prompt = matches!(step.role, StepRole::Prompt(_));
+        let is_prompt = step.role == StepRole::Prompt;
         if step.role == StepRole::History || lane == Lane::Agent {
             return true;
         }
@@ -223,7 +223,7 @@ impl Executor<'_> {
         if (lane != Lane::User || is_prompt) && !self.told_above(event_idx).await {
             return false;
         }
-        self.wait_for(step.scheduled.at_ms).await;
+        self.wait_for(step.due_ms).await;
         true
     }
 

@@ -9,10 +9,15 @@ pub fn decides_what_runs(name: &str) -> bool {
 /// The same for a file that is written: also those that programs of a project run when they are started there.
 pub(crate) fn decides_when_written(name: &str) -> bool {
     let name = folded(name);
+    if is_among(NAMES, &name) || is_among(RUN_NAMES, &name) {
+        return true;
+    }
+    // A page about a file is none that runs.
+    if name.ends_with(".md") {
+        return false;
+    }
     let stem = name.split('.').next().unwrap_or_default();
-    is_among(NAMES, &name)
-        || is_among(RUN_NAMES, &name)
-        || is_among(RUN_STEMS, stem)
+    is_among(RUN_STEMS, stem)
         || RUN_ENDINGS.iter().any(|ending| name.ends_with(ending))
         // `vite.config.ts`
         || name.contains(".config.")

@@ -11,7 +11,7 @@ use super::executable_files::{decides_what_runs, decides_when_written, is_hidden
 use super::source::{name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
-use cuecard_source::value::Text;
+use cuecard_source::value::{Piece, Text};
 
 /// As many symbolic links as Linux follows.
 const MAX_LINKS: usize = 40;
@@ -139,6 +139,18 @@ impl Places {
     }
 
     fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
+        let has_line_end = |piece: &Piece| !piece.origin.is_trusted() && piece.text.contains('\n');
+        if text.pieces().iter().any(has_line_end) {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "the path `{}`{} has a line end in it",
+                    shown(text),
+                    sources(text)
+                ),
+                "outputs of commands end with one: take the path without it, `\"output\": { \"path\": { \"regex\": \"(.+)\", \"from\": \"$.stdout\" } }`",
+            ));
+        }
         let path = self.absolute(text)?;
         let must_not_write = writes && self.is_read_only;
         if text.is_trusted() && !self.is_confined && !must_not_write {
@@ -186,14 +198,19 @@ impl Places {
             }
             return Ok(path);
         }
-        let (because, help) = if text.is_trusted() {
-            (
-                ", and `--confine` keeps everything inside",
-                "remove `--confine`, or allow it with `--allow-path DIR`",
-            )
-        } else {
-            ("", "allow it with `--allow-path DIR`")
+        // What can be pasted as it stands.
+        let is_plain = |folder: &&str| {
+            let mut letters = folder.chars();
+            *folder != "/" && letters.all(|it| it.is_alphanumeric() || "/._-".contains(it))
         };
+        let folder = path.parent().and_then(Path::to_str).filter(is_plain);
+        let folder = folder.unwrap_or("DIR");
+        let mut help = format!("allow it with `--allow-path {folder}`");
+        let mut because = "";
+        if text.is_trusted() {
+            because = ", and `--confine` keeps everything inside";
+            help = format!("remove `--confine`, or {help}");
+        }
         Err(Refusal::new(
             RefusalKind::Path,
             format!(
@@ -548,6 +565,21 @@ mod tests {
     }
 
     #[test]
+    fn a_path_as_a_command_printed_it_keeps_no_line_end() {
+        let tree = tree();
+        for path in ["file\n", "out-2\n.txt"] {
+            let refusal = places(&tree, |_| {})
+                .write(&data(path))
+                .expect_err("refused");
+            assert!(
+                refusal.message.contains("has a line end in it"),
+                "{refusal}"
+            );
+        }
+        assert!(places(&tree, |_| {}).write(&Text::from("a\nb")).is_ok());
+    }
+
+    #[test]
     fn the_message_names_the_path_the_reference_and_the_flag() {
         let tree = tree();
         let refusal = places(&tree, |_| {})
@@ -560,7 +592,9 @@ mod tests {
                 tree.base.join("root").display()
             )
         );
-        assert_eq!(refusal.help, "allow it with `--allow-path DIR`");
+        let above = tree.base.parent().expect("a folder").join("etc");
+        let help = format!("allow it with `--allow-path {}`", above.display());
+        assert_eq!(refusal.help, help);
     }
 
     #[test]

@@ -43,10 +43,16 @@ impl Predicate<'_> {
             Self::EqualsStrictly(wanted) => differences(wanted, subject, is_same_json),
             Self::Contains(part) => lacks(part, subject, contains(subject, part)),
             Self::ContainsStrictly(part) => lacks(part, subject, contains_strictly(subject, part)),
-            Self::Matches(regex) => only(
-                (!regex.is_match(&as_text(subject)))
-                    .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
-            ),
+            Self::Matches(regex) => {
+                let text = as_text(subject);
+                only((!regex.is_match(&text)).then(|| {
+                    let hint = hint(&text, |whole| regex.is_match(whole));
+                    format!(
+                        "expected a match of /{regex}/, got {}{hint}",
+                        shown(subject)
+                    )
+                }))
+            }
             Self::JsonSchema(schema) => match schema_validator(schema) {
                 Ok(validator) => validator
                     .iter_errors(subject)
@@ -136,6 +142,15 @@ fn differences(wanted: &Json, got: &Json, is_equal: fn(&Json, &Json) -> bool) ->
     found
 }
 
+/// What is said if nothing but the line end is in the way, which outputs of commands have.
+fn hint(text: &str, would_hold: impl Fn(&str) -> bool) -> &'static str {
+    let without = text.trim_end_matches(['\r', '\n']);
+    match without.len() < text.len() && would_hold(without) {
+        true => ": the line end is what differs",
+        false => "",
+    }
+}
+
 fn compare_parts(
     wanted: &Json,
     got: &Json,
@@ -193,7 +208,11 @@ fn compare_parts(
                 elements(got.len())
             )
         }
-        _ => format!("expected {}, got {}", shown(wanted), shown(got)),
+        _ => {
+            let text = got.as_str().unwrap_or_default();
+            let hint = hint(text, |whole| is_equal(&whole.into(), wanted));
+            format!("expected {}, got {}{hint}", shown(wanted), shown(got))
+        }
     };
     if found.len() < MOST_MISFITS {
         found.push(Mismatch {
@@ -292,6 +311,27 @@ pub fn regex_reason(error: &regex::Error) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_line_end_that_alone_differs_is_named() {
+        let regex = Regex::new("^Running$").expect("a pattern");
+        let wanted = Json::from("Running");
+        for predicate in [Predicate::Matches(&regex), Predicate::Equals(&wanted)] {
+            for (text, is_named) in [
+                ("Running\n", true),
+                ("Running\r\n", true),
+                ("Runnin\n", false),
+            ] {
+                let misfits = predicate.misfits(&text.into());
+                let reason = &misfits[0].reason;
+                assert_eq!(
+                    reason.ends_with(": the line end is what differs"),
+                    is_named,
+                    "{reason}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn failures_say_what_was_expected_and_what_was_there() {

@@ -21,6 +21,12 @@ const SHORTEST_USER_TOKEN: usize = 20;
 /// The longest private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16_000;
 
+/// The longest value of a key inside a text, in bytes.
+const LONGEST_VALUE: usize = 8 << 10;
+
+/// The longest value in which other keys are looked for, in bytes.
+const LONGEST_AROUND: usize = 256;
+
 /// The longest key inside a text, in bytes.
 const LONGEST_KEY: usize = 100;
 
@@ -84,7 +90,10 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
         Json::Object(members) => {
             for (key, value) in members {
-                match names_credential(key) && !is_schema(value) && !is_folder(key, value) {
+                match names_credential(key)
+                    && !is_schema(value)
+                    && !is_folder(key, value.as_str().unwrap_or_default())
+                {
                     true => {
                         let n_known = found.len();
                         secret_texts(value, found);
@@ -134,8 +143,7 @@ fn is_schema(value: &Json) -> bool {
 }
 
 /// Whether it is the working directory, which `printenv` and others call `PWD`.
-fn is_folder(key: &str, value: &Json) -> bool {
-    let value = value.as_str().unwrap_or_default();
+pub fn is_folder(key: &str, value: &str) -> bool {
     key.eq_ignore_ascii_case("pwd") && value.starts_with('/')
 }
 
@@ -145,7 +153,10 @@ pub fn mask_credentials(json: &mut Json) {
         Json::Array(items) => items.iter_mut().for_each(mask_credentials),
         Json::Object(members) => {
             for (key, value) in members {
-                match names_credential(key) && !is_schema(value) && !is_folder(key, value) {
+                match names_credential(key)
+                    && !is_schema(value)
+                    && !is_folder(key, value.as_str().unwrap_or_default())
+                {
                     true => mask(value),
                     false => mask_credentials(value),
                 }
@@ -183,7 +194,7 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands before a credential in a text, or around it.
+/// What stands before a credential in a text, or around it. A `\b` of Unicode would make it slow in any text with `…`.
 static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
         // OpenAI, Anthropic, OpenRouter and others; xAI, Groq, Perplexity, Replicate, Tavily, Hugging Face.
@@ -198,7 +209,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"dckr_pat_[A-Za-z0-9_-]{20,}",
         r"do[opr]_v1_[a-f0-9]{60,}",
         // AWS, Google, Slack, Stripe, SendGrid, Shopify, Linear, Vault.
-        r"(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+        r"(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)",
         r"AIza[A-Za-z0-9_-]{35}",
         r"GOCSPX-[A-Za-z0-9_-]{20,}",
         r"ya29\.[A-Za-z0-9_-]{20,}",
@@ -211,15 +222,15 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"hvs\.[A-Za-z0-9_-]{24,}",
         // Figma, Notion, NVIDIA, Square, Telegram, Twilio.
         r"(?:figd_|ntn_|nvapi-|sq0csp-)[A-Za-z0-9_-]{30,}",
-        r"[0-9]{8,10}:[A-Za-z0-9_-]{35}\b",
-        r"SK[a-f0-9]{32}\b",
+        r"[0-9]{8,10}:[A-Za-z0-9_-]{35}(?-u:\b)",
+        r"SK[a-f0-9]{32}(?-u:\b)",
         // Tokens in three parts.
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     ];
     let all = [
         &format!(r"(?-u:\b)(?:{})", shapes.join("|")),
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
-        r"://[^\s/?#<>\x22'`\\]+@",
+        r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
         r"(?i:(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)[\\\x22'`*\]]*[ \t]*[:=][ \t*]*)",
     ];
@@ -236,15 +247,22 @@ pub fn may_hold_credential(text: &str) -> bool {
 pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
     let mut json_from = 0;
     let mut has_pair = false;
+    let mut covered = 0;
     for mark in MARKS.find_iter(text) {
         let rest = &text[mark.end()..];
+        let rest = &rest[..rest.floor_char_boundary(LONGEST_VALUE)];
+        let n_known = found.len();
+        // A text of nothing but keys would be read as often as it has keys.
+        if mark.start() < covered {
+            continue;
+        }
         if let Some(authority) = mark.as_str().strip_prefix("://") {
             find_in_authority(&authority[..authority.len() - 1], found);
         } else if mark.as_str().starts_with("-----") {
             found.extend(private_key(&text[mark.start()..]));
         } else if mark.as_str().contains([':', '=']) {
             has_pair = true;
-            find_in_pair(text, mark.range(), found);
+            find_in_pair(text, mark.range(), rest, found);
         } else if mark.as_str().ends_with(' ') {
             let value = unquoted(rest, false);
             let is_basic_scheme = mark.as_str()[..5].eq_ignore_ascii_case("basic");
@@ -258,6 +276,10 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
         {
             // A slug may begin with `sk-`.
             found.push(mark.as_str().to_owned());
+        }
+        let is_long = |value: &&String| value.len() > LONGEST_AROUND;
+        if let Some(long) = found[n_known..].iter().find(is_long) {
+            covered = mark.end() + long.len();
         }
     }
     // Only below a key is there a credential that was not found as a text.
@@ -293,8 +315,8 @@ fn private_key(text: &str) -> Option<String> {
     Some(text[..end].to_owned())
 }
 
-/// Adds the value behind a mark that is a key with its sign.
-fn find_in_pair(text: &str, mark: Range<usize>, found: &mut Vec<String>) {
+/// Adds the value behind a mark that is a key with its sign, and `rest` what follows it.
+fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<String>) {
     let word = &text[mark.clone()];
     let word_length = word.find(|letter: char| !letter.is_ascii_alphabetic());
     let word_end = mark.start + word_length.unwrap_or(word.len());
@@ -303,7 +325,6 @@ fn find_in_pair(text: &str, mark: Range<usize>, found: &mut Vec<String>) {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let start = mark.start - before.take_while(is_part).count();
     let key = &text[start..word_end];
-    let rest = &text[mark.end..];
     // `==`, `=>` and `::` are operators.
     let is_folder = key.eq_ignore_ascii_case("pwd")
         && rest.trim_start_matches(['"', '\'', '\\']).starts_with('/');
@@ -357,12 +378,18 @@ fn quoted(rest: &str, quote: char, is_escaped: bool) -> &str {
 
 /// A value up to white space or a mark that no value holds, without the punctuation of the sentence around it.
 fn unquoted(rest: &str, is_query: bool) -> &str {
-    let is_end = |character: char| {
-        character.is_whitespace()
-            || "\"'`<>".contains(character)
-            || (is_query && "&#".contains(character))
+    let ends = |(at, character): &(usize, char)| match character {
+        // One inside a word is a part of it.
+        '"' | '\'' | '`' => {
+            let next = rest[at + 1..].chars().next();
+            !next.is_some_and(char::is_alphanumeric)
+        }
+        '<' | '>' => true,
+        '&' | '#' => is_query,
+        _ => character.is_whitespace(),
     };
-    let value = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+    let end = rest.char_indices().find(ends).map(|(at, _)| at);
+    let value = &rest[..end.unwrap_or(rest.len())];
     let escapes = ["\\n", "\\r", "\\t"].iter();
     let end = escapes.filter_map(|escape| value.find(escape)).min();
     value[..end.unwrap_or(value.len())]
@@ -407,7 +434,7 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?x)^(?:
             \W* | [xX*.]{3,} | .*\*{3}.* | .*….* | \[redacted\]
             | \$[A-Za-z_({].* | <.* | \{\{.* | \{\w*\} | %[A-Z_]+% | %\(?\w*\)?s | [(\[{].*
-            | [&*!]?[A-Za-z_][\w:.]*(?:\(.*|\[.*|<.*|\.[A-Za-z_]+)
+            | [&*!]?[A-Za-z_][\w:.]*(?:\(.*|\[[^\]]*(?:\](?:[.\[(].*)?)?|<.*|\.[A-Za-z_]+)
         )$",
     )
     .expect("it is fixed")
@@ -481,6 +508,35 @@ mod tests {
         found.sort();
         found.dedup();
         found
+    }
+
+    #[test]
+    fn a_text_of_keys_is_read_once() {
+        let keys = "token=".repeat(20_000) + "abcDEF123";
+        assert!(found(&keys).iter().map(String::len).sum::<usize>() < 4 * keys.len());
+        assert_eq!(found("token=x1y2z3;password=a1b2c3d4").len(), 2);
+    }
+
+    #[test]
+    fn marks_inside_a_credential_are_a_part_of_it() {
+        for (text, secret) in [
+            ("DB_PASSWORD='aB3[dE5]fG7'", "aB3[dE5]fG7"),
+            ("password: aB3[dE5]fG7", "aB3[dE5]fG7"),
+            ("Authorization: Bearer aB3[dE5]fG7", "aB3[dE5]fG7"),
+            ("password: aB3'dE5fG7", "aB3'dE5fG7"),
+            ("postgres://ann:Str0ng#Pass99@h/db", "Str0ng#Pass99"),
+            ("'password: aB3dE5fG7', 'b'", "aB3dE5fG7"),
+        ] {
+            assert_eq!(found(text), [secret], "{text}");
+        }
+        for text in [
+            "token = config[\"api\"]",
+            "token = tokens[i].value",
+            "secret: Vec[u8]",
+            "see https://h/?mail=ann:long@h and https://h#a",
+        ] {
+            assert!(found(text).is_empty(), "{text} {:?}", found(text));
+        }
     }
 
     #[test]

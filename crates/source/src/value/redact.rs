@@ -165,6 +165,14 @@ impl Redactor {
         redactor
     }
 
+    /// Learns what was found in a text, but for what is redacted whole already. One that only holds a secret is more than
+    /// this.
+    pub fn learn(&mut self, found: impl IntoIterator<Item = String>) {
+        let new = found.into_iter().filter(|it| self.text(it) != REDACTED);
+        let new: Vec<String> = new.collect();
+        self.add(new);
+    }
+
     /// Learns more secrets.
     pub fn add(&mut self, secrets: impl IntoIterator<Item = String>) {
         for secret in secrets {
@@ -647,6 +655,17 @@ mod tests {
     fn the_longest_secret_wins() {
         let redactor = Redactor::new(["abc".to_owned(), "abcdef".to_owned()]);
         assert_eq!(redactor.text("abcdef abc"), "[redacted] [redacted]");
+    }
+
+    #[test]
+    fn what_holds_a_secret_is_learnt_whole() {
+        let mut redactor = Redactor::new(["annabel9".to_owned()]);
+        let found = ["annabel9-Secr3tRest", "ghp_a1annabel9F6", "annabel9"];
+        redactor.learn(found.map(str::to_owned));
+        assert_eq!(redactor.secrets().len(), 3);
+        let text = "password: annabel9-Secr3tRest, ghp_a1annabel9F6, annabel9.";
+        let expected = format!("password: {REDACTED}, {REDACTED}, {REDACTED}.");
+        assert_eq!(redactor.text(text), expected);
     }
 
     #[test]

@@ -225,10 +225,10 @@ impl Player {
                 self.history(step, event).await;
                 return Ok(());
             }
-            (StepRole::Prompt(origin_ms), _) => {
+            (StepRole::Prompt, _) => {
                 self.is_cancelled = false;
                 self.await_prompt(step, script).await?;
-                self.pace.is_now(origin_ms);
+                self.pace.is_now(step.due_ms);
                 return Ok(());
             }
             (_, Act::Acts | Act::Awaits | Act::ActsAndAwaits) => {}
@@ -247,7 +247,7 @@ impl Player {
         if self.is_cancelled {
             return Ok(());
         }
-        self.pace.wait_for(step.scheduled.at_ms).await;
+        self.pace.wait_for(step.due_ms).await;
         let since = self.recorder.clock().now();
         match &event.kind {
             EventKind::UserInputs(inputs) => self.await_keys(step, inputs, script).await?,
@@ -586,8 +586,7 @@ impl Player {
 /// Whether the script has an interrupt or keys before the next prompt.
 fn is_interrupted_later(script: &AgentScript, idx: usize) -> bool {
     let rest = script.steps[idx..].iter().enumerate();
-    let of_turn =
-        rest.take_while(|(nth, step)| *nth == 0 || !matches!(step.role, StepRole::Prompt(_)));
+    let of_turn = rest.take_while(|(nth, step)| *nth == 0 || step.role != StepRole::Prompt);
     let mut kinds = of_turn.map(|(_, step)| {
         (
             &script.timeline.events[step.scheduled.event_idx].kind,
@@ -604,7 +603,7 @@ fn is_interrupted_later(script: &AgentScript, idx: usize) -> bool {
 /// The event of the prompt that a scenario begins with.
 fn first_prompt(script: &AgentScript) -> usize {
     let mut steps = script.steps.iter();
-    let first = steps.find(|step| matches!(step.role, StepRole::Prompt(_)));
+    let first = steps.find(|step| step.role == StepRole::Prompt);
     first.map_or(usize::MAX, |step| step.scheduled.event_idx)
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::schedule::{Lane, Schedule};
+use super::schedule::{Lane, Points, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::normalise;
 use super::turns::ExpectedInput;
@@ -26,8 +26,22 @@ pub struct PromptSegment {
     pub input: Option<PromptInput>,
     /// What is played once the prompt has come.
     pub events: Range<usize>,
-    /// The time of the timeline that the prompt comes at.
+    /// When the prompt is due, in milliseconds of the timeline.
+    pub prompt_ms: u64,
+    /// The time of the agent's lane that is *now* when the prompt has come.
     pub origin_ms: u64,
+}
+
+impl PromptSegment {
+    /// The time of the timeline that is *now* for an event of `lane` when the prompt has come; `None` for what happens as
+    /// soon as all above it has.
+    pub fn origin_of(&self, lane: Lane) -> Option<u64> {
+        match lane {
+            Lane::Agent => Some(self.origin_ms),
+            Lane::User => Some(self.prompt_ms),
+            Lane::Barrier | Lane::Clock => None,
+        }
+    }
 }
 
 /// A prompt that is waited for.
@@ -44,17 +58,22 @@ impl PromptSegments {
     pub fn compile(timeline: &Timeline, schedule: &Schedule) -> (Self, Vec<Diagnostic>) {
         let start = timeline.boundary().map_or(0, |boundary| boundary + 1);
         let mut live: Vec<PromptSegment> = Vec::new();
+        let origin_ms = schedule.origin_of(start);
         let mut open = PromptSegment {
             input: None,
             events: start..start,
-            origin_ms: schedule.origin_of(start),
+            prompt_ms: origin_ms,
+            origin_ms,
         };
         for (event_idx, event) in timeline.events.iter().enumerate().skip(start) {
             let EventKind::UserInputs(inputs) = &event.kind else {
                 open.events.end = event_idx + 1;
                 continue;
             };
-            for entry_idx in 0..inputs.len() {
+            let Points::Inputs(points) = &schedule.events[event_idx].points else {
+                continue;
+            };
+            for (entry_idx, &prompt_ms) in points.iter().enumerate().take(inputs.len()) {
                 live.push(std::mem::replace(
                     &mut open,
                     PromptSegment {
@@ -63,6 +82,7 @@ impl PromptSegments {
                             entry_idx,
                         }),
                         events: event_idx + 1..event_idx + 1,
+                        prompt_ms,
                         origin_ms: schedule.origin_of(event_idx + 1),
                     },
                 ));

@@ -8,8 +8,11 @@ use crate::model::{EventKind, Timeline, UserInput, UserTarget};
 /// A part of a timeline that is played in a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalStep {
-    /// What is due, and when.
+    /// What is due.
     pub scheduled: ScheduledPart,
+    /// When it is due, in milliseconds from the end of the history: what the agent does follows its prompt, however long
+    /// that is waited for.
+    pub due_ms: u64,
     /// What it is to the session.
     pub role: StepRole,
 }
@@ -19,8 +22,8 @@ pub struct TerminalStep {
 pub enum StepRole {
     /// It happened before the session: it is only shown.
     History,
-    /// A prompt, for which the turn before has ended. The number is the time of the timeline at which it comes.
-    Prompt(u64),
+    /// A prompt, for which the turn before has ended.
+    Prompt,
     /// Anything else.
     Live,
 }
@@ -29,45 +32,58 @@ pub enum StepRole {
 /// nothing below it comes before it.
 pub fn terminal_steps(timeline: &Timeline, schedule: &Schedule) -> Vec<TerminalStep> {
     let boundary = timeline.boundary().unwrap_or(0);
-    let mut steps: Vec<(u64, TerminalStep)> = Vec::new();
+    let mut steps: Vec<TerminalStep> = Vec::new();
     let (mut floor_ms, mut agent_ms) = (0, 0);
+    // What of the agent's schedule has passed when this time is counted from.
+    let (mut passed_ms, mut from_ms) = (0, 0);
     for event_idx in 0..timeline.events.len() {
         let times = &schedule.events[event_idx];
         if event_idx == boundary {
-            floor_ms = steps.iter().map(|(key, _)| *key).max().unwrap_or(0);
+            passed_ms = schedule.origin_of(boundary);
         }
         for scheduled in parts(timeline, schedule, event_idx..event_idx + 1) {
             let input = input_of(timeline, scheduled);
             if input.is_some_and(|input| input.target == Some(UserTarget::WebUi)) {
                 continue;
             }
-            let mut key = scheduled.at_ms.max(floor_ms);
+            let lane = times.lane;
+            let mut due_ms = scheduled.at_ms.max(floor_ms);
             let mut role = StepRole::Live;
             if event_idx < boundary {
                 role = StepRole::History;
             } else if input.is_some_and(|input| !is_keys(input)) {
-                role = StepRole::Prompt(schedule.origin_of(event_idx + 1));
-                key = key.max(agent_ms);
-                floor_ms = key;
-            } else if times.lane == Lane::Agent {
-                agent_ms = key;
+                role = StepRole::Prompt;
+                due_ms = due_ms.max(agent_ms);
+                floor_ms = due_ms;
+                (passed_ms, from_ms) = (schedule.origin_of(event_idx + 1), due_ms);
+            } else if matches!(lane, Lane::Agent | Lane::Clock) {
+                due_ms = from_ms.saturating_add(scheduled.at_ms.saturating_sub(passed_ms));
+                agent_ms = agent_ms.max(due_ms);
+            } else if lane == Lane::Barrier {
+                due_ms = due_ms.max(agent_ms);
             }
-            steps.push((key, TerminalStep { scheduled, role }));
+            steps.push(TerminalStep {
+                scheduled,
+                due_ms,
+                role,
+            });
         }
     }
-    steps.sort_by_key(|(key, _)| *key);
+    let n_history = steps.partition_point(|step| step.role == StepRole::History);
+    steps[n_history..].sort_by_key(|step| step.due_ms);
     for at in 1..steps.len() {
-        let (key, step) = steps[at];
+        let step = steps[at];
         let kind = &timeline.events[step.scheduled.event_idx].kind;
         if matches!(kind, EventKind::UserCancelSession { .. }) {
             // It may come while commands run whose end has no time of its own.
             let above = steps[..at].iter().rev();
-            let open = above.take_while(|(due, step)| *due < key && is_own_end(timeline, *step));
+            let open =
+                above.take_while(|open| open.due_ms < step.due_ms && is_own_end(timeline, **open));
             let n_open = open.count();
             steps[at - n_open..=at].rotate_right(1);
         }
     }
-    steps.into_iter().map(|(_, step)| step).collect()
+    steps
 }
 
 /// Whether a step is the end of a command that ends when it ends.
@@ -101,7 +117,7 @@ mod tests {
             let said = input_of(&timeline, step.scheduled).and_then(UserInput::prompt_text);
             format!(
                 "{} {kind} {} {:?}",
-                step.scheduled.at_ms,
+                step.due_ms,
                 said.unwrap_or_default(),
                 step.role
             )
@@ -132,13 +148,47 @@ timeline:
             [
                 "0 userInputs old History",
                 "10 llmResponse  History",
-                "10 sessionStart  Live",
-                "0 userInputs one Prompt(10)",
-                "510 llmResponse  Live",
+                "0 sessionStart  Live",
+                "0 userInputs one Prompt",
+                "500 llmResponse  Live",
                 "700 userInputs <Esc> Live",
+                "1000 llmResponse  Live",
+                "1000 userInputs two Prompt",
                 "1010 llmResponse  Live",
-                "800 userInputs two Prompt(1010)",
-                "1020 llmResponse  Live",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_agent_does_follows_a_prompt_that_is_waited_for() {
+        let told = told(
+            "
+name: a
+timeline:
+  - userInputs: [[0, one]]
+  - llmResponse: [{assistant: [[100, first]]}]
+  - userInputs: [[1000, two]]
+  - llmResponse: [{assistant: [[100, second], [500, third]]}]
+  - userInputs: [{relativeTime: 1300, input: '<Esc>', target: tui}]
+  - log: done
+  - userInputs: [[3000, three]]
+  - llmResponse: [{assistant: [[100, fourth]]}]
+  - complete
+",
+        );
+        assert_eq!(
+            told,
+            [
+                "0 userInputs one Prompt",
+                "100 llmResponse  Live",
+                "1000 userInputs two Prompt",
+                "1100 llmResponse  Live",
+                "1300 userInputs <Esc> Live",
+                "1600 llmResponse  Live",
+                "1600 log  Live",
+                "3000 userInputs three Prompt",
+                "3100 llmResponse  Live",
+                "3100 complete  Live",
             ]
         );
     }
@@ -157,7 +207,7 @@ timeline:
             ))
         };
         let cancelled_first = [
-            "0 userInputs one Prompt(0)",
+            "0 userInputs one Prompt",
             "0 agentToolUse  Live",
             "500 userCancelSession  Live",
             "0 agentToolUse  Live",

@@ -260,7 +260,18 @@ impl Parser<'_, '_> {
                         format!("unquoted `{bare}` is read as text"),
                     );
                     diagnostic.pointer = Some(self.pointer.to_owned());
-                    diagnostic.help = Some(format!("put it in quotes: \"{bare}\""));
+                    diagnostic.help = Some(match bare.to_lowercase().as_str() {
+                        "true" | "yes" => "write `true`, or put it in quotes".to_owned(),
+                        "false" | "no" => "write `false`, or put it in quotes".to_owned(),
+                        "none" | "nil" | "undefined" => "write `null`, or put it in quotes".to_owned(),
+                        _ if bare.starts_with(['[', '{']) => {
+                            "a list or an object can't be written here: compare a part of the value, or use `contains`".to_owned()
+                        }
+                        _ => {
+                            let quotes = ['/', '\u{201c}', '\u{201d}', '\u{201e}'];
+                            format!("put it in quotes: \"{}\"", bare.trim_matches(quotes))
+                        }
+                    });
                 }
                 Ok(Operand { template })
             }

@@ -6,7 +6,7 @@ use super::fields;
 use super::legacy;
 use super::reader::{Object, Reader};
 use super::step::{ReadStep, step};
-use super::template::is_name;
+use super::template::{holds_reference, is_name};
 use crate::model::{Step, ToolCallScenario, Variable};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
@@ -374,6 +374,19 @@ fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
         );
         return Vec::new();
     };
+    let names = members.iter().map(|member| member.key.as_str());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    for member in members {
+        let text = member.value.to_value().to_string();
+        if let Some(name) = names.iter().find(|name| refers_to(&text, name)) {
+            let help = format!(
+                "write `{{{{{name}}}}}` where `{}` is used",
+                cut(&member.key, 100)
+            );
+            let what = "the default of a variable";
+            holds_reference(reader, &member.value, "/variables", what, &help);
+        }
+    }
     members
         .iter()
         .map(|member| {
@@ -392,6 +405,14 @@ fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
             }
         })
         .collect()
+}
+
+/// Whether a text refers to this variable. Other double braces are those of a template.
+fn refers_to(text: &str, name: &str) -> bool {
+    text.split("{{").skip(1).any(|inside| {
+        let rest = inside.trim_start().strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(is_name))
+    })
 }
 
 fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {

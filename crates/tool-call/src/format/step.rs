@@ -56,6 +56,15 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
     let retry = retry(reader, object, on_error.unwrap_or_default());
     let target = super::target::target(reader, object, tool.as_ref().map(|(tool, _)| tool));
     let targets = super::target::targets(reader, object, tool.as_ref().map(|(tool, _)| tool));
+    let has_effect_once = reader
+        .one_of(object, "effect", "`effect`", &[("once", true)])
+        .unwrap_or_default();
+    if has_effect_once && on_error == Some(OnError::Retry) {
+        let span = object.get("on_error").map_or(node.span, |node| node.span);
+        let message = "`\"on_error\": \"retry\"` repeats an effect that must not happen twice";
+        let found = reader.error(codes::FIELD_VALUE, span, message);
+        found.help = Some("remove it, or `\"effect\": \"once\"`".to_owned());
+    }
     let step = Step {
         number: number.map_or(0, |(number, _)| number),
         id,
@@ -68,9 +77,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         expectations: expectations(reader, object),
         timeout: timeout(reader, object),
         parse: parse(reader, object, tool.as_ref().map(|(tool, _)| tool)),
-        has_effect_once: reader
-            .one_of(object, "effect", "`effect`", &[("once", true)])
-            .unwrap_or_default(),
+        has_effect_once,
         output_optional: reader
             .flag(object, "output_optional", "`output_optional`")
             .unwrap_or_default(),

@@ -342,7 +342,11 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
         cursor.skip_spaces();
         cursor.expect('(')?;
         cursor.skip_spaces();
-        default = Some(cursor.json()?);
+        let json = cursor.json()?;
+        if json.to_string().contains("{{") {
+            return Err("a default can't hold a reference".to_owned());
+        }
+        default = Some(json);
         cursor.skip_spaces();
         cursor.expect(')')?;
         cursor.skip_spaces();

@@ -25,8 +25,12 @@ pub(super) struct Run {
     /// The tool of each call.
     calls: HashMap<Arc<str>, Cow<'static, str>>,
     session_id: Option<String>,
-    /// The folder that the agent worked in.
+    /// The folder that the agent worked in at first.
     cwd: Option<String>,
+    /// The folder that it works in now.
+    cwd_now: Option<String>,
+    /// The folder of each call that was made in another than the first.
+    cwd_of: serde_json::Map<String, Json>,
     /// To which message of the model the last text belongs, where the source says so.
     last_text: Option<String>,
     pub token_usage: Option<u64>,
@@ -142,6 +146,9 @@ impl Run {
 
     pub(super) fn called(&mut self, by: By, tool: &str, call_id: &str, args: Json) {
         let tool: Cow<'static, str> = Cow::Owned(tool.to_owned());
+        if let Some(folder) = self.cwd_now.clone().filter(|_| self.cwd_now != self.cwd) {
+            self.cwd_of.insert(call_id.to_owned(), folder.into());
+        }
         let call_id: Arc<str> = call_id.into();
         self.calls.insert(call_id.clone(), tool.clone());
         let data = ToolCall {
@@ -154,10 +161,11 @@ impl Run {
         self.push(by, EventData::ToolCall(data));
     }
 
-    /// The folder that the agent works in; the first that is told.
+    /// The folder that the agent works in from now on.
     pub(super) fn works_in(&mut self, folder: Option<&str>) {
-        if self.cwd.is_none() {
-            self.cwd = folder.map(str::to_owned);
+        if let Some(folder) = folder {
+            self.cwd.get_or_insert_with(|| folder.to_owned());
+            self.cwd_now = Some(folder.to_owned());
         }
     }
 
@@ -260,6 +268,9 @@ impl Run {
         let mut scenario = json!({ "session_id": self.session_id, "trigger": "user_message" });
         if let Some(cwd) = self.cwd.take() {
             scenario["cwd"] = cwd.into();
+        }
+        if !self.cwd_of.is_empty() {
+            scenario["cwd_of"] = Json::Object(std::mem::take(&mut self.cwd_of));
         }
         let frame = Frame {
             adapter: Adapter {

@@ -242,6 +242,14 @@ fn sampling(body: &Json) -> Refused {
         let message = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
         return refused("tool_choice", message);
     }
+    if body["tools"].as_array().is_some_and(Vec::is_empty) {
+        let message = "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
+        return refused("tools", message);
+    }
+    if body["n"].as_u64().is_some_and(|n_choices| n_choices > 1) {
+        let message = "Invalid 'n': this mock gives one choice.";
+        return refused("n", message);
+    }
     if !is_absent("stream_options") && body["stream"] != true {
         let message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
         return refused("stream_options", message);
@@ -267,6 +275,10 @@ fn sampling(body: &Json) -> Refused {
 }
 
 fn responses(body: &Json) -> Refused {
+    if !body["conversation"].is_null() {
+        let message = "Invalid 'conversation': this mock keeps no conversations. Send the whole input, or 'previous_response_id'.";
+        return refused("conversation", message);
+    }
     let functions = || items(body, "tools").filter(|(_, it)| it["type"] == "function");
     for (idx, tool) in functions() {
         let place = format!("tools[{idx}]");

@@ -206,7 +206,7 @@ mod tests {
         for (endpoint, body) in [
             (
                 Endpoint::Chat,
-                json!({"temperature": null, "top_p": 1, "max_tokens": 3, "n": 2}),
+                json!({"temperature": null, "top_p": 1, "max_tokens": 3, "n": 1}),
             ),
             (
                 Endpoint::Messages,

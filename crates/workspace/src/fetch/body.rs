@@ -63,13 +63,14 @@ pub(super) enum Decoded {
 
 /// Turns a body into text. Its charset is what its byte order mark says, else its content type, else a
 /// page's `meta` or an XML declaration; without any that is known, UTF-8, and where it isn't that, the Latin-1 of the
-/// web. What can't be decoded is replaced; a character at the end that a bound has cut (`cut_off`) is left out.
+/// web. What can't be decoded is replaced, and a warning says so; a character at the end that a bound has cut
+/// (`cut_off`) is left out.
 pub(super) fn decode(
     bytes: &[u8],
     cut_off: bool,
     content_type: Option<&str>,
     kind: Kind,
-) -> Decoded {
+) -> (Decoded, Option<String>) {
     let is_page =
         matches!(kind, Kind::Html | Kind::Xhtml) || kind == Kind::Unknown && looks_like_html(bytes);
     let (charset, skip) = match Encoding::for_bom(bytes) {
@@ -79,21 +80,25 @@ pub(super) fn decode(
     let is_wide = charset == UTF_16LE || charset == UTF_16BE;
     let mut start = bytes.iter().take(SNIFFED_BYTES);
     if !is_wide && start.any(|byte| is_binary(*byte)) {
-        return Decoded::Binary;
+        return (Decoded::Binary, None);
     }
     let bytes = &bytes[skip..];
     let mut decoder = charset.new_decoder_without_bom_handling();
     let longest = decoder.max_utf8_buffer_length(bytes.len());
     let mut text = String::with_capacity(longest.unwrap_or_default());
-    let (_, _, _) = decoder.decode_to_string(bytes, &mut text, !cut_off);
-    if is_page {
-        Decoded::Html {
+    let (_, _, is_lossy) = decoder.decode_to_string(bytes, &mut text, !cut_off);
+    let warning = is_lossy.then(|| {
+        let charset = charset.name();
+        format!("the body is not valid {charset}: bytes were replaced by U+FFFD")
+    });
+    let decoded = match is_page {
+        true => Decoded::Html {
             text,
             xml: kind == Kind::Xhtml,
-        }
-    } else {
-        Decoded::Text(text)
-    }
+        },
+        false => Decoded::Text(text),
+    };
+    (decoded, warning)
 }
 
 /// The charset of a body that has no byte order mark.
@@ -203,8 +208,11 @@ mod tests {
     fn text_of(bytes: &[u8], cut_off: bool, content_type: &str) -> String {
         let content_type = Some(content_type);
         match decode(bytes, cut_off, content_type, Kind::of(content_type)) {
-            Decoded::Text(text) | Decoded::Html { text, .. } => text,
-            Decoded::Binary => panic!("not text: {bytes:?}"),
+            (Decoded::Text(text) | Decoded::Html { text, .. }, warning) => {
+                assert_eq!(warning.is_some(), text.contains('\u{FFFD}'), "{text}");
+                text
+            }
+            (Decoded::Binary, _) => panic!("not text: {bytes:?}"),
         }
     }
 
@@ -299,7 +307,7 @@ mod tests {
 
     #[test]
     fn bytes_tell_what_the_type_does_not() {
-        let kind = |bytes: &[u8]| decode(bytes, false, None, Kind::Unknown);
+        let kind = |bytes: &[u8]| decode(bytes, false, None, Kind::Unknown).0;
         assert!(matches!(
             kind(b"\n <!DOCTYPE html><p>x"),
             Decoded::Html { .. }
@@ -311,7 +319,7 @@ mod tests {
         assert_eq!(kind(b""), Decoded::Text(String::new()));
         // What says that it is text may still be none.
         assert_eq!(
-            decode(b"a\0b", false, Some("text/plain"), Kind::Text),
+            decode(b"a\0b", false, Some("text/plain"), Kind::Text).0,
             Decoded::Binary
         );
     }

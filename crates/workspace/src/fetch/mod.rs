@@ -66,6 +66,9 @@ pub struct Fetched {
     pub content_type: Option<String>,
     /// Whether `content` lacks the end of what was sent.
     pub truncated: bool,
+    /// What of the body could not be kept.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// Judges where a fetch may go.
@@ -256,6 +259,7 @@ async fn receive(
         status: status.as_u16(),
         content_type: content_type.clone(),
         truncated,
+        warnings: Vec::new(),
     };
     let binary = |size| FetchError::Binary {
         url: shown(url),
@@ -295,7 +299,16 @@ async fn receive(
         false => Some(bytes.len() as u64),
     };
 
-    match body::decode(&bytes, truncated, content_type.as_deref(), kind) {
+    let (decoded, warning) = body::decode(&bytes, truncated, content_type.as_deref(), kind);
+    let fetched = |content, truncated: bool| {
+        let cut = || "the body is too long: its end was dropped".to_owned();
+        let cut = truncated.then(cut);
+        Fetched {
+            warnings: warning.into_iter().chain(cut).collect(),
+            ..fetched(content, truncated)
+        }
+    };
+    match decoded {
         body::Decoded::Text(text) => {
             let (content, cut) = body::cut(text, request.max_bytes);
             Ok(fetched(content, truncated || cut))

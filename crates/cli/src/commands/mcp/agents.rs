@@ -147,7 +147,8 @@ impl Project {
         if finished.document.is_object() {
             return Ok(finished);
         }
-        let document = match finished.findings.first() {
+        let mut findings = finished.findings.iter();
+        let document = match findings.find(|finding| finding["severity"] == "error") {
             Some(first) => json!({ "error": first["message"], "diagnostics": finished.findings }),
             None => json!({ "error": finished.lines.join("\n") }),
         };

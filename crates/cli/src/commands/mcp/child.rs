@@ -102,6 +102,12 @@ pub(super) async fn run(
     Ok(finished)
 }
 
+/// A warning as it is printed for people.
+fn warning(line: &str) -> Option<Value> {
+    let (code, message) = line.strip_prefix("warning[")?.split_once("]: ")?;
+    Some(json!({ "severity": "warning", "code": code, "message": message }))
+}
+
 /// Sorts standard error, and tells a client that wants to hear of progress each line for people.
 async fn listen(mut stderr: LineReader, finished: &mut Finished, client: &Client) {
     let token = client.progress_token();
@@ -112,7 +118,9 @@ async fn listen(mut stderr: LineReader, finished: &mut Finished, client: &Client
             Line::TooLong(_) => continue,
             Line::End => return,
         };
+        // Errors come as lines of JSON too.
         let finding = serde_json::from_str::<Value>(&line).ok();
+        let finding = finding.or_else(|| warning(&line));
         if let Some(finding) = finding.filter(|finding| finding.get("code").is_some()) {
             if finished.findings.len() < MOST_FINDINGS {
                 finished.findings.push(finding);

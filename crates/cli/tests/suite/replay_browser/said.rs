@@ -1,5 +1,7 @@
 //! Sentences on pages where something else is in the place of what they named or meant.
 
+use serde_json::{Value, json};
+
 use super::place;
 use crate::program::{run, told};
 
@@ -86,36 +88,60 @@ fn what_a_sentence_named_must_still_be_there() {
     let Some((scratch, _site)) = place() else {
         return;
     };
-    let url = format!("file://{}", scratch.work().join("page.html").display());
-    for (page, sentence, from, to) in CASES {
-        let write = |body: &str| {
+    let write = |change: fn(&str, &str, &str) -> String| {
+        for (number, (page, _, from, to)) in CASES.iter().enumerate() {
+            let body = change(page, from, to);
             let html = format!("<!doctype html><title>Page</title><body>{body}");
-            scratch.write("page.html", html).expect("writable");
-        };
-        write(page);
-        let scenario = format!("url: {url}\nactions:\n  - {sentence}\n");
-        scratch.write("page.yaml", scenario).expect("writable");
-        let parse = [
-            "parse",
-            "page.yaml",
-            "-o",
-            "steps.json",
-            "--translator",
-            "rules",
-        ];
-        let parsed = run(&scratch, &parse);
-        assert_eq!(parsed.code(), Some(0), "{sentence}: {}", told(&parsed));
-        let same = run(&scratch, &["play", "steps.json"]);
-        assert_eq!(same.code(), Some(0), "{sentence}: {}", told(&same));
-        // What is not there is not waited for.
-        let steps = std::fs::read_to_string(scratch.work().join("steps.json")).expect("steps");
-        let hasty = steps.replace(
-            "\"options\": {}",
-            "\"options\": {\"actionTimeoutMs\": 500, \"assertTimeoutMs\": 500}",
-        );
-        scratch.write("steps.json", hasty).expect("writable");
-        write(&page.replace(from, to));
-        let played = run(&scratch, &["play", "steps.json"]);
-        assert_eq!(played.code(), Some(1), "{sentence}: {}", told(&played));
-    }
+            scratch
+                .write(format!("{number}.html"), html)
+                .expect("writable");
+        }
+    };
+    write(|page, _, _| page.to_owned());
+    let folder = scratch.work().display().to_string();
+    let actions = CASES.iter().enumerate().flat_map(|(number, case)| {
+        // The others are looked at also when one is not there.
+        let sentence = json!({"action": case.1, "optional": true});
+        [
+            json!(format!("go to file://{folder}/{number}.html")),
+            sentence,
+        ]
+    });
+    let scenario = json!({"url": "about:blank", "actions": actions.collect::<Vec<_>>()});
+    scratch
+        .write("pages.json", scenario.to_string())
+        .expect("writable");
+    let parse = [
+        "parse",
+        "pages.json",
+        "-o",
+        "steps.json",
+        "--translator",
+        "rules",
+    ];
+    let parsed = run(&scratch, &parse);
+    assert_eq!(parsed.code(), Some(0), "{}", told(&parsed));
+    let played = |expected: &str| {
+        let played = run(&scratch, &["play", "steps.json", "--json"]);
+        let document: Value = serde_json::from_str(&played.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}", told(&played)));
+        let results = document["step_results"].as_array().expect("a list");
+        let of_sentences = results.iter().skip(1).step_by(2);
+        assert_eq!(of_sentences.clone().count(), CASES.len());
+        for (result, case) in of_sentences.zip(CASES) {
+            let status = &result["status"];
+            assert_eq!(status, expected, "{}: {}", case.1, told(&played));
+        }
+    };
+    played("passed");
+    // What is not there is not waited for.
+    let steps = std::fs::read_to_string(scratch.work().join("steps.json")).expect("steps");
+    let options = "\"options\": {}";
+    assert!(steps.contains(options), "{steps}");
+    let hasty = "\"options\": {\"actionTimeoutMs\": 500, \"assertTimeoutMs\": 500}";
+    scratch
+        .write("steps.json", steps.replace(options, hasty))
+        .expect("writable");
+    write(|page, from, to| page.replace(from, to));
+    played("tolerated");
 }

@@ -188,7 +188,7 @@ fn tabs_are_followed_and_navigations_that_fail_are_noticed() {
             vec![
                 peer.open("tabs.html"),
                 peer.click(named("link", "Open terms")),
-                peer.tabs(),
+                peer.tabs("popup.html"),
                 peer.tab(2),
                 peer.holds("document.title === 'Terms'"),
                 peer.hover(json!({"text": "Be kind."})),

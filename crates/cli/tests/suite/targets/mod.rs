@@ -106,20 +106,16 @@ impl Peer {
             true => self.call("browser_evaluate", function),
             false => self.call("evaluate_script", function),
         };
-        let expect = json!({"equals": true});
-        let retry = json!({"count": 40, "delay": 100, "backoff": "constant"});
-        with(
-            call,
-            json!({"expect": expect, "on_error": "retry", "retry": retry}),
-        )
+        until(call, json!({"equals": true}))
     }
 
-    /// Lists the tabs, which older servers need to know of new ones.
-    fn tabs(self) -> Value {
-        match self.is_playwright() {
+    /// Lists the tabs, which older servers need to know of new ones, until one shows this page.
+    fn tabs(self, page: &str) -> Value {
+        let call = match self.is_playwright() {
             true => self.call("browser_tabs", json!({"action": "list"})),
             false => self.call("list_pages", json!({})),
-        }
+        };
+        until(call, json!({"contains": page}))
     }
 
     /// Goes to the tab with this number, from 1.
@@ -133,6 +129,15 @@ impl Peer {
             ),
         }
     }
+}
+
+/// A step that is played again until its result is as expected.
+fn until(step: Value, expect: Value) -> Value {
+    let retry = json!({"count": 40, "delay": 100, "backoff": "constant"});
+    with(
+        step,
+        json!({"expect": expect, "on_error": "retry", "retry": retry}),
+    )
 }
 
 /// A step with more keys.

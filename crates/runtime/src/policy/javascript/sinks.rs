@@ -142,7 +142,12 @@ impl Script<'_> {
                 !self.has_script_element || self.sets(index, name, |value| self.is_literal(&value))
             }
             Use::LiteralInJquery => {
-                !self.names(JQUERY)
+                let is_form = self.only_value(name.owner).is_some_and(|made| {
+                    self.at(made.start) == "new"
+                        && is_in("FormData URLSearchParams Headers", self.at(made.start + 1))
+                });
+                !self.has_jquery()
+                    || is_form
                     || self.sets(index, name, |value| {
                         self.is_literal(&value) || self.is_jquery(&value)
                     })
@@ -160,7 +165,10 @@ impl Script<'_> {
                 };
                 !is_meant
                     || self.sets(index, name, |value| {
-                        self.is_literal(&value) || self.is_url(value.start)
+                        // An object is the place of a router.
+                        self.is_literal(&value)
+                            || self.is_url(value.start)
+                            || self.at(value.start) == "{"
                     })
             }
             Use::Attribute if !name.is_member || self.at(after + 2) == ")" => true,
@@ -185,6 +193,7 @@ impl Script<'_> {
                 !self.holds_data(sent)
             }
             Use::Selector if name.is_member && !is_in(WINDOWS, name.owner) || !is_call => true,
+            Use::Selector if !self.has_jquery() => true,
             Use::Selector => {
                 let first = self.argument(after, 0).unwrap_or_default();
                 let start = self.beginning(first.start).unwrap_or_default().trim_start();
@@ -259,8 +268,34 @@ impl Script<'_> {
         words.split(' ').any(|word| self.words.contains(word))
     }
 
-    /// Whether an expression is a jQuery object and what its methods give.
+    /// Whether jQuery may be meant. A script may have a function of its own that is called `$`.
+    fn has_jquery(&self) -> bool {
+        let own = self.only_value("$");
+        self.names("jQuery")
+            || (self.names("$") && !own.is_some_and(|value| self.is_function(&value)))
+    }
+
+    /// The tokens of the value that a variable gets, if it gets one only.
+    fn only_value(&self, variable: &str) -> Option<Range<usize>> {
+        let is_set = |&at: &usize| {
+            self.at(at) == variable
+                && !matches!(self.at(at.wrapping_sub(1)), "." | "?.")
+                && is_assignment(self.at(at + 1))
+        };
+        let mut all = (0..self.tokens.len()).filter(is_set);
+        let only = all.next().filter(|_| all.next().is_none())?;
+        Some(self.expression(only + 2))
+    }
+
+    /// Whether an expression is a jQuery object and what its methods give, or the name of one.
     fn is_jquery(&self, value: &Range<usize>) -> bool {
+        let named = self
+            .only_value(self.at(value.start))
+            .filter(|_| value.len() == 1);
+        let value = &named.unwrap_or(value.clone());
+        if value.is_empty() {
+            return false;
+        }
         let parent = self.tokens[value.start].parent;
         is_in(JQUERY, self.at(value.start))
             && value.clone().all(|at| {

@@ -64,13 +64,7 @@ impl Recorder {
 
     /// Learns more secrets. What is written from then on has none of them.
     pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
-        let new: Vec<String> = secrets
-            .into_iter()
-            .filter(|secret| !secret.is_empty() && !self.redactor.finds(secret))
-            .collect();
-        if !new.is_empty() {
-            self.redactor.add(new);
-        }
+        self.redactor.learn(secrets);
     }
 
     /// What takes the secrets out.

@@ -101,7 +101,8 @@ proptest! {
             let before: Vec<String> = (1..number).map(|step| format!("{{{{s{step}.v | default('none')}}}}")).collect();
             json!({
                 "step": number, "id": format!("s{number}"), "tool": "mcp__s__t", "params": {"before": before, "text": before.concat()},
-                "output": {"v": "$.v", "w": "$.w"}, "output_optional": true, "wait_after": 0.5, "effect": "once",
+                "output": {"v": "$.v", "w": "$.w"}, "output_optional": true, "wait_after": 0.5,
+                "effect": (if kind == 2 { Json::Null } else { "once".into() }),
                 "on_error": (["stop", "skip", "retry", "stop"][kind as usize]),
                 "condition": (if kind == 3 { "'{{s1.v | default(1)}}' == 'no'" } else { "true" }),
             })
