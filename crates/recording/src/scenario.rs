@@ -1,6 +1,7 @@
 //! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
 //! texts stay texts.
 
+use cuecard_source::value::REDACTED;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -72,23 +73,70 @@ impl Scenario {
     }
 }
 
-/// The scenario that makes the same calls again, with the arguments as they were.
+/// The scenario that makes the same calls again, with the arguments as they were. What was taken out of them as a secret
+/// must be given.
 pub fn scenario(recording: &Recording, name: &str) -> Scenario {
     let mut scenario = Scenario::new(name);
     let mut names = Names::default();
+    let mut secrets = Secrets::default();
     for (call, number) in recording.calls.iter().zip(1..) {
         scenario.steps.push(Step {
             step: number,
             id: names.unique(&call.tool),
             tool: tool_name(call),
             params: match verbatim(&Value::Object(call.arguments.clone())) {
-                Value::Object(params) => params,
+                Value::Object(mut params) => {
+                    for (key, value) in &mut params {
+                        secrets.make_variables(key, value);
+                    }
+                    params
+                }
                 _ => Map::new(),
             },
             ..Step::default()
         });
     }
+    let variables = secrets.variables.into_iter();
+    scenario.variables = variables.map(|(_, _, name)| (name, json!(""))).collect();
     scenario
+}
+
+/// The variables for what was taken out of a recording.
+#[derive(Default)]
+struct Secrets {
+    names: Names,
+    /// Each with the key and the text that it was in: what is equal there is one secret.
+    variables: Vec<(String, String, String)>,
+}
+
+impl Secrets {
+    fn make_variables(&mut self, key: &str, value: &mut Value) {
+        match value {
+            Value::String(text) if text.contains(REDACTED) => {
+                let known = self.variables.iter();
+                let mut known = known.filter(|(of, from, _)| of == key && from == text);
+                let name = known.next().map(|(_, _, name)| name.clone());
+                let name = name.unwrap_or_else(|| {
+                    let name = self.names.unique(&key.to_uppercase());
+                    self.variables
+                        .push((key.to_owned(), text.clone(), name.clone()));
+                    name
+                });
+                *text = text.replace(REDACTED, &format!("{{{{{name}}}}}"));
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.make_variables(key, item);
+                }
+            }
+            Value::Object(members) => {
+                for (key, value) in members {
+                    self.make_variables(key, value);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The tool of a call as scenarios name it.
@@ -168,7 +216,43 @@ fn plain_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use serde_json::json;
+
+    use super::{Names, scenario};
+    use crate::{Call, Outcome, Recording};
+
+    #[test]
+    fn what_was_taken_out_must_be_given() {
+        let call = |arguments: serde_json::Value| Call {
+            server: Some("s".to_owned()),
+            tool: "t".to_owned(),
+            arguments: arguments.as_object().cloned().unwrap_or_default(),
+            outcome: Outcome::Missing,
+            started: None,
+            duration: None,
+            notifications: Vec::new(),
+        };
+        let recording = Recording {
+            calls: vec![
+                call(json!({"user": "ann", "password": "[redacted]"})),
+                call(json!({"login": {"password": "[redacted]"}, "paths": ["/tmp/[redacted]/x"]})),
+            ],
+            ..Recording::default()
+        };
+        let written = scenario(&recording, "x");
+        assert_eq!(
+            json!(written.variables),
+            json!({"PASSWORD": "", "PATHS": ""})
+        );
+        assert_eq!(
+            json!(written.steps[0].params),
+            json!({"user": "ann", "password": "{{PASSWORD}}"})
+        );
+        assert_eq!(
+            json!(written.steps[1].params),
+            json!({"login": {"password": "{{PASSWORD}}"}, "paths": ["/tmp/{{PATHS}}/x"]})
+        );
+    }
 
     #[test]
     fn names_are_unique_and_many_of_a_kind_are_found_at_once() {

@@ -47,6 +47,14 @@ pub fn session_of(trace: &Trace) -> Session {
                 let answer = results.get(call.call_id.as_ref());
                 let at = start.filter(|_| !event.ts_synthesized);
                 let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
+                if answer.is_some_and(|(_, result)| was_refused(result)) {
+                    session.left_out.push(Note {
+                        tool: call.tool.clone().into_owned(),
+                        text: "it was refused, and not done".to_owned(),
+                        ..Note::default()
+                    });
+                    continue;
+                }
                 let now = told("cwd_of").and_then(|folders| folders.get(call.call_id.as_ref()));
                 let folders = Folders {
                     first: cwd,
@@ -103,6 +111,49 @@ pub fn session_of(trace: &Trace) -> Session {
         }
     }
     session
+}
+
+/// Whether a call was not made, since the user, a rule or a hook refused it.
+fn was_refused(result: &ToolResult) -> bool {
+    const WORDS: &[&str] = &[
+        "exec_command failed: createprocess",
+        "the user doesn't want to",
+        "[request interrupted by user",
+        "requested permissions to",
+        "you haven't granted it",
+        "permission to use ",
+        "permission denied by",
+        "requires approval",
+        "rejected by user",
+        "rejected by the user",
+        "denied by user",
+        "denied by the user",
+        "user rejected",
+        "user denied",
+        "user declined",
+        "aborted by user",
+        "hook error",
+        "blocked by hook",
+        "hook blocked",
+    ];
+    /// Longer texts are what a call printed.
+    const LONGEST: usize = 1_000;
+    let text = result
+        .text
+        .as_deref()
+        .map_or_else(|| as_text(&result.result), Cow::Borrowed);
+    let start = text
+        .trim_start()
+        .chars()
+        .take(200)
+        .collect::<String>()
+        .to_lowercase();
+    // Codex says so in answers that count as passed.
+    let may_be = !result.success
+        || ["exec command", "exec_command", "aborted"]
+            .iter()
+            .any(|words| start.starts_with(words));
+    may_be && text.len() <= LONGEST && WORDS.iter().any(|words| start.contains(words))
 }
 
 /// Why most calls that are left out are.
@@ -330,7 +381,11 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         .and_then(Value::as_i64)
         .or(said.filter(|_| !result.success));
     let code = code.unwrap_or(i64::from(!result.success));
-    if code == 0 {
+    // Codex goes on while it runs, and may end it.
+    let goes_on = text.contains("Process running with session ID");
+    if goes_on {
+        arguments.insert("run_in_background".to_owned(), json!(true));
+    } else if code == 0 {
         arguments.insert("expect_exit".to_owned(), json!(0));
     }
     let mut stdout = kept("stdout")
@@ -341,11 +396,14 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     if !stdout.is_empty() && !stdout.ends_with('\n') {
         stdout.push('\n');
     }
-    let value = json!({
-        "stdout": stdout,
-        "stderr": kept("stderr").and_then(Value::as_str).unwrap_or_default(),
-        "exit_code": code,
-    });
+    let value = match goes_on {
+        true => json!({ "shell_id": null }),
+        false => json!({
+            "stdout": stdout,
+            "stderr": kept("stderr").and_then(Value::as_str).unwrap_or_default(),
+            "exit_code": code,
+        }),
+    };
     made(None, "claude__bash", arguments, Outcome::BuiltIn(value))
 }
 

@@ -174,6 +174,7 @@ impl Scratch {
             .path(self.work(), "$DIR")
             .path(self.home(), "$HOME")
             .path(self.root.join("tmp"), "$TMP")
+            .path(&self.root, "$ABOVE")
             .path(crate::repository_root(), "$REPO")
             .version(env!("CARGO_PKG_VERSION"))
             .since_now()

@@ -45,8 +45,10 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
                 ..Limits::default()
             };
             let parsed = json::parse(text, &limits);
-            let is_syntax =
-                |error: &JsonError| !matches!(error.kind, JsonErrorKind::DuplicateKey { .. });
+            let is_syntax = |error: &JsonError| {
+                use JsonErrorKind::{DuplicateKey, TrailingComma};
+                !matches!(error.kind, DuplicateKey { .. } | TrailingComma { .. })
+            };
             is_torn = parsed.errors.iter().any(is_syntax);
             let mistakes = parsed.errors.iter().map(|error| Mistake {
                 span: error.span,

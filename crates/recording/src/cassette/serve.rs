@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cuecard_mcp::server::{Client, Handler, Introduction, PlannedFaults, RpcError, text_result};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::{Predicate, is_same_json};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::{Json, REDACTED, cut, mask_credentials};
 use serde_json::{Map, json};
 
 use super::read::{Cassette, Record, server_info};
@@ -212,7 +212,7 @@ impl Inner {
             let same = |(name, value): (&String, &Json)| {
                 call.arguments
                     .get(name)
-                    .is_some_and(|recorded| is_same_json(recorded, value))
+                    .is_some_and(|recorded| is_recorded(recorded, value))
             };
             call.tool == tool
                 && call.arguments.len() == arguments.len()
@@ -264,7 +264,8 @@ impl Inner {
     ) -> Diagnostic {
         let name = self.cassette.source.name();
         let shown = cut(tool, 100);
-        let given = Json::Object(arguments.clone());
+        let mut given = Json::Object(arguments.clone());
+        mask_credentials(&mut given);
         let differences = |record: &Record| {
             Predicate::EqualsStrictly(&Json::Object(record.call.arguments.clone())).misfits(&given)
         };
@@ -400,6 +401,75 @@ impl Handler for CassetteServer {
                 }
                 Ok(text_result(&text, true))
             }
+        }
+    }
+}
+
+/// Whether a value is the recorded one, of which secrets may have been taken out: there anything may stand.
+fn is_recorded(recorded: &Json, value: &Json) -> bool {
+    match (recorded, value) {
+        (Json::String(recorded), _) if recorded == REDACTED => true,
+        (Json::String(recorded), Json::String(text)) if recorded.contains(REDACTED) => {
+            let mut parts: Vec<&str> = recorded.split(REDACTED).collect();
+            let last = parts.pop().unwrap_or_default();
+            let mut rest = Some(text.as_str());
+            for (nth, part) in parts.into_iter().enumerate() {
+                rest = rest.and_then(|rest| match nth {
+                    0 => rest.strip_prefix(part),
+                    _ => rest.split_once(part).map(|(_, rest)| rest),
+                });
+            }
+            rest.is_some_and(|rest| rest.ends_with(last))
+        }
+        (Json::Array(recorded), Json::Array(items)) => {
+            let mut pairs = recorded.iter().zip(items);
+            recorded.len() == items.len() && pairs.all(|(one, other)| is_recorded(one, other))
+        }
+        (Json::Object(recorded), Json::Object(members)) => {
+            let mut recorded_members = recorded.iter();
+            recorded.len() == members.len()
+                && recorded_members.all(|(key, one)| {
+                    members
+                        .get(key)
+                        .is_some_and(|other| is_recorded(one, other))
+                })
+        }
+        _ => is_same_json(recorded, value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_recorded;
+
+    #[test]
+    fn anything_may_stand_where_a_secret_was_taken_out() {
+        for (recorded, value, expected) in [
+            (json!("[redacted]"), json!("hunter2"), true),
+            (json!("[redacted]"), json!(12345678), true),
+            (json!("/tmp/[redacted]/x"), json!("/tmp/ann/x"), true),
+            (json!("/tmp/[redacted]/x"), json!("/tmp/ann/y"), false),
+            (json!("[redacted]-[redacted]!"), json!("a-b!"), true),
+            (
+                json!({"a": ["[redacted]"], "b": 1}),
+                json!({"a": ["x"], "b": 1}),
+                true,
+            ),
+            (
+                json!({"a": ["[redacted]"], "b": 1}),
+                json!({"a": ["x"], "b": 2}),
+                false,
+            ),
+            (json!({"a": "[redacted]"}), json!({}), false),
+            (json!("plain"), json!("[redacted]"), false),
+        ] {
+            assert_eq!(
+                is_recorded(&recorded, &value),
+                expected,
+                "{recorded} {value}"
+            );
         }
     }
 }

@@ -634,7 +634,7 @@ impl<'r> Builder<'_, 'r> {
         let (text, env, kept) = command(&self.text(text, other.as_deref()));
         for name in kept {
             self.ask(format!(
-                "the command holds the value of `{name}` in quotes or after a mark: pass it by `env`"
+                "the command holds the value of `{name}` where it may be read as code: pass it by `env`"
             ));
         }
         step.params.insert("command".to_owned(), text.into());

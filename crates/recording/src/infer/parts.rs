@@ -9,8 +9,8 @@ use crate::scenario::verbatim_text;
 pub(super) enum Part {
     /// Recorded text.
     Text(String),
-    /// A variable.
-    Variable(String),
+    /// A variable, with the text that it stands for, if that may be seen.
+    Variable(String, String),
     /// `step.output`, with the text that it stands for.
     Output(String, String),
 }
@@ -19,7 +19,7 @@ pub(super) enum Part {
 pub(super) fn template(parts: &[Part]) -> String {
     let written = parts.iter().map(|part| match part {
         Part::Text(text) => verbatim_text(text),
-        Part::Variable(name) | Part::Output(name, _) => reference(name),
+        Part::Variable(name, _) | Part::Output(name, _) => reference(name),
     });
     written.collect()
 }
@@ -28,24 +28,21 @@ pub(super) fn reference(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// The template of a command, with the outputs in it as environment variables: data never becomes part of a command.
-/// Those that stand in other quotes than double ones stay as they were recorded, and are given back.
+/// The template of a command, with variables and outputs in it as environment variables: what they hold never becomes part
+/// of the command. Where that can't be, outputs stay as they were recorded, variables are references, and both are given
+/// back.
 pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String>) {
     let (mut written, mut env, mut kept) = (String::new(), Map::new(), Vec::new());
     let mut recorded = String::new();
     for (idx, part) in parts.iter().enumerate() {
-        let (name, text) = match part {
+        let (name, text, is_output) = match part {
             Part::Text(text) => {
                 recorded.push_str(text);
                 written.push_str(&verbatim_text(text));
                 continue;
             }
-            Part::Variable(name) => {
-                written.push_str(&reference(name));
-                // Whatever it holds, the quotes around it are those of the author.
-                continue;
-            }
-            Part::Output(name, text) => (name, text),
+            Part::Variable(name, text) => (name, text, false),
+            Part::Output(name, text) => (name, text, true),
         };
         let is_end =
             |letter: Option<char>| letter.is_none_or(|letter| " \t\n;|&()<>".contains(letter));
@@ -57,9 +54,14 @@ pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String
         let is_word = is_end(next) && is_end(recorded.chars().last());
         // Shells and programs obey variables such as `BASH_ENV`.
         let variable = format!("FROM_{}", name.replace(['.', '-'], "_").to_uppercase());
+        // Several words are several arguments.
+        let is_one =
+            !text.contains(|letter: char| letter.is_whitespace() || "*?~".contains(letter));
         let use_of_it = match quotes(&recorded) {
             Some('"') => Some(format!("${{{variable}}}")),
-            None if is_word => Some(format!("\"${variable}\"")),
+            Some('\'') => Some(format!("'\"${{{variable}}}\"'")),
+            None if is_word && is_one => Some(format!("\"${variable}\"")),
+            None if is_one && !is_output => Some(format!("\"${{{variable}}}\"")),
             _ => None,
         };
         match use_of_it {
@@ -68,7 +70,10 @@ pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String
                 env.insert(variable, reference(name).into());
             }
             None => {
-                written.push_str(&verbatim_text(text));
+                written.push_str(&match is_output {
+                    true => verbatim_text(text),
+                    false => reference(name),
+                });
                 kept.push(name.clone());
             }
         }

@@ -546,9 +546,52 @@ fn data_reaches_a_command_by_its_environment_only() {
     );
     assert_eq!(
         param(&steps[2], "command"),
-        "echo 'at 4f5e6d7c8b9a' \"is ${FROM_BASH_COMMAND}\""
+        "echo 'at '\"${FROM_BASH_COMMAND}\"'' \"is ${FROM_BASH_COMMAND}\""
     );
-    assert_eq!(questions(&inferred).len(), 1);
+    assert_eq!(questions(&inferred), Vec::<&str>::new());
+}
+
+/// A variable is one argument, whatever the user gives; of several words nobody knows how many they are.
+#[test]
+fn variables_reach_a_command_by_its_environment() {
+    use super::parts::{Part, command};
+    let of = |before: &str, value: &str, after: &str| {
+        let parts = [
+            Part::Text(before.to_owned()),
+            Part::Variable("V".to_owned(), value.to_owned()),
+            Part::Text(after.to_owned()),
+        ];
+        let (written, _, kept) = command(&parts);
+        (written, kept.len())
+    };
+    for (before, value, after, expected, n_asked) in [
+        ("./send ", "tea", "", "./send \"$FROM_V\"", 0),
+        (
+            "./send --to=",
+            "tea",
+            " now",
+            "./send --to=\"${FROM_V}\" now",
+            0,
+        ),
+        (
+            "./send \"the ",
+            "tea time",
+            "\"",
+            "./send \"the ${FROM_V}\"",
+            0,
+        ),
+        (
+            "./send 'the ",
+            "tea time",
+            "'",
+            "./send 'the '\"${FROM_V}\"''",
+            0,
+        ),
+        ("./send ", "tea time", "", "./send {{V}}", 1),
+        ("cat <<E\n", "tea", "\nE", "cat <<E\n{{V}}\nE", 1),
+    ] {
+        assert_eq!(of(before, value, after), (expected.to_owned(), n_asked));
+    }
 }
 
 #[test]
@@ -1150,7 +1193,10 @@ fn a_failed_command_is_left_out_only_for_one_like_it() {
     };
     let steps = run(vec![shell("deploy 1.2.3 --prod", 1), shell("echo done", 0)]);
     assert_eq!(steps.len(), 2);
-    assert_eq!(param(&steps[0], "command"), "deploy {{COMMAND}} --prod");
+    assert_eq!(
+        param(&steps[0], "command"),
+        "deploy \"$FROM_COMMAND\" --prod"
+    );
     let steps = run(vec![shell("make", 1), shell("make", 1), shell("make", 0)]);
     assert_eq!((steps.len(), steps[0].on_error), (1, Some("retry")));
 }

@@ -18,6 +18,9 @@ const MOST_AROUND: usize = 3;
 /// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
 const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
 
+/// A shorter text of the prompt may stand inside of any word, in characters.
+const SHORTEST_INSIDE: usize = 4;
+
 impl Builder<'_, '_> {
     /// The parts of a text.
     pub(super) fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
@@ -77,7 +80,7 @@ impl Builder<'_, '_> {
                 }
                 Piece::Middle([old, new]) => {
                     let part = self.reference_to([&old.as_str().into(), &new.as_str().into()]);
-                    if let Part::Variable(name) = &part {
+                    if let Part::Variable(name, _) = &part {
                         let (key, shown) = (&self.key, cut(&old, 60).into_owned());
                         self.ask(format!(
                             "in `{key}`, `{shown}` differs between the recordings: is all that may differ in `{name}`?"
@@ -102,7 +105,8 @@ impl Builder<'_, '_> {
                 return Part::Output(self.output(source), text);
             }
         }
-        Part::Variable(self.variable(old, Some(new)))
+        let text = as_text(old).into_owned();
+        Part::Variable(self.variable(old, Some(new)), text)
     }
 
     /// The parts of a text that is the same in both recordings, or known from one: what is surely copied stands in it.
@@ -123,6 +127,18 @@ impl Builder<'_, '_> {
         for literal in &self.prompt.literals {
             let places = occurrences(text, literal);
             candidates.extend(places.map(|at| (at, Value::from(literal.as_str()), Kind::Given)));
+        }
+        let literals = self.prompt.literals.iter();
+        let is_torn = |literal: &&String| {
+            literal.chars().count() >= SHORTEST_INSIDE
+                && text.matches(literal.as_str()).count() > occurrences(text, literal).count()
+        };
+        let torn: Vec<String> = literals.filter(is_torn).cloned().collect();
+        for literal in torn {
+            let (key, shown) = (&self.key, cut(&literal, 60).into_owned());
+            self.ask(format!(
+                "in `{key}`, `{shown}` of the prompt stands inside a longer word: may it differ there too?"
+            ));
         }
         let phrases = self.index.phrases_in(text).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
@@ -152,9 +168,11 @@ impl Builder<'_, '_> {
             };
             found.extend(match (source, kind) {
                 (Some(source), _) => Some((at, end, Part::Output(self.output(source), part))),
-                (None, Kind::Secret) => Some((at, end, Part::Variable(self.secret(&value)))),
+                (None, Kind::Secret) => {
+                    Some((at, end, Part::Variable(self.secret(&value), String::new())))
+                }
                 (None, Kind::Given) => {
-                    Some((at, end, Part::Variable(self.variable(&value, again))))
+                    Some((at, end, Part::Variable(self.variable(&value, again), part)))
                 }
                 (None, Kind::Copied) => None,
             });

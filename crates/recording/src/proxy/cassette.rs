@@ -18,7 +18,7 @@ use crate::cassette::Cassette;
 use crate::{Call, Outcome, Recording, scenario};
 
 /// How often the scenario is written while calls come in, at most.
-const CHECKPOINT: Duration = Duration::from_secs(1);
+const CHECKPOINT: Duration = Duration::from_millis(100);
 /// Writing it takes no more than one part in so many of the time.
 const SHARE: u32 = 20;
 
@@ -27,6 +27,8 @@ const SHARE: u32 = 20;
 pub(super) struct CassetteFile {
     pub(super) files: RecordedFiles,
     file: Option<File>,
+    /// What is said of servers while another recording stands there: a client that calls nothing replaces none.
+    waiting: String,
     /// Why nothing more is written.
     pub(super) error: Option<String>,
 }
@@ -36,7 +38,16 @@ impl CassetteFile {
         Self {
             files,
             file: None,
+            waiting: String::new(),
             error: None,
+        }
+    }
+
+    /// Appends the line of a server.
+    pub(super) fn append_server(&mut self, line: &str) {
+        match self.file.is_none() && self.files.would_replace() {
+            true => self.waiting.push_str(line),
+            false => self.append(line),
         }
     }
 
@@ -45,13 +56,24 @@ impl CassetteFile {
         if self.error.is_some() {
             return;
         }
-        if let Err(error) = self.try_append(line.as_bytes()) {
-            self.error = Some(format!(
-                "`{}` can't be written: {}",
-                self.files.cassette.display(),
-                io_reason(&error)
-            ));
+        let lines = std::mem::take(&mut self.waiting) + line;
+        if let Err(error) = self.try_append(lines.as_bytes()) {
+            self.fails(&error);
         }
+    }
+
+    /// Looks whether what was written is still there.
+    pub(super) fn close(&mut self) {
+        let file = self.file.as_ref().filter(|_| self.error.is_none());
+        if let Some(Err(error)) = file.map(|file| self.files.stands(file)) {
+            self.fails(&error);
+        }
+    }
+
+    fn fails(&mut self, error: &io::Error) {
+        let cassette = self.files.cassette.display();
+        let reason = io_reason(error);
+        self.error = Some(format!("`{cassette}` can't be written: {reason}"));
     }
 
     fn try_append(&mut self, line: &[u8]) -> io::Result<()> {
@@ -62,7 +84,8 @@ impl CassetteFile {
             }
             None => self.file.insert(self.files.open()?),
         };
-        let written = append_whole(file, line);
+        let stands = self.files.stands(file);
+        let written = stands.and_then(|()| append_whole(file, line));
         flock(&*file, FlockOperation::Unlock)?;
         written
     }
@@ -108,7 +131,7 @@ pub struct RecordedFiles {
     pub cassette: PathBuf,
     /// When the recording began, as the first line of its cassette tells it.
     pub(super) recorded_at: String,
-    /// Whether another recording may be overwritten. That goes when this one has its first line.
+    /// Whether another recording may be overwritten. That goes when this one has its first call.
     replaces: bool,
 }
 
@@ -160,9 +183,7 @@ impl RecordedFiles {
                 .create(true)
                 .open(&self.cassette)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            let opened = file.metadata()?;
-            let is_there = fs::metadata(&self.cassette)
-                .is_ok_and(|data| (data.dev(), data.ino()) == (opened.dev(), opened.ino()));
+            let is_there = self.stands(&file).is_ok();
             let mut first = Vec::new();
             BufReader::new(&file).read_until(b'\n', &mut first)?;
             match (is_there, self.is_own(&first)) {
@@ -173,6 +194,29 @@ impl RecordedFiles {
                 (false, _) => {}
             }
         }
+    }
+
+    /// Looks whether the open cassette is the one that its path leads to.
+    fn stands(&self, file: &File) -> io::Result<()> {
+        let opened = file.metadata()?;
+        let found = fs::metadata(&self.cassette).ok();
+        match found.is_some_and(|found| (found.dev(), found.ino()) == (opened.dev(), opened.ino()))
+        {
+            true => Ok(()),
+            false => Err(io::Error::other(
+                "it was removed, or another recording took its place, and with it the calls so far",
+            )),
+        }
+    }
+
+    /// Whether another recording stands where this one goes, and may be overwritten.
+    fn would_replace(&self) -> bool {
+        let first = || {
+            let mut first = Vec::new();
+            let mut cassette = BufReader::new(File::open(&self.cassette)?);
+            cassette.read_until(b'\n', &mut first).map(|_| first)
+        };
+        self.replaces && first().is_ok_and(|first| !self.is_own(&first))
     }
 
     /// Whether a cassette that begins with this line is that of this recording, or has no line yet.
@@ -306,6 +350,33 @@ mod tests {
         let torn = [whole.as_bytes(), b"{\"tool\":\"caf\xc3"].concat();
         fs::write(&files.cassette, torn).expect("writable");
         assert_eq!(files.read().expect("readable").calls.len(), 1);
+    }
+
+    #[test]
+    fn a_recording_is_replaced_by_the_first_call_of_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = |at: &str| RecordedFiles {
+            recorded_at: at.to_owned(),
+            ..RecordedFiles::new(&folder.path().join("a.json"), true)
+        };
+        let head = |at: &str| format!("{{\"cassette\":1,\"recorded_at\":\"{at}\"}}\n");
+        let text = || fs::read_to_string(folder.path().join("a.cassette.jsonl")).expect("text");
+        let mut first = CassetteFile::new(files("first"));
+        first.append_server(&head("first"));
+        first.append("{\"tool\":\"a\"}\n");
+        let of_first = text();
+        let mut second = CassetteFile::new(files("second"));
+        second.append_server(&head("second"));
+        second.close();
+        assert_eq!((text(), second.error.clone()), (of_first, None));
+        second.append("{\"tool\":\"b\"}\n");
+        assert_eq!(text(), head("second") + "{\"tool\":\"b\"}\n");
+        first.close();
+        let error = first.error.expect("its calls are lost");
+        assert!(
+            error.contains("another recording took its place"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -308,6 +308,7 @@ impl Tap {
         self.open_bytes = 0;
         self.n_open.send_replace(0);
         self.write_introduction();
+        self.file.close();
     }
 
     /// How long the recording has gone on, in whole microseconds.
@@ -401,7 +402,8 @@ impl Tap {
         };
         self.name = Some(name);
         self.has_head = true;
-        self.write(&line);
+        let line = self.line(&line);
+        self.file.append_server(&line);
     }
 
     fn write_missing(&mut self, open: Open) {
@@ -419,16 +421,15 @@ impl Tap {
         self.is_changed |= !self.has_head;
         self.write_introduction();
         call.server = self.name.clone();
-        self.write(&CallLine::from(call));
+        let line = self.line(&CallLine::from(call));
+        self.file.append(&line);
     }
 
-    /// Takes the secrets out of a line and writes it.
-    fn write(&mut self, written: &impl Serialize) {
-        let mut text = line(written);
-        if let Some(redacted) = redact(&text, &mut self.redactor) {
-            text = line(&redacted);
-        }
-        self.file.append(&text);
+    /// A line without its secrets.
+    fn line(&mut self, written: &impl Serialize) -> String {
+        let text = line(written);
+        let redacted = redact(&text, &mut self.redactor);
+        redacted.map_or(text, |redacted| line(&redacted))
     }
 }
 

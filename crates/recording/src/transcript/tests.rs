@@ -134,6 +134,59 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
     assert!(questions.iter().all(|question| question.text == asked));
 }
 
+/// What was never done is not done by a play.
+#[test]
+fn what_was_refused_is_left_out() {
+    let answers = [
+        (
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            true,
+        ),
+        ("[Request interrupted by user for tool use]", true),
+        (
+            "Claude requested permissions to use Bash, but you haven't granted it yet.",
+            true,
+        ),
+        (
+            "Permission to use Bash with command rm has been denied.",
+            true,
+        ),
+        ("This command requires approval", true),
+        (
+            "Exit code 1\nrm: cannot remove 'x': Permission denied",
+            false,
+        ),
+    ];
+    let lines = answers.iter().zip(1..).flat_map(|((text, _), id)| {
+        let line = |kind: &str, n: u32, content: Value| {
+            json!({"type": kind, "uuid": format!("{kind}{n}"), "sessionId": "s", "cwd": "/w",
+                "timestamp": "2026-01-02T03:04:06.000Z", "message": {"id": format!("m{n}"), "content": [content]}})
+            .to_string()
+        };
+        [
+            line("assistant", id, json!({"type": "tool_use", "id": format!("t{id}"), "name": "Bash", "input": {"command": "rm x"}})),
+            line("user", id, json!({"type": "tool_result", "tool_use_id": format!("t{id}"), "is_error": true, "content": text})),
+        ]
+    });
+    let session = read(&lines.collect::<Vec<_>>().join("\n"));
+    assert_eq!(session.recording.calls.len(), 1);
+    let refused = session
+        .left_out
+        .iter()
+        .filter(|note| note.text == "it was refused, and not done");
+    assert_eq!(
+        refused.count(),
+        answers.iter().filter(|(_, refused)| *refused).count()
+    );
+    let codex = read(
+        r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
+{"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"rm\",\"x\"]}","call_id":"c1"}}
+{"timestamp":"2026-01-02T03:04:08.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"exec command rejected by user"}}
+"#,
+    );
+    assert_eq!((codex.recording.calls.len(), codex.left_out.len()), (0, 1));
+}
+
 #[test]
 fn what_claude_prints_as_stream_json() {
     let Session { recording, .. } = read(

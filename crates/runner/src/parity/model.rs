@@ -200,10 +200,11 @@ impl Client {
             Endpoint::Chat => {
                 let tools = tools.map(|(name, schema)| json!({"type": "function", "function": {"name": name, "parameters": schema}}));
                 let tools: Vec<Json> = tools.collect();
-                (
-                    "/v1/chat/completions".into(),
-                    json!({"model": MODEL, "messages": history, "tools": tools}),
-                )
+                let mut body = json!({"model": MODEL, "messages": history});
+                if !tools.is_empty() {
+                    body["tools"] = tools.into();
+                }
+                ("/v1/chat/completions".into(), body)
             }
             Endpoint::Messages => {
                 let tools: Vec<Json> = tools

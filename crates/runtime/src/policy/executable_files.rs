@@ -61,7 +61,7 @@ const NAMES: &[&str] = &[
     // Configs that start servers and tasks, and those of agents.
     ".mcp.json, .cuecard, .sandy, .claude, .claude.json, claude_desktop_config.json, .codex, .cursor, .gemini, \
      .opencode, opencode.json, opencode.jsonc, .qwen, .cline, .openhands, .pi, .kiro, .roo, .amazonq, .continue, \
-     .windsurf, .cursorrules, .windsurfrules, .clinerules, .roorules, .vscode, .zed, .idea, .devcontainer, .devcontainer.json",
+     .windsurf, .vibe, .kilocode, .cursorrules, .windsurfrules, .clinerules, .roorules, .vscode, .zed, .idea, .devcontainer, .devcontainer.json",
     // Version control and what builds from it. `git~1` is `.git` on Windows.
     ".git, git~1, .gitconfig, .gitmodules, .gitattributes, .hg, .hgrc, .svn, .jj, .husky, .pre-commit-config.yaml, .github, \
      .gitlab-ci.yml, .circleci, .travis.yml, .buildkite, .gitea, .forgejo, .drone.yml, lefthook.yml, .lefthook.yml",

@@ -207,8 +207,18 @@ impl Project {
             }
         }
         without(&mut document, &["completed_steps", "context", "run_dir"]);
-        if document.get("diagnostics").is_none() {
-            document["diagnostics"] = played.findings.clone().into();
+        match document["diagnostics"].as_array_mut() {
+            Some(known) => {
+                let is_known =
+                    |it: &Value| known.iter().any(|known| known["message"] == it["message"]);
+                let warnings = played
+                    .findings
+                    .iter()
+                    .filter(|it| it["severity"] == "warning");
+                let new: Vec<Value> = warnings.filter(|it| !is_known(it)).cloned().collect();
+                known.extend(new);
+            }
+            None => document["diagnostics"] = played.findings.clone().into(),
         }
         if asked.dry_run && played.has_passed {
             document["next"] = "nothing was run: pass `dry_run: false` to play it".into();
