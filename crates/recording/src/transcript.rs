@@ -129,6 +129,7 @@ fn was_refused(result: &ToolResult) -> bool {
         "denied by user",
         "denied by the user",
         "user rejected",
+        "declined by the user",
         "user denied",
         "user declined",
         "aborted by user",

@@ -55,6 +55,12 @@ pub const INHERITED: &[&str] = &[
     "USERPROFILE",
 ];
 
+/// How often, and how long after each other, it is looked whether killed processes are gone.
+#[cfg(target_os = "linux")]
+const MOST_LOOKS: usize = 100;
+#[cfg(target_os = "linux")]
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 static LIVE_GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// A command of the user's runs on our terminal: what it leaves behind is the user's affair.
 static RUNS_USER_COMMAND: AtomicBool = AtomicBool::new(false);
@@ -83,6 +89,9 @@ pub struct ProcessGroup {
         expect(dead_code, reason = "processes that left are found on Linux only")
     )]
     marker: Option<String>,
+    /// Those that left the group and were killed, and are not gone yet.
+    #[cfg(target_os = "linux")]
+    escaped: BTreeSet<i32>,
     /// Standard input; take it, and drop it to close the pipe.
     pub stdin: Option<ChildStdin>,
     /// Standard output.
@@ -211,6 +220,8 @@ impl ProcessGroup {
             child,
             group,
             marker,
+            #[cfg(target_os = "linux")]
+            escaped: BTreeSet::new(),
         })
     }
 
@@ -267,7 +278,17 @@ impl ProcessGroup {
     /// Kills the whole group at once and reaps the leader.
     pub async fn kill(mut self) -> Option<ExitStatus> {
         self.end();
-        self.child.wait().await.ok()
+        let status = self.child.wait().await.ok();
+        // Who asks for a process that was killed is not told that it is still there.
+        #[cfg(target_os = "linux")]
+        for _ in 0..MOST_LOOKS {
+            escaped::reap_killed(&mut self.escaped);
+            if self.escaped.is_empty() {
+                break;
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+        status
     }
 
     fn end(&mut self) {
@@ -277,12 +298,12 @@ impl ProcessGroup {
         // First while their ancestor says whose they are.
         #[cfg(target_os = "linux")]
         if let (Some(marker), Some(_)) = (&marker, self.child.id()) {
-            escaped::kill_of(self.group, marker);
+            self.escaped.extend(escaped::kill_of(self.group, marker));
         }
         signal_group(self.group, Signal::KILL);
         #[cfg(target_os = "linux")]
         if let Some(marker) = &marker {
-            escaped::kill_of(self.group, marker);
+            self.escaped.extend(escaped::kill_of(self.group, marker));
         }
     }
 }

@@ -18,10 +18,11 @@ use std::time::Duration;
 use axum::Router;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio_util::sync::CancellationToken;
 
 use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
@@ -39,6 +40,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The size of the pipe in [`connect`], in bytes per direction.
 const PIPE_BYTES: usize = 64 * 1024;
 
+/// The longest line of a client, in bytes.
+const LONGEST_LINE: usize = 64 << 20;
+
 /// Serves one client on standard input and output until the input ends or `shutdown` completes.
 ///
 /// # Errors
@@ -47,10 +51,20 @@ pub async fn serve_stdio(
     handler: impl Handler,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
+    let (reading, writing) = rmcp::transport::stdio_pipes();
     tokio::select! {
-        ended = serve(handler::Adapter::new(handler), rmcp::transport::stdio_pipes()) => ended,
+        ended = serve(handler::Adapter::new(handler), lines(reading, writing)) => ended,
         () = shutdown => Ok(()),
     }
+}
+
+/// A transport of lines. What a recorder takes, a server of its recording takes too.
+fn lines<R, W>(reading: R, writing: W) -> AsyncRwTransport<RoleServer, R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    AsyncRwTransport::new_server(reading, writing).with_max_line_length(LONGEST_LINE)
 }
 
 /// As [`serve_stdio`], and carries out the `faults` of answers. One that ends the stream, or the server, ends this.
@@ -64,7 +78,7 @@ pub async fn serve_stdio_with_faults(
 ) -> Result<(), ServerError> {
     let (reading, writing) = rmcp::transport::stdio_pipes();
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
-    let serving = serve(handler::Adapter::new(handler), (reading, ours));
+    let serving = serve(handler::Adapter::new(handler), lines(reading, ours));
     let mut copying = pin!(faults::copy(theirs, writing, &faults));
     tokio::select! {
         _ = &mut copying => Ok(()),

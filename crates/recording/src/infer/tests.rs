@@ -939,6 +939,44 @@ fn any_value_plays_in_any_use_or_is_a_question() {
     assert!(wrong.is_empty(), "{n_asked} asked\n{}", wrong.join("\n"));
 }
 
+/// A mark such as `(` or `#` stands in titles too: the value is the last thing of its line.
+#[test]
+fn a_mark_alone_finds_the_last_value_of_its_line() {
+    for (before, after) in [("(", ")"), ("saved: #", ""), ("| ", ""), ("<", ">")] {
+        let text = |title: &str, id: &str| format!("Note \"{title}\" {before}{id}{after}");
+        let one = recording(
+            "",
+            vec![
+                call(
+                    "add",
+                    json!({"title": "Tea"}),
+                    json!(text("Tea", "n-10001")),
+                ),
+                call("delete", json!({"id": "n-10001"}), json!("ok")),
+            ],
+        );
+        let inferred = of_one(&one);
+        assert_eq!(
+            param(&inferred.scenario.steps[1], "id"),
+            "{{add.id}}",
+            "{before}"
+        );
+        let regex = inferred.scenario.steps[0].output["id"]["regex"].as_str();
+        let regex = regex::Regex::new(regex.expect("a pattern")).expect("a pattern");
+        for title in [
+            "Tea",
+            "Call Bob (mobile)",
+            "Fix bug #1212",
+            "A | B",
+            "a <b> c",
+        ] {
+            let other = text(title, "n-20002");
+            let found = regex.captures(&other).map(|found| found[1].to_owned());
+            assert_eq!(found.as_deref(), Some("n-20002"), "{regex} {other}");
+        }
+    }
+}
+
 #[test]
 fn a_part_of_an_amount_is_no_copy_and_words_around_a_copy_are_whole_words() {
     let one = recording(

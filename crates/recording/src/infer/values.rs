@@ -337,15 +337,23 @@ fn pattern(text: &str, word: &str) -> Option<String> {
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let two = before(2).split(' ').next().is_some_and(is_plain);
     let counts = if two { [2, 1, 3, 4] } else { [1, 2, 3, 4] };
-    let prefixes = counts
-        .into_iter()
-        .map(before)
-        .filter(|words| !words.trim().is_empty())
-        .map(prefix);
+    let has_word = |words: &&str| words.contains(|letter: char| letter.is_alphanumeric());
+    let (told, marks): (Vec<&str>, Vec<&str>) = counts.into_iter().map(before).partition(has_word);
+    // A mark alone stands in other texts of the line too: the last one is meant, where the value ends the line.
+    let marks = marks.into_iter().filter(|words| !words.trim().is_empty());
+    let rest = text[at + word.len()..].lines().next().unwrap_or_default();
+    let marks = marks.filter(|_| !has_word(&rest));
+    let last = marks.map(|mark| (format!("(?m)^.*{}", prefix(mark)), r"\W*$"));
+    let told = told.into_iter().map(|words| (prefix(words), ""));
+    let start_of_text = start_of_text.into_iter().map(|start| (start, ""));
     start_of_text
-        .into_iter()
-        .chain(prefixes)
-        .flat_map(|prefix| groups.iter().map(move |group| format!("{prefix}{group}")))
+        .chain(last)
+        .chain(told)
+        .flat_map(|(prefix, end)| {
+            groups
+                .iter()
+                .map(move |group| format!("{prefix}{group}{end}"))
+        })
         .find(|regex| match Regex::new(regex) {
             Ok(regex) => regex.captures(text).is_some_and(|found| &found[1] == word),
             Err(_) => false,

@@ -43,8 +43,8 @@ pub(super) fn reap_orphans() {
     }
 }
 
-/// Kills what stems from `leader`, or has `marker` in its environment, outside of the leader's group.
-pub(super) fn kill_of(leader: i32, marker: &str) {
+/// Kills what stems from `leader`, or has `marker` in its environment, outside of the leader's group. Returns their ids.
+pub(super) fn kill_of(leader: i32, marker: &str) -> BTreeSet<i32> {
     let wanted = format!("{VARIABLE}={marker}");
     let is_marked = |id: i32| {
         fs::read(format!("/proc/{id}/environ")).is_ok_and(|environment| {
@@ -56,16 +56,29 @@ pub(super) fn kill_of(leader: i32, marker: &str) {
     kill(
         |tree, id| tree.stems_from(id, leader) || is_marked(id),
         leader,
-    );
+    )
 }
 
 /// Kills all our descendants outside of our group.
 pub(super) fn kill_all() {
-    kill(|_, _| true, 0);
+    let _ = kill(|_, _| true, 0);
+}
+
+/// Reaps those of `killed` that have become ours, which nobody else waits for; those that are not gone yet stay in it.
+pub(super) fn reap_killed(killed: &mut BTreeSet<i32>) {
+    let us = getpid().as_raw_nonzero().get();
+    killed.retain(|&id| match Process::of(id) {
+        None => false,
+        Some(process) if process.is_dead && process.parent == us => {
+            let _ = waitpid(Pid::from_raw(id), WaitOptions::NOHANG);
+            false
+        }
+        Some(_) => true,
+    });
 }
 
 /// Kills those of our descendants that are wanted, until no new ones are found; none of our group or `group`.
-fn kill(is_wanted: impl Fn(&Tree, i32) -> bool, group: i32) {
+fn kill(is_wanted: impl Fn(&Tree, i32) -> bool, group: i32) -> BTreeSet<i32> {
     let (us, ours) = (
         getpid().as_raw_nonzero().get(),
         getpgrp().as_raw_nonzero().get(),
@@ -89,9 +102,10 @@ fn kill(is_wanted: impl Fn(&Tree, i32) -> bool, group: i32) {
             }
         }
         if killed.len() == before {
-            return;
+            break;
         }
     }
+    killed
 }
 
 /// All processes.

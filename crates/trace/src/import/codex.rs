@@ -136,7 +136,8 @@ impl<'a> Session<'a> {
     fn printed_item(&mut self, item: &Json, by: By) {
         let own = |key: &str| text(item, key).unwrap_or_default();
         let id = own("id");
-        let is_failed = own("status") == "failed";
+        let is_declined = own("status") == "declined";
+        let is_failed = is_declined || own("status") == "failed";
         let (tool, args, answer) = match own("type") {
             "agent_message" => return self.run.said(by, own("text").to_owned(), None),
             "reasoning" => return self.run.thought(by, own("text").to_owned()),
@@ -144,7 +145,10 @@ impl<'a> Session<'a> {
             "error" => return self.run.failed(by, "runtime", "error", own("message")),
             "command_execution" => {
                 let code = item.get("exit_code").and_then(Json::as_i64);
-                let output = own("aggregated_output").to_owned();
+                let output = match is_declined {
+                    true => "declined by the user".to_owned(),
+                    false => own("aggregated_output").to_owned(),
+                };
                 let answer = ended(Answer::of_text(output.clone(), !is_failed), &output, code);
                 (
                     "local_shell".to_owned(),
@@ -326,11 +330,25 @@ impl<'a> Session<'a> {
     }
 
     fn ending(&mut self, notice: &'a Json) {
-        let Some(call_id) = text(notice, "call_id") else {
+        // Since 0.169 calls of servers end as items.
+        let item = notice
+            .get("item")
+            .filter(|_| text(notice, "type") == Some("item_completed"));
+        let notice = item.unwrap_or(notice);
+        let Some(call_id) = text(notice, if item.is_some() { "id" } else { "call_id" }) else {
             return;
         };
         let (mut invocation, mut result) = (None, None);
         let error = match text(notice, "type").unwrap_or_default() {
+            "McpToolCall" => {
+                result = notice.get("result").filter(|it| !it.is_null()).cloned();
+                let is_error =
+                    result.as_ref().and_then(|ok| ok.get("isError")) == Some(&Json::Bool(true));
+                match notice.get("error").filter(|error| !error.is_null()) {
+                    Some(error) => Some(("tool_error", own_message(error))),
+                    None => is_error.then(|| ("tool_error", String::new())),
+                }
+            }
             "exec_command_end" => notice
                 .get("exit_code")
                 .and_then(Json::as_i64)
@@ -515,6 +533,23 @@ pub(super) mod tests {
         assert_eq!(end.status, RunStatus::Success);
         assert_eq!(end.metrics.token_usage, Some(1234));
         assert_eq!(end.metrics.timing_ms_total, 10_000.0);
+    }
+
+    #[test]
+    fn calls_of_servers_end_as_items_in_newer_sessions() {
+        let text = r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cli_version":"0.169.0"}}
+{"timestamp":"2026-01-02T03:04:06.000Z","type":"response_item","payload":{"type":"function_call","name":"add","namespace":"mcp__notes","arguments":"{}","call_id":"c1"}}
+{"timestamp":"2026-01-02T03:04:07.000Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"McpToolCall","id":"c1","server":"notes","tool":"add","status":"completed","result":{"content":[{"type":"text","text":"{\"id\": \"n-1\"}"}]},"duration":{"secs":0,"nanos":1000000}}}}
+{"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"Wall time: 0.1 seconds\nOutput:"},{"type":"input_text","text":"{\"id\": \"n-1\"}"}]}}
+"#;
+        let trace = import(&source(text)).trace.expect("a trace");
+        assert_eq!(
+            outline(&trace),
+            [
+                "e1 tool_call c1 mcp__notes__add {}",
+                "e2 tool_result c1 mcp__notes__add true {\"id\":\"n-1\"} (e1)",
+            ]
+        );
     }
 
     #[test]
