@@ -45,7 +45,7 @@ use crate::replay_browser::verdicts::table::TABLE;
 use crate::replay_browser::with_site;
 
 /// How many cases are tried, and from which seed they are drawn, unless the environment says otherwise.
-const CASES: usize = 200;
+const CASES: usize = 80;
 const SEED: u64 = 17;
 
 /// How many browsers there are at once. Most of a case is waiting: for what the page does late, and until it is quiet.

@@ -432,7 +432,12 @@ fn all_servers_of_a_config_are_recorded_for_an_agent() {
             "mcp__notes__list_notes"
         ]
     );
-    let played = program::run(&scratch, &["play", "rec.json", "--config", "servers.json"]);
+    // What was taken out must be given.
+    let play = ["play", "rec.json", "--config", "servers.json"];
+    let played = program::run(&scratch, &play);
+    assert_eq!(played.code(), Some(3), "{}", told(&played));
+    let given = [&play[..], &["--var", "TEXT=mint"]].concat();
+    let played = program::run(&scratch, &given);
     assert_eq!(played.code(), Some(0), "{}", told(&played));
     assert_no_folder_left(&scratch);
 }
