@@ -67,10 +67,11 @@ pub(super) async fn call(
             Box::pin(page::resize(toolbox, peer, recorder)).await;
         }
         // The descriptions stay where they are: some schemas are large.
-        let tools = match arguments.is_empty() && !toolbox.is_strict {
-            true if !page::is_browser(&session) => None,
+        let is_fitted = toolbox.is_strict || !arguments.is_empty() || page::is_browser(&session);
+        let tools = match is_fitted {
             // A server that can't list its tools may still be able to call them.
-            _ => session.tools().await.ok().flatten(),
+            true => session.tools().await.ok().flatten(),
+            false => None,
         };
         let info = tools
             .iter()

@@ -55,11 +55,9 @@ pub const INHERITED: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// How often, and how long after each other, it is looked whether killed processes are gone.
+/// How long each killed process is waited for.
 #[cfg(target_os = "linux")]
-const MOST_LOOKS: usize = 100;
-#[cfg(target_os = "linux")]
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const DYING: Duration = Duration::from_millis(500);
 
 static LIVE_GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// A command of the user's runs on our terminal: what it leaves behind is the user's affair.
@@ -89,7 +87,7 @@ pub struct ProcessGroup {
         expect(dead_code, reason = "processes that left are found on Linux only")
     )]
     marker: Option<String>,
-    /// Those that left the group and were killed, and are not gone yet.
+    /// Those that left the group and were killed.
     #[cfg(target_os = "linux")]
     escaped: BTreeSet<i32>,
     /// Standard input; take it, and drop it to close the pipe.
@@ -281,12 +279,10 @@ impl ProcessGroup {
         let status = self.child.wait().await.ok();
         // Who asks for a process that was killed is not told that it is still there.
         #[cfg(target_os = "linux")]
-        for _ in 0..MOST_LOOKS {
-            escaped::reap_killed(&mut self.escaped);
-            if self.escaped.is_empty() {
-                break;
-            }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+        if !self.escaped.is_empty() {
+            let killed = std::mem::take(&mut self.escaped);
+            let reaped = tokio::task::spawn_blocking(move || escaped::reap_killed(&killed, DYING));
+            let _ = reaped.await;
         }
         status
     }

@@ -68,10 +68,12 @@ fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Resu
     let text = inferred.scenario.to_text();
     if let Some(out) = &args.out {
         let real = |path: &Path| path.canonicalize().ok();
-        if inputs
-            .iter()
-            .any(|input| real(out).is_some() && real(input) == real(out))
-        {
+        let is_input = |out: PathBuf| {
+            inputs
+                .iter()
+                .any(|input| real(input).as_ref() == Some(&out))
+        };
+        if real(out).is_some_and(is_input) {
             let message = format!("`{}` is the recording itself", out.display());
             let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
             return Err(Stop::invalid(

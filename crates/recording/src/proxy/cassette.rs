@@ -116,6 +116,12 @@ fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
     written
 }
 
+fn first_line(file: &File) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut first)?;
+    Ok(first)
+}
+
 /// The length of the lines that have an end.
 fn whole_lines(bytes: &[u8]) -> usize {
     let last = bytes.iter().rposition(|byte| *byte == b'\n');
@@ -184,9 +190,7 @@ impl RecordedFiles {
                 .open(&self.cassette)?;
             flock(&file, FlockOperation::LockExclusive)?;
             let is_there = self.stands(&file).is_ok();
-            let mut first = Vec::new();
-            BufReader::new(&file).read_until(b'\n', &mut first)?;
-            match (is_there, self.is_own(&first)) {
+            match (is_there, self.is_own(&first_line(&file)?)) {
                 (true, true) => return Ok(file),
                 (true, false) if self.replaces => fs::remove_file(&self.cassette)?,
                 (true, false) => return Err(io::Error::other("it is another recording")),
@@ -211,11 +215,7 @@ impl RecordedFiles {
 
     /// Whether another recording stands where this one goes, and may be overwritten.
     fn would_replace(&self) -> bool {
-        let first = || {
-            let mut first = Vec::new();
-            let mut cassette = BufReader::new(File::open(&self.cassette)?);
-            cassette.read_until(b'\n', &mut first).map(|_| first)
-        };
+        let first = || first_line(&File::open(&self.cassette)?);
         self.replaces && first().is_ok_and(|first| !self.is_own(&first))
     }
 

@@ -7,9 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Once;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgrp, getpid, kill_process, set_child_subreaper, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, getpgrp, getpid, kill_process, pidfd_open,
+    set_child_subreaper, waitpid,
 };
 
 /// Names the group in the environment of each of its processes.
@@ -64,17 +67,21 @@ pub(super) fn kill_all() {
     let _ = kill(|_, _| true, 0);
 }
 
-/// Reaps those of `killed` that have become ours, which nobody else waits for; those that are not gone yet stay in it.
-pub(super) fn reap_killed(killed: &mut BTreeSet<i32>) {
+/// Waits until each of `killed` has ended, for `limit` at most, and reaps those that have become ours, which nobody else
+/// waits for.
+pub(super) fn reap_killed(killed: &BTreeSet<i32>, limit: Duration) {
     let us = getpid().as_raw_nonzero().get();
-    killed.retain(|&id| match Process::of(id) {
-        None => false,
-        Some(process) if process.is_dead && process.parent == us => {
-            let _ = waitpid(Pid::from_raw(id), WaitOptions::NOHANG);
-            false
+    let limit = Timespec::try_from(limit).ok();
+    let pids = || killed.iter().filter_map(|&id| Pid::from_raw(id));
+    for process in pids().filter_map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
+        let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], limit.as_ref());
+    }
+    for pid in pids() {
+        let process = Process::of(pid.as_raw_nonzero().get());
+        if process.is_some_and(|process| process.is_dead && process.parent == us) {
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
-        Some(_) => true,
-    });
+    }
 }
 
 /// Kills those of our descendants that are wanted, until no new ones are found; none of our group or `group`.

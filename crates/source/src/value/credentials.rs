@@ -249,13 +249,13 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
     let mut has_pair = false;
     let mut covered = 0;
     for mark in MARKS.find_iter(text) {
-        let rest = &text[mark.end()..];
-        let rest = &rest[..rest.floor_char_boundary(LONGEST_VALUE)];
-        let n_known = found.len();
         // A text of nothing but keys would be read as often as it has keys.
         if mark.start() < covered {
             continue;
         }
+        let rest = &text[mark.end()..];
+        let rest = &rest[..rest.floor_char_boundary(LONGEST_VALUE)];
+        let n_known = found.len();
         if let Some(authority) = mark.as_str().strip_prefix("://") {
             find_in_authority(&authority[..authority.len() - 1], found);
         } else if mark.as_str().starts_with("-----") {

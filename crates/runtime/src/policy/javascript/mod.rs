@@ -57,6 +57,7 @@ struct Script<'text> {
     data: Vec<Data<'text>>,
     words: HashSet<String>,
     has_script_element: bool,
+    has_jquery: bool,
 }
 
 /// Data, and the name for it in the script.
@@ -74,6 +75,7 @@ impl<'text> Script<'text> {
             data: Vec::new(),
             words: HashSet::new(),
             has_script_element: false,
+            has_jquery: false,
         };
         for piece in text.pieces() {
             if piece.origin.is_trusted() {
@@ -112,6 +114,7 @@ impl<'text> Script<'text> {
             .map(|token| script.text[token.range.clone()].to_owned())
             .collect();
         script.has_script_element = (0..script.tokens.len()).any(|at| script.is_script_element(at));
+        script.has_jquery = script.may_have_jquery();
         Ok(script)
     }
 

@@ -142,14 +142,13 @@ impl Script<'_> {
                 !self.has_script_element || self.sets(index, name, |value| self.is_literal(&value))
             }
             Use::LiteralInJquery => {
-                let is_form = self.only_value(name.owner).is_some_and(|made| {
-                    self.at(made.start) == "new"
-                        && is_in("FormData URLSearchParams Headers", self.at(made.start + 1))
-                });
-                !self.has_jquery()
-                    || is_form
+                !self.has_jquery
                     || self.sets(index, name, |value| {
                         self.is_literal(&value) || self.is_jquery(&value)
+                    })
+                    || self.only_value(name.owner).is_some_and(|made| {
+                        self.at(made.start) == "new"
+                            && is_in("FormData URLSearchParams Headers", self.at(made.start + 1))
                     })
             }
             Use::Url => {
@@ -193,7 +192,7 @@ impl Script<'_> {
                 !self.holds_data(sent)
             }
             Use::Selector if name.is_member && !is_in(WINDOWS, name.owner) || !is_call => true,
-            Use::Selector if !self.has_jquery() => true,
+            Use::Selector if !self.has_jquery => true,
             Use::Selector => {
                 let first = self.argument(after, 0).unwrap_or_default();
                 let start = self.beginning(first.start).unwrap_or_default().trim_start();
@@ -269,10 +268,12 @@ impl Script<'_> {
     }
 
     /// Whether jQuery may be meant. A script may have a function of its own that is called `$`.
-    fn has_jquery(&self) -> bool {
-        let own = self.only_value("$");
-        self.names("jQuery")
-            || (self.names("$") && !own.is_some_and(|value| self.is_function(&value)))
+    pub(super) fn may_have_jquery(&self) -> bool {
+        let is_own = || {
+            let own = self.only_value("$");
+            own.is_some_and(|value| self.is_function(&value))
+        };
+        self.names("jQuery") || (self.names("$") && !is_own())
     }
 
     /// The tokens of the value that a variable gets, if it gets one only.
@@ -289,10 +290,8 @@ impl Script<'_> {
 
     /// Whether an expression is a jQuery object and what its methods give, or the name of one.
     fn is_jquery(&self, value: &Range<usize>) -> bool {
-        let named = self
-            .only_value(self.at(value.start))
-            .filter(|_| value.len() == 1);
-        let value = &named.unwrap_or(value.clone());
+        let named = (value.len() == 1).then(|| self.only_value(self.at(value.start)));
+        let value = &named.flatten().unwrap_or(value.clone());
         if value.is_empty() {
             return false;
         }
