@@ -463,10 +463,10 @@ pub(crate) struct VariableArgs {
     /// Set a variable (repeatable)
     #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
     pub variables: Vec<String>,
-    /// Set a variable to a JSON value (repeatable)
+    /// Set a variable to a JSON value, or all variables of a file that is a JSON object; `@-` reads standard input (repeatable)
     #[arg(
         long = "var-json",
-        value_name = "NAME=JSON",
+        value_name = "NAME=JSON|@FILE",
         help_heading = "Variables"
     )]
     pub json_variables: Vec<String>,

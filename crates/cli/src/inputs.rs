@@ -16,6 +16,7 @@ use cuecard_source::value::is_credential;
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, short_secret};
+use serde_json::Map;
 
 use crate::args::{SafetyArgs, SymbolArgs, VariableArgs};
 use crate::signals::leave_now;
@@ -140,25 +141,30 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         }
     }
     for pair in &args.json_variables {
-        if let Some((name, value)) = variables.split(pair, "--var-json") {
-            match json_value(&value) {
-                Ok(value) => variables.give(
-                    &name,
-                    value,
-                    "--var-json".to_owned(),
-                    is_secret(&name),
-                    false,
-                ),
-                Err(error) => variables.diagnostics.push(
-                    Diagnostic::error(
-                        codes::ARGUMENT,
-                        format!("the value of `--var-json {name}` can't be read as JSON: {error}"),
-                    )
-                    .with_help(format!(
-                        "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
-                    )),
-                ),
+        let values = match pair.strip_prefix('@') {
+            Some(file) => json_values_of(Path::new(file)),
+            None => variables
+                .split(pair, "--var-json")
+                .map_or(Ok(Map::new()), |(name, text)| {
+                    let value = json_value(&text).map_err(|error| {
+                        let message = format!(
+                            "the value of `--var-json {name}` can't be read as JSON: {error}"
+                        );
+                        Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
+                            "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
+                        ))
+                    });
+                    value.map(|value| Map::from_iter([(name, value)]))
+                }),
+        };
+        match values {
+            Ok(values) => {
+                for (name, value) in values {
+                    let secret = is_secret(&name);
+                    variables.give(&name, value, "--var-json".to_owned(), secret, false);
+                }
             }
+            Err(error) => variables.diagnostics.push(error),
         }
     }
     for name in &args.secrets {
@@ -182,6 +188,19 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         given.secret = is_hidden || is_credential(&given.name, &given.value);
     }
     variables
+}
+
+/// The variables in a file that is a JSON object of them; `-` is standard input.
+fn json_values_of(path: &Path) -> Result<Map<String, serde_json::Value>, Diagnostic> {
+    let source = read_source(path)?;
+    let error = match json_value(source.text()) {
+        Ok(serde_json::Value::Object(values)) => return Ok(values),
+        Ok(_) => "it is no object".to_owned(),
+        Err(error) => error,
+    };
+    let message = format!("`--var-json @{}` can't be read: {error}", path.display());
+    let help = "the file has the variables as members of a JSON object: {\"NAME\": \"value\"}";
+    Err(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
 }
 
 /// The value of a JSON text that somebody typed.

@@ -263,7 +263,7 @@ fn calls_of(
                 return Ok(vec![call]);
             }
             let arguments = known_arguments(tool, &arguments, cwd)?;
-            let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result));
+            let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
             Ok(vec![made(None, tool.name(), arguments, outcome)])
         }
     }
@@ -307,7 +307,7 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
 }
 
 /// The result of a built-in tool, as far as the session tells what a scenario would get.
-fn built_in(tool: BuiltinTool, result: &ToolResult) -> Outcome {
+fn built_in(tool: BuiltinTool, result: &ToolResult, cwd: Option<&str>) -> Outcome {
     let text = result
         .text
         .clone()
@@ -327,7 +327,25 @@ fn built_in(tool: BuiltinTool, result: &ToolResult) -> Outcome {
         (true, BuiltinTool::Bash) => {
             Outcome::BuiltIn(json!({ "stdout": "", "stderr": "", "exit_code": 0 }))
         }
+        (true, BuiltinTool::Glob | BuiltinTool::Grep) => Outcome::BuiltIn(files(&text, cwd)),
         (true, _) => Outcome::BuiltIn(Value::Null),
+    }
+}
+
+/// The files that a search found, as steps name them; null if it lists something else.
+fn files(text: &str, cwd: Option<&str>) -> Value {
+    let listed = match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("Found ") => rest,
+        _ => text,
+    };
+    let files: Vec<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
+    // The built-in tool gives whole paths; what agents print otherwise are lines of files, counts, and remarks.
+    match files.iter().all(|file| file.starts_with('/')) {
+        true => {
+            let files = files.iter().map(|file| below(file, cwd).unwrap_or(file));
+            json!({ "files": files.collect::<Vec<_>>() })
+        }
+        false => Value::Null,
     }
 }
 
@@ -461,7 +479,7 @@ fn patched(
 ) -> Result<Vec<Call>, String> {
     let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path))?;
     let calls = changes.into_iter().map(|(tool, arguments)| {
-        let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result));
+        let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
         made(None, tool.name(), arguments, outcome)
     });
     Ok(calls.collect())
@@ -485,7 +503,11 @@ fn known_arguments(
     {
         return Err(format!("it has no `{}`", missing.name));
     }
-    for key in ["file_path", "path", "notebook_path"] {
+    let pattern = (tool == BuiltinTool::Glob).then_some("pattern");
+    for key in ["file_path", "path", "notebook_path"]
+        .into_iter()
+        .chain(pattern)
+    {
         relative(&mut known, key, cwd);
     }
     Ok(known)
@@ -540,10 +562,18 @@ fn places(command: &str, folder: &str) -> impl Iterator<Item = usize> {
     let found = command.match_indices(folder).filter(move |(at, _)| {
         let before = command[..*at].chars().next_back();
         let after = command[at + folder.len()..].chars().next();
-        let begins = before.is_none_or(|before| !is_of_name(before) && before != '/');
+        let begins = before.is_none_or(|before| !is_of_name(before) && before != '/')
+            || is_option(command[..*at].rsplit(char::is_whitespace).next());
         begins && after.is_none_or(|after| !is_of_name(after)) && !folder.is_empty()
     });
     found.map(|(at, _)| at)
+}
+
+/// Whether a word is an option whose value follows at once: `-I`.
+fn is_option(word: Option<&str>) -> bool {
+    let letter = word.and_then(|word| word.strip_prefix('-'));
+    letter
+        .is_some_and(|letter| matches!(letter.as_bytes(), [letter] if letter.is_ascii_alphabetic()))
 }
 
 /// `WebFetch` as `web_fetch`.

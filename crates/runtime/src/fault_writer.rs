@@ -9,6 +9,9 @@ use crate::fault::Act;
 /// How many bytes a piece of a split frame has.
 const PIECE: usize = 7;
 
+/// How many bytes of a flood are written at once.
+const FLOOD_PIECE: usize = 64 << 10;
+
 /// How writing ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriterEnd {
@@ -85,9 +88,11 @@ pub async fn flush(text: &mut Vec<u8>, out: &mut (impl AsyncWrite + Unpin)) -> i
 /// If nobody reads it any more.
 pub async fn flood_errors(n_bytes: usize) -> io::Result<()> {
     const LINE: &[u8] = b"warning: this is noise that a fault of the scenario asked for\n";
+    // Many lines at a time: each write goes to another thread.
+    let piece = LINE.repeat(FLOOD_PIECE / LINE.len());
     let mut errors = tokio::io::stderr();
-    for _ in 0..n_bytes.div_ceil(LINE.len()) {
-        errors.write_all(LINE).await?;
+    for _ in 0..n_bytes.div_ceil(piece.len()) {
+        errors.write_all(&piece).await?;
     }
     errors.flush().await
 }

@@ -56,6 +56,13 @@ pub(super) async fn copy(
                     bytes = answer.to_string().into_bytes();
                     kind = None;
                 }
+                if kind == Some(FaultKind::Merge) {
+                    // The next answer may be long in coming: a client that asks one by one waits for this one.
+                    let beside = json!({"jsonrpc": "2.0", "method": "notifications/message",
+                        "params": {"level": "debug", "data": "beside the answer"}});
+                    text.extend_from_slice(format!("{beside}\n").as_bytes());
+                    kind = None;
+                }
                 let hit = kind.map(|kind| FrameHit {
                     fault_idx: 0,
                     kind,

@@ -34,9 +34,16 @@ pub(super) fn build(
     second: Option<&Recording>,
     name: &str,
 ) -> Result<Inferred, InferError> {
-    let mut first = tidy(recording);
+    let mut first = tidy(recording, &[]);
+    let mut other = second.map(|second| tidy(second, &[]));
+    if let (Some(known), Some(second)) = (&other, second) {
+        let polled = [first.polled(), known.polled()].concat();
+        if !polled.is_empty() {
+            first = tidy(recording, &polled);
+            other = Some(tidy(second, &polled));
+        }
+    }
     let looks = targets::find(&mut first.kept);
-    let mut other = second.map(tidy);
     if let Some(other) = &mut other {
         let looks = targets::find(&mut other.kept);
         drop_looks(&mut other.kept, &looks);
@@ -289,10 +296,22 @@ impl<'r> Builder<'_, 'r> {
                 }
             }
         }
-        if let Some((retry, expect)) = &kept.retry {
+        // The first recording may have had it at once.
+        let partner = self.partner(self.step);
+        let retry = kept
+            .retry
+            .as_ref()
+            .or_else(|| partner.and_then(|other| other.retry.as_ref()));
+        if let Some((retry, expect)) = retry {
             step.on_error = Some("retry");
             step.retry = Some(retry.clone());
             step.expect.extend(expect.clone());
+        }
+        let failed_again = partner.and_then(|other| other.failure.clone());
+        if let (None, Some(failure)) = (&kept.failure, failed_again) {
+            self.ask(format!(
+                "it failed in the second recording only ({failure}): may it fail?"
+            ));
         }
         if let Some(failure) = &kept.failure {
             step.on_error = Some("skip");
@@ -331,12 +350,13 @@ impl<'r> Builder<'_, 'r> {
                         .is_some_and(|others| others.len() == items.len())
                 }) =>
             {
-                let items = items.iter().enumerate();
-                let items = items.map(|(idx, item)| {
+                let written = items.iter().enumerate().map(|(idx, item)| {
                     let other = other.and_then(|other| other.get(idx));
                     self.value(key, item, other)
                 });
-                items.collect()
+                let written: Vec<Value> = written.collect();
+                self.ask_of_items(key, &written);
+                written.into()
             }
             (Value::String(text), None | Some(Value::String(_))) => {
                 template(&self.text(text, other.and_then(Value::as_str))).into()
@@ -351,6 +371,24 @@ impl<'r> Builder<'_, 'r> {
                 reference(&self.variable(value, other)).into()
             }
             _ => verbatim(value),
+        }
+    }
+
+    /// Asks of a list all of whose items were copied from one result: the next one may give more, or fewer.
+    fn ask_of_items(&mut self, key: &str, items: &[Value]) {
+        let source = |item: &Value| {
+            let inner = item.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?;
+            inner.split_once('.').map(|(id, _)| id.to_owned())
+        };
+        let sources: Option<Vec<String>> = items.iter().map(source).collect();
+        let Some([first, rest @ ..]) = sources.as_deref() else {
+            return;
+        };
+        if !rest.is_empty() && rest.iter().all(|id| id == first) {
+            let count = items.len();
+            self.ask(format!(
+                "all {count} items of `{key}` were copied from the result of `{first}`: are more of them meant if there are more?"
+            ));
         }
     }
 
@@ -580,6 +618,12 @@ impl<'r> Builder<'_, 'r> {
             self.ask(format!(
                 "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
                 twin.path
+            ));
+        } else if let Some(count) = source.lines_below(&self.results[first])
+            && other.is_none()
+        {
+            self.ask(format!(
+                "`{key}` was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
             ));
         } else if let Some((place, count)) = source.path.place_among(&self.results[first])
             && other.is_none()

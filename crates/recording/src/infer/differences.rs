@@ -6,6 +6,7 @@ use cuecard_source::value::as_text;
 use serde_json::Value;
 
 use super::prompt::occurrences;
+use super::values::is_date;
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -208,7 +209,7 @@ pub(super) fn are_related(one: &[String; 2], other: &[String; 2]) -> bool {
     resemble(one, other) || resemble(other, one) || (shares(0) && shares(1))
 }
 
-/// What tells a text from others: its words, whatever stands between them, and its numbers by their values.
+/// What tells a text from others: its words, whatever stands between them, its dates, and its numbers by their values.
 fn marks(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric());
     let is_long = |word: &&str| word.chars().count() >= SHORTEST_MARK;
@@ -217,7 +218,12 @@ fn marks(text: &str) -> BTreeSet<String> {
     let numbers = numbers.filter_map(|number| number.trim_matches('.').parse::<f64>().ok());
     let numbers = numbers.map(|number| number.to_string());
     let is_telling = |number: &String| number.len() >= SHORTEST_MARK;
-    words.chain(numbers.filter(is_telling)).collect()
+    let dates = text.split(|letter: char| !letter.is_ascii_digit() && letter != '-');
+    let dates = dates.filter(|date| is_date(date)).map(str::to_owned);
+    words
+        .chain(numbers.filter(is_telling))
+        .chain(dates)
+        .collect()
 }
 
 /// The shortest word that tells something, in characters.

@@ -1085,6 +1085,120 @@ fn equal_calls_are_a_wait_only_if_they_read() {
 }
 
 #[test]
+fn a_poll_is_known_from_the_longer_one_of_two_recordings() {
+    let one = |name: &str, id: &str, url: &str, waits: usize| {
+        let job = || json!({ "id": id });
+        let mut calls = vec![call("start", json!({ "name": name }), json!({ "id": id }))];
+        calls.extend((0..waits).map(|_| call("get_job", job(), json!({"state": "pending"}))));
+        calls.push(call(
+            "get_job",
+            job(),
+            json!({"state": "ready", "url": url}),
+        ));
+        calls.push(call("download", json!({ "url": url }), json!("saved")));
+        recording("Do it", calls)
+    };
+    let first = |waits| one("Tea", "job-4711", "https://x.example/f/a1b2c3", waits);
+    let second = |waits| one("Coffee", "job-9922", "https://x.example/f/d4e5f6", waits);
+    for (ones, others) in [(1, 2), (2, 1), (0, 3), (3, 0)] {
+        let inferred = infer(&first(ones), Some(&second(others)), "test").expect("a scenario");
+        let steps = &inferred.scenario.steps;
+        let tools: Vec<&str> = steps.iter().map(|step| step.tool.as_str()).collect();
+        let expected = [
+            "mcp__demo__start",
+            "mcp__demo__get_job",
+            "mcp__demo__download",
+        ];
+        assert_eq!(tools, expected, "{ones} {others}");
+        assert_eq!(steps[1].on_error, Some("retry"), "{ones} {others}");
+        assert_eq!(param(&steps[2], "url"), "{{get_job.url}}");
+        assert_eq!(json!(inferred.scenario.variables), json!({"NAME": "Tea"}));
+    }
+}
+
+#[test]
+fn what_fails_in_the_second_recording_only_is_a_question() {
+    let one = |name: &str, second: Call| {
+        recording(
+            "Do it",
+            vec![call("add", json!({ "name": name }), json!("added")), second],
+        )
+    };
+    let first = one("Tea", call("sync", json!({}), json!("done")));
+    let second = one("Coffee", failed("sync", json!({}), "busy"));
+    let inferred = infer(&first, Some(&second), "test").expect("a scenario");
+    let expected = "it failed in the second recording only (busy): may it fail?";
+    assert_eq!(questions(&inferred), [expected]);
+}
+
+#[test]
+fn parts_and_lists_of_results_are_questions() {
+    for (result, arguments, expected) in [
+        (
+            json!({"due": "2026-03-04T00:00:00Z"}),
+            json!({"on": "2026-03-04"}),
+            "`on` is `2026-03-04`, which is in `$.due` of `get`: is it copied from there?",
+        ),
+        (
+            json!({"items": [{"id": "x-10017"}, {"id": "x-10025"}]}),
+            json!({"ids": ["x-10017", "x-10025"]}),
+            "all 2 items of `ids` were copied from the result of `get`: are more of them meant if there are more?",
+        ),
+        (
+            json!("a1b2c3d4e5\nf6e5d4c3b2"),
+            json!({"text": "see f6e5d4c3b2 there"}),
+            "`text` is `f6e5d4c3b2`, which is in `$` of `get`: is it copied from there?",
+        ),
+        (
+            json!("docs/report-2026.md\ndocs/notes.md"),
+            json!({"path": "docs/report-2026.md"}),
+            "`path` was copied from the first of 2 lines in the result of `get`: will it stand there again?",
+        ),
+    ] {
+        let recording = recording(
+            "Do it",
+            vec![
+                call("get", json!({}), result),
+                call("use", arguments, json!("ok")),
+            ],
+        );
+        let inferred = of_one(&recording);
+        let asked = questions(&inferred);
+        assert!(asked.contains(&expected), "{expected}: {asked:#?}");
+    }
+    // The folder that a path is in.
+    let made = vec![
+        call("make", json!({}), json!("/tmp/tmp.AbCdEf1234")),
+        call(
+            "put",
+            json!({"path": "/tmp/tmp.AbCdEf1234/x.txt"}),
+            json!("ok"),
+        ),
+    ];
+    let inferred = of_one(&recording("Do it", made));
+    let path = param(&inferred.scenario.steps[1], "path");
+    assert_eq!(path, "{{make.path}}/x.txt");
+}
+
+#[test]
+fn two_times_of_one_day_are_related() {
+    let one = |name: &str, day: &str| {
+        let (start, end) = (format!("{day}T10:00"), format!("{day}T11:00"));
+        let arguments = json!({"name": name, "start": start, "end": end});
+        recording("Do it", vec![call("add_event", arguments, json!("ok"))])
+    };
+    let inferred = infer(
+        &one("Tea", "2026-03-04"),
+        Some(&one("Milk", "2026-05-06")),
+        "test",
+    );
+    let inferred = inferred.expect("a scenario");
+    let expected =
+        "the values of `START` and `END` have something in common: does one follow from the other?";
+    assert_eq!(questions(&inferred), [expected]);
+}
+
+#[test]
 fn a_failed_call_with_other_values_is_a_question() {
     let run = |one: Value, other: Value| {
         let calls = vec![

@@ -174,7 +174,13 @@ impl Builder<'_, '_> {
                 (None, Kind::Given) => {
                     Some((at, end, Part::Variable(self.variable(&value, again), part)))
                 }
-                (None, Kind::Copied) => None,
+                (None, Kind::Copied) => {
+                    let is_news = self.prompt.mentions(&value) == Mention::None;
+                    if is_news && weight(&value) == Weight::Strong {
+                        self.is_inside_result(&part);
+                    }
+                    None
+                }
             });
         }
         found.sort_by_key(|(at, _, _)| *at);
@@ -213,6 +219,9 @@ fn fragments_of(text: &str) -> Vec<(usize, &str)> {
     let mut fragments = Vec::new();
     for (at, word) in words(text) {
         fragments.push((at, word));
+        // What a path is below: `/tmp/tmp.a1B2` of `/tmp/tmp.a1B2/notes.txt`.
+        let folders = word.rmatch_indices('/').map(|(end, _)| &word[..end]);
+        fragments.extend(folders.filter(|it| it.contains('/')).map(|it| (at, it)));
         let mut start = at;
         for part in word.split_inclusive(['/', '?', '&', ':', '@']) {
             let inner = part.trim_end_matches(['/', '?', '&', ':', '@']);

@@ -62,12 +62,26 @@ const WRITES: &str = "add change create delete post put save send set toggle upd
 /// How the words begin with which a job says that it did not succeed.
 const FAILURES: &str = "abort cancel denied error fail reject time";
 
-pub(super) fn tidy(recording: &Recording) -> Tidy<'_> {
+/// The server and the name of a tool.
+pub(super) type ToolKey = (Option<String>, String);
+
+impl Tidy<'_> {
+    /// The tools that were asked until something had come.
+    pub(super) fn polled(&self) -> Vec<ToolKey> {
+        let polls = self.kept.iter();
+        let polls = polls.filter(|kept| matches!(kept.retry, Some((_, Some(_)))));
+        let key = |kept: &Kept<'_>| (kept.call.server.clone(), kept.call.tool.clone());
+        polls.map(key).collect()
+    }
+}
+
+/// The steps of a session. What is known to be `polled` from another recording was it also where it was asked twice only.
+pub(super) fn tidy<'r>(recording: &'r Recording, polled: &[ToolKey]) -> Tidy<'r> {
     let all: Vec<Kept<'_>> = recording.calls.iter().zip(1..).map(kept).collect();
     let mut tidy = Tidy::default();
     let mut rest: Vec<Kept<'_>> = Vec::new();
     for run in runs(all) {
-        rest.extend(as_one(run, recording, &mut tidy));
+        rest.extend(as_one(run, (recording, polled), &mut tidy));
     }
     while !rest.is_empty() {
         let first = rest.remove(0);
@@ -163,7 +177,11 @@ fn runs(all: Vec<Kept<'_>>) -> Vec<Vec<Kept<'_>>> {
 }
 
 /// The one call that a poll or a repeated attempt is, or the run as it is.
-fn as_one<'r>(mut run: Vec<Kept<'r>>, recording: &Recording, tidy: &mut Tidy<'r>) -> Vec<Kept<'r>> {
+fn as_one<'r>(
+    mut run: Vec<Kept<'r>>,
+    (recording, polled): (&Recording, &[ToolKey]),
+    tidy: &mut Tidy<'r>,
+) -> Vec<Kept<'r>> {
     let is_call = |kept: &&Kept<'_>| !is_wait(kept);
     let Some(end) = run.iter().rposition(|kept| !is_wait(kept)) else {
         return run;
@@ -187,10 +205,12 @@ fn as_one<'r>(mut run: Vec<Kept<'r>>, recording: &Recording, tidy: &mut Tidy<'r>
     if !all_failed && !(all_other && (is_even || (change.is_some() && before.len() > 1))) {
         return run;
     }
+    let key = (&last.call.server, &last.call.tool);
+    let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
     let is_wait = |change: &Value| {
         let end = change["equals"].as_str().unwrap_or_default().to_lowercase();
         !FAILURES.split(' ').any(|word| end.starts_with(word))
-            && only_reads(recording, last.call, before.len() > 1)
+            && only_reads(recording, last.call, is_often)
     };
     if !all_failed && !change.as_ref().is_some_and(is_wait) {
         let text = format!(

@@ -120,6 +120,17 @@ impl Source {
     }
 }
 
+impl Source {
+    /// How many lines the text has of which it takes the beginning, if there are several.
+    pub(super) fn lines_below(&self, result: &Value) -> Option<usize> {
+        self.regex.as_ref().filter(|regex| regex.starts_with('^'))?;
+        let text = self.path.get(result)?.as_str()?;
+        let is_empty = |line: &&str| line.trim().is_empty();
+        let n_lines = text.lines().filter(|line| !is_empty(line)).count();
+        (n_lines > 1).then_some(n_lines)
+    }
+}
+
 /// The values of the results so far, and what was known before they came.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -191,7 +202,8 @@ impl Index {
                         phrases.push(text.clone());
                     }
                 }
-                for (_, word) in words(text).filter(|(_, word)| *word != text) {
+                let date = date_of(text).map(|date| (0, date));
+                for (_, word) in words(text).filter(|(_, word)| *word != text).chain(date) {
                     if self.is_full() {
                         return;
                     }
@@ -247,7 +259,8 @@ impl Index {
                 .and_then(Value::as_str)
                 .unwrap_or_default();
             let is_news = *source < step && known.is_none_or(|known| known > *source);
-            is_news && around != text && occurrences(around, text).next().is_some()
+            let is_in = date_of(around) == Some(text) || occurrences(around, text).next().is_some();
+            is_news && around != text && is_in
         });
         found.cloned()
     }
@@ -406,17 +419,10 @@ pub(super) fn weight(value: &Value) -> Weight {
 pub(super) fn weight_of_text(text: &str) -> Weight {
     let length = text.chars().take(LONGEST + 1).count();
     let has = |test: fn(char) -> bool| text.chars().any(test);
-    let is_date = || {
-        length == 10
-            && text.bytes().enumerate().all(|(idx, byte)| match idx {
-                4 | 7 => byte == b'-',
-                _ => byte.is_ascii_digit(),
-            })
-    };
     let has_digit = has(|letter| letter.is_ascii_digit());
     match length {
         _ if text.trim().is_empty() || length > LONGEST => Weight::Nothing,
-        _ if is_date() => Weight::Middling,
+        _ if is_date(text) => Weight::Middling,
         6.. if has_digit => Weight::Strong,
         12.. if has(char::is_whitespace) => Weight::Strong,
         8.. if has(|letter| "/:@".contains(letter)) => Weight::Strong,
@@ -424,6 +430,21 @@ pub(super) fn weight_of_text(text: &str) -> Weight {
         2.. if has_digit => Weight::Middling,
         _ => Weight::Weak,
     }
+}
+
+/// Whether a text is a date as programs write it: `2026-03-04`.
+pub(super) fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(idx, byte)| match idx {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The date of a point in time, which is a part of it though no word: of `2026-03-04T10:00`.
+fn date_of(time: &str) -> Option<&str> {
+    let (date, _) = time.split_once('T')?;
+    is_date(date).then_some(date)
 }
 
 /// Whether a parameter and a part of a result are called the same: `issue_number` and `number`, `id` and `ids[0]`.

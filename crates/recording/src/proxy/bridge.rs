@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_runtime::provider::{client, reason};
 use cuecard_source::json::read_value;
@@ -81,6 +81,10 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
         };
         bridge.tap().client("", Some(&frame));
         let message: Value = read_value(&frame).unwrap_or_default();
+        if message["method"] == "initialize" {
+            // A client that begins anew has no session yet.
+            bridge.session().clear();
+        }
         let ids = super::forward::ids(&frame);
         let posted = bridge
             .clone()
@@ -196,10 +200,15 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
             true => Ok(()),
             false => {
                 let text = String::from_utf8_lossy(&body);
-                Err(format!(
-                    "answered {status}: {}",
-                    cut(text.trim(), LONGEST_ERROR)
-                ))
+                let is_forgotten =
+                    status == StatusCode::NOT_FOUND && self.session().contains_key(SESSION);
+                let what = if is_forgotten {
+                    " (it forgot the session: the client must initialize again)"
+                } else {
+                    ""
+                };
+                let text = cut(text.trim(), LONGEST_ERROR);
+                Err(format!("answered {status}{what}: {text}"))
             }
         }
     }

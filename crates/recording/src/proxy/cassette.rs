@@ -192,7 +192,11 @@ impl RecordedFiles {
             let is_there = self.stands(&file).is_ok();
             match (is_there, self.is_own(&first_line(&file)?)) {
                 (true, true) => return Ok(file),
-                (true, false) if self.replaces => fs::remove_file(&self.cassette)?,
+                (true, false) if self.replaces => {
+                    // The old scenario never stands beside the new cassette.
+                    let _ = fs::remove_file(&self.scenario);
+                    fs::remove_file(&self.cassette)?;
+                }
                 (true, false) => return Err(io::Error::other("it is another recording")),
                 // Another process has just replaced it.
                 (false, _) => {}
@@ -250,9 +254,6 @@ impl RecordedFiles {
                 .unwrap_or_default()
                 .to_string_lossy();
             text_file::write(&self.scenario, &write_scenario(&recording, &name))?;
-        } else if self.replaces && !summary.servers.is_empty() {
-            // The cassette is no longer that of the old scenario, if there is one.
-            let _ = fs::remove_file(&self.scenario);
         }
         Ok(summary)
     }
@@ -361,6 +362,8 @@ mod tests {
         };
         let head = |at: &str| format!("{{\"cassette\":1,\"recorded_at\":\"{at}\"}}\n");
         let text = || fs::read_to_string(folder.path().join("a.cassette.jsonl")).expect("text");
+        let scenario = folder.path().join("a.json");
+        fs::write(&scenario, "{}").expect("writable");
         let mut first = CassetteFile::new(files("first"));
         first.append_server(&head("first"));
         first.append("{\"tool\":\"a\"}\n");
@@ -369,8 +372,10 @@ mod tests {
         second.append_server(&head("second"));
         second.close();
         assert_eq!((text(), second.error.clone()), (of_first, None));
+        assert!(scenario.exists());
         second.append("{\"tool\":\"b\"}\n");
         assert_eq!(text(), head("second") + "{\"tool\":\"b\"}\n");
+        assert!(!scenario.exists());
         first.close();
         let error = first.error.expect("its calls are lost");
         assert!(

@@ -71,9 +71,10 @@ fn a_session_of_claude_code() {
 fn results_are_those_that_the_built_in_tools_give() {
     let Session { recording, .. } = read(
         r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Go"}}
-{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a"}},{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"serve","run_in_background":true}}]}}
+{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a"}},{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"serve","run_in_background":true}},{"type":"tool_use","id":"t3","name":"Glob","input":{"pattern":"/w/docs/*.md"}},{"type":"tool_use","id":"t4","name":"Grep","input":{"pattern":"x","path":"/w"}}]}}
 {"type":"user","uuid":"u2","sessionId":"s","timestamp":"2026-01-02T03:04:07.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"     1→id: a→b\n    12→x"}]}}
 {"type":"user","uuid":"u3","sessionId":"s","timestamp":"2026-01-02T03:04:08.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":"Command running in background with ID: bash_1. Output is written to /tmp/x"}]}}
+{"type":"user","uuid":"u4","sessionId":"s","timestamp":"2026-01-02T03:04:09.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t3","content":"/w/docs/a.md\n/v/b.md"},{"type":"tool_result","tool_use_id":"t4","content":"Found 1 file\n/w/x.txt"}]}}
 "#,
     );
     assert_eq!(
@@ -81,6 +82,8 @@ fn results_are_those_that_the_built_in_tools_give() {
         [
             r#"claude__read {"file_path":"a"} → {"content":"     1\tid: a→b\n    12\tx"}"#,
             r#"claude__bash {"command":"serve","run_in_background":true} → {"shell_id":"bash_1"}"#,
+            r#"claude__glob {"pattern":"docs/*.md"} → {"files":["docs/a.md","/v/b.md"]}"#,
+            r#"claude__grep {"pattern":"x","path":"."} → {"files":["x.txt"]}"#,
         ]
     );
 }

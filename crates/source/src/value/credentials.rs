@@ -37,6 +37,10 @@ pub fn is_credential(key: &str, value: &Json) -> bool {
 
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
+    // As variables of an environment are named. In lower case they are words of many things: `first_pass`.
+    if key.ends_with("_PASS") || key.ends_with("_PAT") {
+        return true;
+    }
     // Every word that counts has one of these letters; most keys have none, and cost no more than this.
     if !key
         .bytes()
@@ -64,6 +68,15 @@ pub fn names_credential(key: &str) -> bool {
     let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
     let last = parts.last().copied().unwrap_or_default();
     let is = |word: &str| parts.contains(&word);
+    let n_before = parts.len().saturating_sub(1);
+    // `nextPageToken`: where a list goes on.
+    let is_cursor = last == "token"
+        && parts[..n_before]
+            .last()
+            .is_some_and(|word| matches!(*word, "page" | "next" | "continuation" | "sync"));
+    if is_cursor {
+        return false;
+    }
     matches!(
         last,
         "passwd"
@@ -616,6 +629,8 @@ mod tests {
             "Authorization",
             "client_secret",
             "private_key",
+            "DB_PASS",
+            "GH_PAT",
         ] {
             assert!(names_credential(key), "{key}");
         }
@@ -628,6 +643,10 @@ mod tests {
             "keyboard",
             "secretary",
             "primary_key",
+            "nextPageToken",
+            "page_token",
+            "ContinuationToken",
+            "first_pass",
         ] {
             assert!(!names_credential(key), "{key}");
         }

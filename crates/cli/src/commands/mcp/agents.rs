@@ -190,15 +190,17 @@ impl Project {
             Results::None => "false",
         };
         options.push(word("--include-results", include));
-        let variables = asked.variables.iter();
-        options
-            .extend(variables.map(|(name, value)| word("--var-json", format!("{name}={value}"))));
+        // Not as words of the command: those are there for all to see while it runs.
+        options.push(word("--var-json", "@-"));
+        let variables = Value::from(asked.variables).to_string();
         for (option, step) in [("--start", asked.start), ("--end", asked.end)] {
             options.extend(step.map(|step| word(option, step.to_string())));
         }
         options.extend(asked.dry_run.then(|| "--dry-run".into()));
         let operand = Some(file.as_os_str());
-        let played = self.command("play", options, operand, None, client).await?;
+        let played = self
+            .command("play", options, operand, Some(variables), client)
+            .await?;
         let mut document = played.document.clone();
         if let Some(steps) = document["step_results"].as_array_mut() {
             steps.retain(|step| asked.results == Results::All || step["status"] != "passed");

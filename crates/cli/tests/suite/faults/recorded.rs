@@ -45,3 +45,42 @@ fn faults_pass_the_proxy() {
         }
     }
 }
+
+/// Each fault of a cassette reaches its client, and those that lose nothing lose nothing.
+#[test]
+fn faults_of_a_cassette_reach_its_client() {
+    let call = |number| json!({"step": number, "tool": "mcp__peer__count", "params": {"n": number}, "timeout": 5});
+    let scenario =
+        json!({"version": "2.1", "metadata": {"name": "Counts"}, "steps": [call(1), call(2)]});
+    for (name, fault) in FaultKind::NAMED.iter().copied() {
+        let place = place();
+        let record =
+            |number| json!({"tool": "count", "arguments": {"n": number}, "result": {"n": number}});
+        let mut first = record(1);
+        first["fault"] = json!({"kind": name});
+        let cassette = format!("{{\"cassette\": 1}}\n{first}\n{}\n", record(2));
+        let server = json!({"command": env!("CARGO_BIN_EXE_cuecard"), "args": ["serve", "mcp", "c.cassette.jsonl"]});
+        for (file, text) in [
+            ("c.cassette.jsonl", cassette),
+            ("counts.json", scenario.to_string()),
+            (
+                ".mcp.json",
+                json!({"mcpServers": {"peer": server}}).to_string(),
+            ),
+        ] {
+            place.write(file, text).expect("writable");
+        }
+        let expected = match fault {
+            FaultKind::Split | FaultKind::Merge | FaultKind::Duplicate | FaultKind::Stderr => None,
+            FaultKind::Stall | FaultKind::Reorder | FaultKind::WrongId => Some("C-RUN-03"),
+            // What was cut begins like a message, so it is no banner.
+            FaultKind::Cut | FaultKind::Garbage | FaultKind::Oversize | FaultKind::Crash => {
+                Some("C-RUN-02")
+            }
+        };
+        let exit = i32::from(expected.is_some());
+        let played = program::play(&place, &["counts.json"], exit);
+        let code = played.step(1)["code"].as_str();
+        assert_eq!(code, expected, "{name}: {}", played.stderr);
+    }
+}

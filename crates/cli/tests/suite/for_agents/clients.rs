@@ -242,6 +242,38 @@ fn two_calls_that_save_the_same_name_save_one() {
 }
 
 #[test]
+fn what_an_agent_gives_is_on_no_command_line() {
+    let scratch = program::scratch();
+    let looks = json!({"version": "2.1", "metadata": {"name": "Looks"},
+        "variables": {"KEY": "", "LIST": []}, "steps": [
+        {"step": 1, "id": "look", "tool": "claude__bash",
+         "params": {"command": "tr '\\0' ' ' < /proc/$PPID/cmdline"}, "output": {"words": "$.stdout"}},
+        {"step": 2, "id": "said", "tool": "sandy__log", "params": {"message": "{{KEY}} {{LIST}}"},
+         "output": {"text": "$"}},
+    ]});
+    scratch
+        .write("looks.json", looks.to_string())
+        .expect("writable");
+    let mut client = Client::start(&scratch, &[]);
+    let variables = json!({"KEY": "canary-7", "LIST": ["canary-8", 3]});
+    let arguments = json!({"scenario": "looks.json", "variables": variables, "dry_run": false});
+    let id = client.call("play_scenario", arguments, None);
+    let outputs = client.answer(id)["result"]["structuredContent"]["outputs"].clone();
+    let words = outputs["look"]["words"].as_str().expect("a text");
+    assert!(
+        words.contains("play") && !words.contains("canary"),
+        "{outputs}"
+    );
+    let said = outputs["said"].to_string();
+    assert!(
+        said.contains("canary-7") && said.contains("canary-8"),
+        "{outputs}"
+    );
+    client.running.stdin = None;
+    program::assert_nothing_left(&client.running.finish());
+}
+
+#[test]
 fn hostile_arguments_are_answered_and_nothing_is_written() {
     let scratch = program::scratch();
     let outside = scratch.home().join("outside");
