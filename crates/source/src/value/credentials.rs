@@ -277,13 +277,12 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
             has_pair = true;
             find_in_pair(text, mark.range(), rest, found);
         } else if mark.as_str().ends_with(' ') {
-            let value = unquoted(rest, false);
             let is_basic_scheme = mark.as_str()[..5].eq_ignore_ascii_case("basic");
-            let is_token = match is_basic_scheme {
-                true => is_basic(value),
-                false => is_secret(value, false),
+            let value = match is_basic_scheme {
+                true => Some(unquoted(rest, false)).filter(|value| is_basic(value)),
+                false => secret_value(rest, false, false),
             };
-            found.extend(is_token.then(|| value.to_owned()));
+            found.extend(value.map(str::to_owned));
         } else if !mark.as_str().starts_with("sk-")
             || mark.as_str().bytes().any(|byte| byte.is_ascii_digit())
         {
@@ -369,8 +368,14 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
         return;
     }
     let is_query = text[..start].ends_with(['?', '&']) || text[..start].ends_with("amp;");
-    let value = unquoted(without_scheme(rest), is_query);
-    found.extend(is_secret(value, is_assigned).then(|| value.to_owned()));
+    let value = secret_value(without_scheme(rest), is_query, is_assigned);
+    found.extend(value.map(str::to_owned));
+}
+
+/// The secret at the beginning of a text. Of a long one the beginning tells, so that a text of many keys is no work.
+fn secret_value(rest: &str, is_query: bool, may_be_word: bool) -> Option<&str> {
+    let near = &rest[..rest.floor_char_boundary(LONGEST_AROUND)];
+    is_secret(unquoted(near, is_query), may_be_word).then(|| unquoted(rest, is_query))
 }
 
 /// A value up to its closing quote or the end of the line.

@@ -64,9 +64,9 @@ const PROGRAMS: &[Program] = &[
     row("cat", "AbeEnsTtuv", Operands::Read),
     row("head tail", "n:c:qvz", Operands::Read),
     row("wc", "clmwL", Operands::Read),
-    row("ls", "1aAlhtrSRdFpisw:", Operands::Read),
+    row("ls", "1aAlhntrSRdFpisUXw:", Operands::Read),
     row("stat", "Lfc:t", Operands::Read),
-    row("du", "ahscmkxd:", Operands::Read),
+    row("du", "abhscmkxd:", Operands::Read),
     row("realpath readlink", "efmnqsz", Operands::Read),
     row("cut", "d:f:c:b:s", Operands::Read),
     row("sort", "nrufbdghiMVzsmck:t:", Operands::Read),
@@ -76,7 +76,7 @@ const PROGRAMS: &[Program] = &[
     row("comm", "123", Operands::Read),
     row("fold", "w:s", Operands::Read),
     row("od", "A:t:N:j:vabcdox", Operands::Read),
-    row("base64", "diw:", Operands::Read),
+    row("base64", "dDiw:", Operands::Read),
     row(
         "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum",
         "bt",
@@ -86,7 +86,7 @@ const PROGRAMS: &[Program] = &[
     row("cmp", "bsln:", Operands::Read),
     row(
         "grep egrep fgrep",
-        "abcEFGhHilLnoPqrsvwxyzA:B:C:m:e:f=",
+        "abcEFGhHiIlLnoPqrRsvwxyzA:B:C:m:e:f=",
         Operands::Pattern,
     ),
     row("uniq", "cduizf:s:w:", Operands::Copy),
@@ -102,11 +102,14 @@ const PROGRAMS: &[Program] = &[
     row("awk gawk mawk", "F:v:", Operands::Filter),
 ];
 
-/// Long options that change nothing of what the words of the programs above are.
-const LONG_OPTIONS: &str = "all block-size bytes compact-output delimiter fields max-depth null number raw-input raw-output regexp-extended slurp sort \
-     tab color colour count delete fixed-strings force format human-readable ignore-case \
-     invert-match line-number lines max-count no-clobber numeric-sort only-matching parents quiet recursive reverse \
-     silent unique utc verbose version-sort word-regexp";
+/// Long options that change nothing of what the words of the programs above are. Behind one with a colon a value
+/// follows, which is the author's.
+const LONG_OPTIONS: &str = "after-context: all append before-context: block-size bytes chars color colour compact-output complement \
+     context: count decode delete delimiter exclude: exclude-dir: exit-status field-separator: fields files-with-matches \
+     files-without-match fixed-strings force format full-time human-readable ignore-case include: indent: \
+     initial-tab invert-match key: line-number lines max-count: max-depth: no-clobber no-filename no-messages null number \
+     numeric-sort only-matching parents quiet raw-input raw-output recursive regexp-extended reverse silent slurp \
+     sort tab text time-style: unique utc verbose version-sort with-filename word-regexp words";
 
 /// Words that change what the words after them are, or what runs: where one stands, nothing else can be known.
 const UNREADABLE: &str = "for while until case select function [[ time coproc eval . source exec command builtin trap alias unalias \
@@ -144,8 +147,14 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().flat_map(|program| program.names.split(' '))
 }
 
-pub(super) fn is_long_option(name: &str) -> bool {
-    is_in(LONG_OPTIONS, name)
+/// Whether a value follows a long option, if it is known.
+pub(super) fn long_option(name: &str) -> Option<bool> {
+    let mut known = LONG_OPTIONS.split_whitespace();
+    known.find_map(|option| match option.strip_prefix(name)? {
+        "" => Some(false),
+        ":" => Some(true),
+        _ => None,
+    })
 }
 
 pub(super) fn is_unreadable(word: &str) -> bool {

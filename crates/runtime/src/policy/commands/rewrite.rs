@@ -170,12 +170,47 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         return true;
     };
     let behind = &words[starters + 1..];
+    let has = |text: &str| behind.iter().any(|word| word.literal() == Some(text));
+    let base = programs::base_name(program);
+    let launcher = LAUNCHERS.iter().find(|(names, _)| is_in(names, base));
+    let launched = launcher.map(|(_, starts)| match starts.is_empty() {
+        true => Some(behind),
+        false => {
+            let is_start = |word: &Word| word.literal().is_some_and(|text| is_in(starts, text));
+            let at = behind.iter().position(is_start);
+            at.map(|at| &behind[at + 1..])
+        }
+    });
+    let is_plain_launcher = match launched {
+        Some(Some(rest)) => {
+            let Some(rest) = from_operand(rest) else {
+                return true;
+            };
+            let is_obeyed = |word: &Word| {
+                let name = word.beginning().split_once('=').map(|(name, _)| name);
+                name.is_some_and(environment::is_obeyed)
+            };
+            // Of a container the first word is its name.
+            let is_container = is_in("docker podman kubectl", base);
+            let rest = if is_container { &rest[1..] } else { rest };
+            let rest = match rest.first().and_then(Word::literal) {
+                Some("--") => &rest[1..],
+                _ => rest,
+            };
+            return behind.iter().any(is_obeyed)
+                || has("-v")
+                || (!rest.is_empty() && may_run_data(rest, makes_file));
+        }
+        // Without a module, Python is an interpreter like others.
+        Some(None) => base != "python",
+        None => false,
+    };
     let is_file = |word: &Word| {
         word.literal().is_some_and(|text| {
             text.contains('.') && !text.starts_with('-') && !text.starts_with("/dev")
         })
     };
-    if is_in(INTERPRETERS, programs::base_name(program)) && behind.first().is_some_and(is_file) {
+    if is_in(INTERPRETERS, base) && behind.first().is_some_and(is_file) {
         return makes_file;
     }
     // Some names of variables run code in bash, and so do some numbers.
@@ -193,18 +228,63 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         let base = programs::base_name(text);
         (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base)
     };
+    let names_subcommand = |word: &Word| word.literal().is_some_and(|it| is_in(SUBCOMMANDS, it));
+    let sets_user = |word: &Word| word.literal().is_some_and(|text| text.starts_with("user."));
+    let runs_in_git = base == "git"
+        && ((has("bisect") && has("run")) || (has("config") && !behind.iter().any(sets_user)));
+    let takes_letters = base == "git"
+        && behind
+            .first()
+            .and_then(Word::literal)
+            .is_some_and(|text| is_in("switch branch commit tag", text));
     let runs_option = |word: &Word| {
         let option = word.beginning().split('=').next().unwrap_or_default();
-        is_in(CODE_OPTIONS, option) || option.starts_with("-exec") || option.starts_with("-ok")
+        (is_in(CODE_OPTIONS, option) && !(takes_letters && option.len() == 2))
+            || option.starts_with("-exec")
+            || option.starts_with("-ok")
     };
     // The programs that get data run none of it by their options; but these name variables, or have scripts.
     let is_harmless =
         programs::find(program).is_some() && !is_in("test [ printf jq sed awk gawk mawk", program);
     program == "."
+        || runs_in_git
         || (makes_file && program.contains('/'))
-        || words[starters..].iter().any(names_runner)
+        || (!is_plain_launcher && names_runner(&words[starters]))
+        || behind
+            .iter()
+            .any(|word| names_runner(word) && !names_subcommand(word))
         || (!is_harmless && behind.iter().any(runs_option))
 }
+
+/// The words from the first one on that is no option and no value of one. `None` if data, or the shell, chooses it.
+fn from_operand(words: &[Word]) -> Option<&[Word]> {
+    let mut is_value = false;
+    for (at, word) in words.iter().enumerate() {
+        let start = word.beginning();
+        match start.strip_prefix('-') {
+            Some("-") if word.literal().is_some() => return words.get(at + 1..),
+            Some(_) => is_value = !start.contains('=') && !is_in(FLAGS, start),
+            None if is_value => is_value = false,
+            None => return word.literal().is_some().then_some(&words[at..]),
+        }
+    }
+    None
+}
+
+/// Programs that start another one behind one of some words, or at once.
+const LAUNCHERS: &[(&str, &str)] = &[
+    ("npx uvx bunx", ""),
+    ("uv poetry pipenv pipx", "run"),
+    ("npm pnpm yarn", "exec dlx"),
+    ("python", "-m"),
+    ("docker podman kubectl", "run exec"),
+];
+
+/// Their options that take no value.
+const FLAGS: &str = "-i -t -it -ti -d -y -q --rm --init --yes --quiet --detach --no-install --frozen --no-sync --tty --interactive";
+
+/// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
+const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf";
 
 /// Words that start the program behind them, or the next part of a loop.
 const STARTERS: &str = "do while until then time command exec timeout nice nohup";
@@ -213,8 +293,8 @@ const STARTERS: &str = "do while until then time command exec timeout nice nohup
 const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun";
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "kubectl mariadb mongosh duckdb redis-cli eval source trap alias hash enable let unset declare \
-     typeset mapfile readarray getopts rebase bisect submodule filter-branch config";
+const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli eval source trap alias hash enable let unset declare typeset \
+     mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython";
 
 /// Options behind which a program, a script or the name of a variable may follow.
 const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --jq --template --expression -eq -ne -lt -le -gt -ge";

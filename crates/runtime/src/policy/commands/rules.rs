@@ -338,16 +338,16 @@ impl Rules<'_> {
     ) -> Result<(), Refusal> {
         let (options, kind) = (program.options, program.operands);
         // An option may stand behind the words that it is about.
-        let has = |letters: &[char]| {
+        let has = |letters: &[char], word: &str| {
             let mut options = words.iter().filter_map(Word::literal);
             options.any(|option| match option.strip_prefix("--") {
-                Some(long) => long == "recursive",
+                Some(long) => long == word,
                 None => option.starts_with('-') && option.contains(letters),
             })
         };
         let is_grep = matches!(name, "grep" | "egrep" | "fgrep");
-        let has_script = (is_grep && has(&['e', 'f'])) || (name == "sed" && has(&['e']));
-        let recurses = (is_grep || name == "rm") && has(&['r', 'R']);
+        let has_script = (is_grep && has(&['e', 'f'], "regexp")) || (name == "sed" && has(&['e'], "expression"));
+        let recurses = (is_grep || name == "rm") && has(&['r', 'R'], "recursive");
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
         for word in words {
@@ -582,7 +582,8 @@ fn option(options: &str, word: &Word) -> Option<Option<bool>> {
     let start = word.beginning();
     if let Some(long) = start.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or_default();
-        return programs::is_long_option(name).then_some(None);
+        let takes_value = programs::long_option(name)?;
+        return Some((takes_value && name.len() == long.len()).then_some(true));
     }
     let letters = &start[1..];
     // `head -5`
