@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Style;
 use cuecard_source::diagnostic::{Diagnostic, Place, Severity, bounded};
-use cuecard_source::value::{Json, turns_direction};
+use cuecard_source::value::{Json, Redactor, find_credentials_in_text, turns_direction};
 
 /// A longer line is shown only around the marked place.
 const MAX_SHOWN_LINE: usize = 400;
@@ -22,11 +22,14 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
+    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
+    let secrets = Redactor::new(excerpt.iter().flat_map(|it| it.secrets.clone()));
+    let one_line = |text: &str| one_line(&secrets.text(text));
+    let printable = |text: &str| printable(&secrets.text(text));
     let mut group = level
         .primary_title(one_line(&diagnostic.message))
         .id(diagnostic.code.name())
         .elements(Vec::<Snippet<'_, annotate_snippets::Annotation<'_>>>::new());
-    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
     if let (Some(excerpt), Some(place)) = (&excerpt, &diagnostic.place) {
         let annotation = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
         let annotation = match &diagnostic.label {
@@ -93,23 +96,29 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
         .place
         .as_ref()
         .map(|place| place.source.position(place.span.start));
+    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
+    let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
+    let shown = |text: &str| secrets.text(text).into_owned();
     json!({
         "severity": diagnostic.severity.as_str(),
         "code": diagnostic.code.name(),
-        "message": diagnostic.message,
+        "message": shown(&diagnostic.message),
         "file": diagnostic.place.as_ref().map(|place| place.source.name()),
         "line": position.map(|position| position.line),
         "column": position.map(|position| position.column),
         "pointer": diagnostic.pointer,
-        "label": diagnostic.label,
-        "notes": diagnostic.notes,
-        "help": diagnostic.help,
+        "label": diagnostic.label.as_deref().map(shown),
+        "notes": diagnostic.notes.iter().map(|note| shown(note)).collect::<Vec<_>>(),
+        "help": diagnostic.help.as_deref().map(shown),
     })
 }
 
 /// The line of a place, with the place inside it; a span over several lines is marked on its first.
 struct Excerpt {
+    /// With asterisks in place of secrets, so that offsets stay.
     text: String,
+    /// The values in it of keys such as `API_TOKEN`.
+    secrets: Vec<String>,
     line: usize,
     /// Where the marked place begins in its line, in characters from 1.
     column: usize,
@@ -140,8 +149,15 @@ impl Excerpt {
         );
         let window_end = ceil_boundary(text, (end + MAX_SHOWN_LINE / 2).min(line_end.max(end)));
         let position = place.source.position(place.span.start);
+        let mut shown = printable(&text[window_start..window_end]);
+        let mut secrets = Vec::new();
+        find_credentials_in_text(&shown, &mut secrets);
+        for secret in &secrets {
+            shown = shown.replace(secret, &"*".repeat(secret.len()));
+        }
         Self {
-            text: printable(&text[window_start..window_end]),
+            text: shown,
+            secrets,
             line: position.line,
             column: position.column,
             shown_column: text[window_start..start].chars().count() + 1,
@@ -245,6 +261,28 @@ mod tests {
             (Some(2), Some(19))
         );
         assert_eq!(json["code"], "C-REF-02");
+    }
+
+    #[test]
+    fn no_secret_of_the_line_is_shown() {
+        let text = "{\"variables\": {\"API_TOKEN\": \"Tango7Foxtrot9QBravo\", \"x\": }}";
+        let at = text.find("\"Tango").expect("there");
+        for message in ["a mistake", "`Tango7Foxtrot9QBravo` is odd"] {
+            let found = Diagnostic::error(codes::ARGUMENT, message)
+                .at(&SourceFile::new("s.json", text), Span::new(at, at + 22))
+                .with_help("write Tango7Foxtrot9QBravo");
+            for shown in [
+                render(&found, Style::default()),
+                to_json(&found).to_string(),
+            ] {
+                assert!(!shown.contains("Tango"), "{shown}");
+            }
+            let shown = render(&found, Style::default());
+            assert!(
+                shown.contains("\"API_TOKEN\": \"********************\", \"x\""),
+                "{shown}"
+            );
+        }
     }
 
     #[test]

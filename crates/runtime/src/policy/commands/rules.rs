@@ -346,7 +346,8 @@ impl Rules<'_> {
             })
         };
         let is_grep = matches!(name, "grep" | "egrep" | "fgrep");
-        let has_script = (is_grep && has(&['e', 'f'], "regexp")) || (name == "sed" && has(&['e'], "expression"));
+        let has_script =
+            (is_grep && has(&['e', 'f'], "regexp")) || (name == "sed" && has(&['e'], "expression"));
         let recurses = (is_grep || name == "rm") && has(&['r', 'R'], "recursive");
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
