@@ -97,11 +97,14 @@ pub(super) async fn run(
         _ => None,
     };
     if let Some(mut failure) = failure {
-        let last = outcome.stderr.trim_end();
-        if !last.is_empty() {
-            let from = last.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
-            failure.notes.push(format!("stderr: {}", &last[from..]));
-        }
+        // Test runners and compilers say on standard output why they fail.
+        let streams = [("stderr", &outcome.stderr), ("stdout", &outcome.stdout)];
+        let streams = streams.map(|(name, text)| (name, text.trim_end()));
+        let said = streams.into_iter().find(|(_, text)| !text.is_empty());
+        failure.notes.extend(said.map(|(name, text)| {
+            let from = text.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
+            format!("{name}: {}", &text[from..])
+        }));
         failure.result = Some(result);
         return Err(failure);
     }

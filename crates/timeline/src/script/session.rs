@@ -163,7 +163,13 @@ impl Session {
             return Decision::Side(reply);
         }
         let (position, rejected) = match located {
-            Located::At(position) => (position, None),
+            Located::At(position) => {
+                // What goes on from an answer needs no history.
+                let is_whole = request.previous.is_some();
+                let forgotten = (!is_whole).then(|| self.forgotten(script, &position));
+                let forgotten = forgotten.flatten();
+                (position, forgotten)
+            }
             Located::Nowhere(lost) => return miss(script, request, lost),
             // What a client made of a history is known only of one that was played here.
             Located::Unaligned(rejected) if self.servings.is_empty() => {
@@ -188,6 +194,25 @@ impl Session {
             }
         };
         self.serve(script, request, position, rejected)
+    }
+
+    /// The last answer before the history of a request begins, if this session gave it: its client has forgotten it.
+    fn forgotten(&self, script: &LlmScript, position: &Position<'_>) -> Option<Vec<Rejection>> {
+        let first_live = script.turns.first_live_segment()?.first_turn_idx;
+        let begin = position.answered.first().copied();
+        let before = first_live..begin.unwrap_or(position.turn_idx);
+        let is_given = |turn_idx: &usize| {
+            script.turn(*turn_idx).is_some_and(|turn| {
+                let last = (*turn_idx, turn.attempts.len().saturating_sub(1));
+                !turn.is_cancelled && !turn.is_silent() && self.servings.contains_key(&last)
+            })
+        };
+        let turn_idx = before.rev().find(is_given)?;
+        Some(vec![Rejection {
+            turn_idx,
+            why: "the history is missing its answer".to_owned(),
+            is_gap: true,
+        }])
     }
 
     /// Whether the history of `request` is the script's up to a turn that it asks for, in a session of its own.

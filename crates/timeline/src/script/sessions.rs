@@ -225,11 +225,16 @@ impl Sessions {
         request: &Request,
         now_ms: u64,
     ) -> Result<Answered, UnmatchedRequest> {
-        if let Some(entry) = self.entries.get_mut(&key)
-            && entry.goes_on(&self.repertoire, request, now_ms)
-        {
-            self.uses.note(key, &mut entry.last_use);
-            return Ok(entry.answer(key, &mut self.repertoire, request));
+        let answered = self.continued(key, request, now_ms);
+        let key = match answered {
+            Some(answered) => match self.beside(&answered, address, request) {
+                Some(beside) => beside,
+                None => return Ok(answered),
+            },
+            None => key,
+        };
+        if let Some(answered) = self.continued(key, request, now_ms) {
+            return Ok(answered);
         }
         let mut entry = self.open(key, address, request, now_ms)?;
         self.uses.note(key, &mut entry.last_use);
@@ -241,6 +246,38 @@ impl Sessions {
         }
         self.entries.insert(key, entry);
         Ok(answered)
+    }
+
+    /// What a session that goes on with `request` answers.
+    fn continued(&mut self, key: SessionKey, request: &Request, now_ms: u64) -> Option<Answered> {
+        let entry = self.entries.get_mut(&key)?;
+        if !entry.goes_on(&self.repertoire, request, now_ms) {
+            return None;
+        }
+        self.uses.note(key, &mut entry.last_use);
+        Some(entry.answer(key, &mut self.repertoire, request))
+    }
+
+    /// The session of a request that is a miss in the one that begins with the same words, such as examples, if its
+    /// history is that of another scenario.
+    fn beside(
+        &self,
+        answered: &Answered,
+        address: Address<'_>,
+        request: &Request,
+    ) -> Option<SessionKey> {
+        let is_miss = matches!(answered.decision, Decision::Miss(_));
+        if !is_miss || address.session.is_some() || request.previous.is_some() {
+            return None;
+        }
+        let selection = self.select(address, request).ok()?;
+        let is_other = selection.reason == SelectionReason::History
+            && selection.scenario_idx != answered.scenario_idx;
+        let parts: [&[u8]; 2] = [
+            &answered.session.0.to_be_bytes(),
+            &selection.scenario_idx.to_be_bytes(),
+        ];
+        is_other.then(|| SessionKey(short_hash(&parts)))
     }
 
     /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far, unless

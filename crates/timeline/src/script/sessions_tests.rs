@@ -88,6 +88,41 @@ fn the_nearest_prompt_is_chosen() {
 }
 
 #[test]
+fn conversations_that_begin_with_the_same_examples_are_told_apart() {
+    let one = |name: &str, prompt: &str| {
+        let examples = [ask("2+2"), answer("4"), session_start()];
+        let own = [ask(prompt), answer(name), ask("next"), answer("last")];
+        named(name, examples.into_iter().chain(own).collect())
+    };
+    let timelines = [one("six", "3+3"), one("ten", "5+5")];
+    let mut sessions = sessions(timelines.to_vec(), 100);
+    let mut turn = |texts: &[&str]| {
+        let mut client = Client::default();
+        client.says("2+2").history.push(Message::assistant("4"));
+        for (nth, text) in texts.iter().enumerate() {
+            match nth % 2 {
+                0 => {
+                    client.says(text);
+                }
+                _ => client.history.push(Message::assistant(*text)),
+            }
+        }
+        let answered = reply(&mut sessions, Address::default(), &client.request(), 0);
+        let answered = answered.expect("it is one of them");
+        match answered.decision {
+            Decision::Turn(served) => (answered.scenario_idx, Some(served.turn_idx)),
+            _ => (answered.scenario_idx, None),
+        }
+    };
+    assert_eq!(turn(&["3+3"]), (0, Some(1)));
+    assert_eq!(turn(&["5+5"]), (1, Some(1)));
+    assert_eq!(turn(&["3+3", "six", "next"]), (0, Some(2)));
+    assert_eq!(turn(&["5+5", "ten", "next"]), (1, Some(2)));
+    assert_eq!(turn(&["7+7"]), (0, None));
+    assert_eq!(sessions.progress().len(), 2);
+}
+
+#[test]
 fn the_next_three_are_told() {
     let timelines: Vec<_> = (0..9)
         .map(|n| simple(&format!("s{n}"), &format!("Fix test {n}")))

@@ -52,8 +52,8 @@ fn joins(mut beside: impl Iterator<Item = char>, edge: Option<char>) -> bool {
     match first {
         // An escaped line end of a text in JSON.
         'n' | 't' | 'r' if second == Some('\\') => false,
-        // `a` is not in `a.txt`.
-        '-' | '_' | '\'' | '’' | '.' => second.is_some_and(is_of_word),
+        // `a` is not in `a.txt` or `a/b`.
+        '-' | '_' | '\'' | '’' | '.' | '/' | '@' | '#' => second.is_some_and(is_of_word),
         ',' | ':' => is_digit(Some(edge)) && is_digit(second),
         '%' => is_digit(Some(edge)),
         other => is_of_word(other),
@@ -136,6 +136,8 @@ mod tests {
             "re-pay invoice 11",
             "pay invoice 11th",
             "pay invoice 11.txt",
+            "pay invoice 11/2",
+            "pay invoice 11@example.com",
         ] {
             assert!(!contains_words(text, part), "{text}");
         }

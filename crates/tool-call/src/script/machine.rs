@@ -665,7 +665,8 @@ impl Script {
             return Ok(false);
         }
         let wanted = self.retry_condition(step)?;
-        let is_meant = wanted.iter().any(|text| failure.message.contains(text));
+        let mut said = failure.notes.iter().chain([&failure.message]);
+        let is_meant = said.any(|said| wanted.iter().any(|text| said.contains(text)));
         Ok(wanted.is_empty() || is_meant)
     }
 
