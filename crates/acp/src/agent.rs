@@ -161,11 +161,15 @@ impl Agent {
             )),
             "authenticate" => self.authenticate(&params).await,
             "session/new" => self.new_session(&params).await,
-            "session/load" if self.can("/loadSession") => return self.load(id, params).await,
-            "session/resume" if self.can("/sessionCapabilities/resume") => self
-                .of_session(&params)
-                .map(|session| self.opened(&session, false)),
-            "session/list" if self.can("/sessionCapabilities/list") => Ok(self.list()),
+            "session/load" if self.can("/loadSession") => return self.load(id, params, true).await,
+            "session/resume" if self.can("/sessionCapabilities/resume") => {
+                match self.of_session(&params) {
+                    Ok(session) => Ok(self.opened(&session, false)),
+                    // One of an earlier process is in the script, as with `session/load`.
+                    Err(_) => return self.load(id, params, false).await,
+                }
+            }
+            "session/list" if self.can("/sessionCapabilities/list") => Ok(self.list(&params)),
             "session/close" if self.can("/sessionCapabilities/close") => self.close(&params),
             "session/prompt" => return self.prompt(id, params).await,
             "session/set_mode" => self.set(&params, "modeId").await,

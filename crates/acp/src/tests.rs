@@ -528,6 +528,30 @@ async fn a_loaded_session_tells_its_history_first() {
 }
 
 #[tokio::test]
+async fn a_session_of_an_earlier_process_is_listed_and_resumed_without_its_history() {
+    let timeline = LOADABLE.replace("close: true", "resume: true");
+    assert_ne!(timeline, LOADABLE);
+    let mut client = Client::start(&timeline).await;
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": able()});
+    client.call("initialize", hello).await;
+    let listed = client.call("session/list", json!({"cwd": "/work"})).await;
+    let entry = json!({"sessionId": "s-1", "cwd": "/work"});
+    assert_eq!(listed["result"]["sessions"], json!([entry]));
+    let params = |id: &str| json!({"sessionId": id, "cwd": "/work", "mcpServers": []});
+    let unknown = client.call("session/resume", params("s-2")).await;
+    assert_eq!(unknown["error"]["code"], -32002);
+    let id = client.ask("session/resume", params("s-1")).await;
+    let (before, answer) = client.until(id).await;
+    assert_eq!((before.len(), &answer["result"]), (0, &json!({})));
+    let id = client.prompt("s-1", "New question").await;
+    let (before, answer) = client.until(id).await;
+    assert_eq!(updates(&before), ["agent_message_chunk"]);
+    assert_eq!(answer["result"]["stopReason"], "max_tokens");
+    let verdict = client.end().await;
+    assert_eq!(codes(&verdict), ["T-ACP-20"], "{:?}", verdict.findings);
+}
+
+#[tokio::test]
 async fn calls_that_the_client_must_make_are_missed() {
     let timeline = "
 name: modes

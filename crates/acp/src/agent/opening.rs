@@ -110,11 +110,21 @@ impl Agent {
         Ok(())
     }
 
-    pub(super) fn list(&self) -> Json {
+    /// The sessions that there are, and those of the scripts that can be loaded.
+    pub(super) fn list(&self, params: &Json) -> Json {
         let sessions = self.sessions();
+        let here = std::env::current_dir().unwrap_or_default();
+        let here = here.to_string_lossy();
+        let folder = params["cwd"].as_str().unwrap_or(&here);
+        let scripted = self
+            .scripts
+            .iter()
+            .filter_map(|script| script.timeline.session_id());
+        let scripted = scripted.filter(|id| sessions.get(id).is_none());
         let mut listed: Vec<Json> = sessions
             .all()
             .map(|session| json!({"sessionId": &*session.id, "cwd": session.folder}))
+            .chain(scripted.map(|id| json!({"sessionId": id, "cwd": folder})))
             .collect();
         listed.sort_by_key(|entry| entry["sessionId"].to_string());
         json!({"sessions": listed})
@@ -170,8 +180,8 @@ impl Agent {
         }
     }
 
-    /// Loads a session: its history is told, then the answer, then what no prompt opens.
-    pub(super) async fn load(self: &Arc<Self>, id: Json, params: Json) {
+    /// Loads a session: its history is told if the client wants that, then the answer, then what no prompt opens.
+    pub(super) async fn load(self: &Arc<Self>, id: Json, params: Json, tells: bool) {
         let loaded = self.loadable(&params);
         let (session, script) = match loaded {
             Ok(loaded) => loaded,
@@ -183,6 +193,7 @@ impl Agent {
         let unopened = unopened.map(|segment| (segment, agent.stop.child_token()));
         // A prompt that comes meanwhile is for the next one, and waits.
         session.state().next_segment = usize::from(unopened.is_some());
+        session.state().has_history = !tells;
         session.state().unopened = unopened.as_ref().map(|(_, cancel)| cancel.clone());
         let playing = session.playing.clone().lock_owned().await;
         self.turns.spawn(async move {

@@ -11,7 +11,7 @@ use crate::model::vocabulary::TOOLS;
 use crate::profiles::{
     AbstractCall, AdvertisedTool, NativeCall, Profile, abstract_call, check_call, native_call,
 };
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, mask_credentials};
 use cuecard_source::{SourceFile, yaml};
 
 /// What a call event has beside its arguments.
@@ -134,7 +134,7 @@ fn reread(written: &WrittenCall) -> Option<AbstractCall> {
 /// The event of a call: a shorthand for a tool of the vocabulary, if nothing in its arguments could be taken for a key
 /// of the event. `beside` are the event's other keys.
 pub(super) fn event(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
-    let (tool, args) = (call.tool.as_str(), &*call.args);
+    let (tool, args) = (call.tool.as_str(), shown(call));
     let members = args.as_object();
     let is_short = TOOLS.iter().any(|known| known.name == tool)
         && members.is_some_and(|members| {
@@ -142,7 +142,7 @@ pub(super) fn event(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
         });
     if is_short {
         let mut event = serde_json::Map::new();
-        event.insert(tool.to_owned(), args.clone());
+        event.insert(tool.to_owned(), args);
         event.extend(own_keys(call, beside));
         return Json::Object(event);
     }
@@ -153,9 +153,16 @@ pub(super) fn event(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
 pub(super) fn element(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
     let mut body = serde_json::Map::new();
     body.insert("toolName".to_owned(), call.tool.as_str().into());
-    body.insert("args".to_owned(), Json::clone(&call.args));
+    body.insert("args".to_owned(), shown(call));
     body.extend(own_keys(call, beside));
     json!({ "agentToolUse": body })
+}
+
+/// The arguments without what a key such as `password` says is a secret: one of a few letters is taken out there only.
+fn shown(call: &WrittenCall) -> Json {
+    let mut args = Json::clone(&call.args);
+    mask_credentials(&mut args);
+    args
 }
 
 /// What an event has beside its arguments, with `beside`.

@@ -37,8 +37,10 @@ const MAX_CONVERSATIONS: usize = 1_000;
 const MAX_OTHERS: usize = 50;
 /// More answers are not remembered by their ids.
 const MAX_IDS: usize = 100_000;
-/// A shorter text that is a credential by its key or its place is a word that may stand anywhere, in characters.
-const SHORTEST_CREDENTIAL: usize = 8;
+/// A shorter text that is a credential by its key or its place may stand anywhere, in characters; a word of letters only
+/// is one if it is longer.
+const SHORTEST_CREDENTIAL: usize = 6;
+const SHORTEST_WORD: usize = 8;
 /// How much of a line a request beside the conversation is known by, in characters.
 const PATTERN: usize = 120;
 
@@ -572,7 +574,16 @@ impl Recorder {
                 RecordedElement::Image(..) => {}
             }
         }
-        found.retain(|secret| secret.chars().count() >= SHORTEST_CREDENTIAL);
+        found.retain(|secret| {
+            let has = |kind: fn(char) -> bool| secret.chars().any(kind);
+            let is_mixed = has(char::is_alphabetic) && has(|letter| !letter.is_alphabetic());
+            let shortest = if is_mixed {
+                SHORTEST_CREDENTIAL
+            } else {
+                SHORTEST_WORD
+            };
+            secret.chars().count() >= shortest
+        });
         self.add_secrets(found);
     }
 }

@@ -366,7 +366,7 @@ fn secrets_are_nowhere_and_what_is_left_still_matches() {
         elements: vec![call(
             "t1",
             "Bash",
-            json!({"command": "login", "password": "c0rrect-horse"}),
+            json!({"command": "login", "password": "c0rrect-horse", "more": {"api_key": "abcd"}}),
             0,
         )],
         ..RecordedAnswer::default()
@@ -377,7 +377,7 @@ fn secrets_are_nowhere_and_what_is_left_still_matches() {
         .returns("t1", "logged in with c0rrect-horse as ann")
         .hears("Done.");
     let text = recording.recorder.text(0);
-    for secret in ["hunter22", &key, "c0rrect-horse"] {
+    for secret in ["hunter22", &key, "c0rrect-horse", "abcd"] {
         assert!(!text.contains(secret), "{text}");
     }
     assert!(text.contains("[[0, \"and the key\"]]"), "{text}");
