@@ -23,7 +23,7 @@ pub(super) async fn glob(
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
     let pattern = arguments.required_text("pattern")?;
-    let written = pattern.to_string();
+    let written = data_as_text(&pattern, escaped_glob);
     let (root, below) = match split_absolute(&written) {
         Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
         None => (folder(toolbox, arguments)?, written),
@@ -44,6 +44,27 @@ pub(super) async fn glob(
         found["count"] = (found["count"].as_u64().unwrap_or_default() - removed as u64).into();
     }
     Ok(found)
+}
+
+/// A pattern in which data stands for itself: a title or a file name with brackets finds just that.
+fn data_as_text(pattern: &Text, escaped: impl Fn(&str) -> String) -> String {
+    let pieces = pattern
+        .pieces()
+        .iter()
+        .map(|piece| match piece.origin.is_trusted() {
+            true => piece.text.clone(),
+            false => escaped(&piece.text),
+        });
+    pieces.collect()
+}
+
+fn escaped_glob(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        escaped.extend(r"*?[]{}\".contains(letter).then_some('\\'));
+        escaped.push(letter);
+    }
+    escaped
 }
 
 /// The folder that an absolute pattern begins with is judged by where the pattern came from.
@@ -70,9 +91,11 @@ pub(super) async fn grep(
         None => size("context")?.unwrap_or(0),
     };
     let request = Grep {
-        pattern: arguments.required_text("pattern")?.to_string(),
+        pattern: data_as_text(&arguments.required_text("pattern")?, regex::escape),
         path: folder(toolbox, arguments)?,
-        glob: arguments.text("glob")?.map(|text| text.to_string()),
+        glob: arguments
+            .text("glob")?
+            .map(|text| data_as_text(&text, |data| escaped_glob(data).replace([' ', ','], "?"))),
         file_type: arguments.text("type")?.map(|text| text.to_string()),
         output_mode: match arguments.one_of("output_mode")? {
             Some("content") => OutputMode::Content,

@@ -59,20 +59,21 @@ pub fn equal(left: &Json, right: &Json) -> bool {
             compare_numbers(left, right) == Some(Ordering::Equal)
         }
         (Json::Bool(flag), Json::String(text)) | (Json::String(text), Json::Bool(flag)) => {
-            text == if *flag { "true" } else { "false" }
+            text.trim() == if *flag { "true" } else { "false" }
         }
         (Json::Null, Json::String(text)) | (Json::String(text), Json::Null) => text.is_empty(),
         _ => left == right,
     })
 }
 
-/// Whether a bare value counts as true: not null, false, 0, empty or the text "false".
+/// Whether a bare value counts as true: not null, false, 0, empty or the text "false". Blanks and line ends around a
+/// text don't count: a command prints `false` with one.
 pub fn is_true(json: &Json) -> bool {
     match json {
         Json::Null => false,
         Json::Bool(flag) => *flag,
         Json::Number(number) => number.as_f64() != Some(0.0),
-        Json::String(text) => !text.is_empty() && text != "false",
+        Json::String(text) => !matches!(text.trim(), "" | "false"),
         Json::Array(items) => !items.is_empty(),
         Json::Object(members) => !members.is_empty(),
     }
@@ -306,6 +307,8 @@ mod tests {
             json!(0.0),
             json!(""),
             json!("false"),
+            json!("false\n"),
+            json!(" \n"),
             json!([]),
             json!({}),
         ] {

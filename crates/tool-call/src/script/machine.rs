@@ -23,6 +23,9 @@ use cuecard_trace::{
 /// The longest wait between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
+/// The most calls after the first one that a step is retried by.
+const MOST_RETRIES: f64 = 1000.0;
+
 /// A wait that a scenario asks for is at most this long: a day.
 const MAX_WAIT: f64 = 86_400.0;
 
@@ -646,7 +649,7 @@ impl Script {
         let Some(template) = step.wait_after.as_ref().filter(|_| !is_last) else {
             return Ok(None);
         };
-        let seconds = self.resolver.number(template, "wait_after")?;
+        let seconds = self.resolver.number(template, "wait_after", MAX_WAIT)?;
         let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
         Ok(Some(
             Duration::try_from_secs_f64(scaled).unwrap_or_default(),
@@ -704,13 +707,13 @@ impl Script {
             || f64::from(attempt)
                 > self
                     .resolver
-                    .number(&step.retry_rule().count, "retry.count")?
+                    .number(&step.retry_rule().count, "retry.count", MOST_RETRIES)?
         {
             return Ok(None);
         }
-        let delay = self
-            .resolver
-            .number(&step.retry_rule().delay, "retry.delay")?;
+        let delay =
+            self.resolver
+                .number(&step.retry_rule().delay, "retry.delay", MAX_WAIT * 1000.0)?;
         let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
         let delay = match step.retry_rule().backoff {
             Backoff::Constant => delay.min(Duration::from_secs(3600)),
@@ -719,7 +722,7 @@ impl Script {
                 .min(MAX_BACKOFF),
         };
         if let Some(most) = &step.retry_rule().max_ms {
-            let most = self.resolver.number(most, "retry.max_ms")?;
+            let most = self.resolver.number(most, "retry.max_ms", f64::MAX)?;
             if milliseconds(now + delay) - milliseconds(current.started) > most {
                 return Ok(None);
             }

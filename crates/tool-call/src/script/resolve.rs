@@ -156,8 +156,13 @@ impl Resolver {
         Ok(as_text(&self.json(template)?).into_owned())
     }
 
-    /// The value of a template as a number from 0.
-    pub(super) fn number(&self, template: &Template, what: &str) -> Result<f64, Failure> {
+    /// The value of a template as a number from 0 to `most`, which data may not exceed either.
+    pub(super) fn number(
+        &self,
+        template: &Template,
+        what: &str,
+        most: f64,
+    ) -> Result<f64, Failure> {
         let json = self.json(template)?;
         let number = match &json {
             Json::Number(number) => number.as_f64(),
@@ -165,12 +170,12 @@ impl Resolver {
             _ => None,
         };
         number
-            .filter(|number| number.is_finite() && *number >= 0.0)
+            .filter(|number| (0.0..=most).contains(number))
             .ok_or_else(|| {
                 let shown = cut(&json.to_string(), 60).into_owned();
                 Failure::new(
                     FailureKind::BadParameters,
-                    format!("`{what}` must be a non-negative number, got {shown}"),
+                    format!("`{what}` must be a number from 0 to {most}, got {shown}"),
                 )
             })
     }

@@ -234,7 +234,14 @@ impl Rules<'_> {
             self.check_quotes(word)?;
         }
         match program.operands {
-            Operands::Printed => Ok(()),
+            Operands::Printed => {
+                let options = words.iter().map_while(Word::literal);
+                let mut options = options.take_while(|word| word.starts_with('-'));
+                match options.any(|option| option.contains('e')) {
+                    true => self.without_backslash("echo -e", words),
+                    false => Ok(()),
+                }
+            }
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
             _ => {
@@ -313,13 +320,35 @@ impl Rules<'_> {
                     .iter()
                     .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
         if is_known && !format.has_pattern && !counts && !self.has_special(format, &['%', '\\']) {
-            return Ok(());
+            let reads_escapes = format.parts.iter().any(|part| match part {
+                Part::Text(text) => text.contains("%b"),
+                _ => false,
+            });
+            return match reads_escapes {
+                true => self.without_backslash("printf '%b'", words),
+                false => Ok(()),
+            };
         }
         Err(Refusal::new(
             RefusalKind::Data,
             "`printf` has a format that isn't the author's alone, or one that sets a variable",
             "write `printf '%s' …` with the reference behind it",
         ))
+    }
+
+    /// No word of data has a backslash, which the program would read.
+    fn without_backslash(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
+        match words.iter().find(|word| self.has_special(word, &['\\'])) {
+            Some(word) => Err(Refusal::new(
+                RefusalKind::Data,
+                format!(
+                    "`{program}` would read a backslash in the data of {}",
+                    self.name_in(word)
+                ),
+                "write `printf '%s' …` with the reference behind it",
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Whether the program would read these characters of data as more than text.
@@ -392,13 +421,18 @@ impl Rules<'_> {
                 }
                 continue;
             }
-            self.check_option(word, is_behind_options, OPTION_HELP)?;
             count += 1;
             let is_first = count == 1 && !has_script;
+            // Where no data may be, `--` is no help.
+            if matches!(kind, Operands::Literal | Operands::Copy)
+                || (kind == Operands::Filter && is_first)
+            {
+                self.without_data(name, word)?;
+                continue;
+            }
+            self.check_option(word, is_behind_options, OPTION_HELP)?;
             match kind {
                 Operands::Pattern if is_first => {}
-                Operands::Literal | Operands::Copy => self.without_data(name, word)?,
-                Operands::Filter if is_first => self.without_data(name, word)?,
                 Operands::Pattern | Operands::Filter | Operands::Read | Operands::Write => {
                     if recurses && self.may_be_data(word) {
                         return deny(format!(

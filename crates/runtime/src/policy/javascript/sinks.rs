@@ -20,6 +20,8 @@ enum Use {
     LiteralInScriptElement,
     /// The same, where the script names jQuery; jQuery's own elements are fine too.
     LiteralInJquery,
+    /// The same, if it is a member of `location`.
+    LiteralInLocation,
     /// Set it to a URL that begins with a literal, or call it with one.
     Url,
     /// Call it with the name of an attribute that is a literal, and no handler or URL.
@@ -52,6 +54,11 @@ const USES: &[(Use, &str, &str)] = &[
         Use::LiteralInJquery,
         "append prepend after before replaceWith replaceAll wrap wrapAll wrapInner load parseHTML globalEval getScript",
         "make the element first, and set its text: `$('<li>').text(REFERENCE)`",
+    ),
+    (
+        Use::LiteralInLocation,
+        "host hostname protocol port",
+        "write the address literally",
     ),
     (
         Use::Url,
@@ -138,6 +145,9 @@ impl Script<'_> {
         match used {
             Use::Never => false,
             Use::Literal => self.sets(index, name, |value| self.is_literal(&value)),
+            Use::LiteralInLocation => {
+                name.owner != "location" || self.sets(index, name, |value| self.is_literal(&value))
+            }
             Use::LiteralInScriptElement => {
                 !self.has_script_element || self.sets(index, name, |value| self.is_literal(&value))
             }
@@ -210,8 +220,12 @@ impl Script<'_> {
     ) -> bool {
         let after = name.after;
         let is_global = is_in("location open Worker SharedWorker importScripts", name.text);
-        let parent = self.tokens[index].parent;
-        let is_key = matches!(self.at(index.wrapping_sub(1)), "{" | ",")
+        // A key may stand in brackets: `["innerHTML"]: …`.
+        let is_bracket = |at: &usize| matches!(self.at(*at), "[" | "`");
+        let start = (0..index).rev().take_while(is_bracket).last();
+        let start = start.filter(|_| !name.is_member).unwrap_or(index);
+        let parent = self.tokens[start].parent;
+        let is_key = matches!(self.at(start.wrapping_sub(1)), "{" | ",")
             && parent.is_some_and(|parent| self.at(parent) == "{");
         if is_key && matches!(self.at(after), ":" | "," | "}") {
             let close = parent.map_or(0, |parent| self.tokens[parent].partner);
@@ -351,14 +365,15 @@ impl Script<'_> {
             _ => return None,
         };
         let (before, after) = (index.wrapping_sub(n_around.max(1)), index + n_around.max(1));
-        let is_in_brackets = n_around > 0
-            && (self.at(before), self.at(after)) == ("[", "]")
+        let is_bracketed = n_around > 0 && (self.at(before), self.at(after)) == ("[", "]");
+        let is_in_brackets = is_bracketed
             && (self.ends_value(before.wrapping_sub(1)) || self.at(before.wrapping_sub(1)) == "?.");
+        let is_key = is_bracketed && !is_in_brackets && self.at(after + 1) == ":";
         let is_member = is_in_brackets || (n_around == 0 && matches!(self.at(before), "." | "?."));
-        if n_around > 0 && !is_in_brackets && self.at(index + 1) != ":" {
+        if n_around > 0 && !is_in_brackets && !is_key && self.at(index + 1) != ":" {
             return None;
         }
-        let after = if is_in_brackets { after + 1 } else { index + 1 };
+        let after = if is_bracketed { after + 1 } else { index + 1 };
         let is_optional = self.at(after) == "?." && matches!(self.at(after + 1), "(" | "[");
         Some(Name {
             text,
