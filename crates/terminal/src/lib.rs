@@ -6,7 +6,6 @@
 
 mod agent;
 mod cast;
-mod charset;
 pub mod control;
 mod normalise;
 mod picture;
@@ -18,9 +17,9 @@ mod viewer;
 
 pub use agent::{AgentOptions, AgentVerdict, MockAgent, TerminalOutput};
 pub use normalise::{Places, normalised};
-pub use picture::{Snapshot, png, svg};
+pub use picture::{png, svg};
 pub use recording::Recording;
-pub use screen::Screen;
+pub use screen::{Screen, Snapshot};
 pub use style::style_text;
 pub use terminal::{MAX_SETTLE, SharedScreen, Terminal};
 pub use viewer::{View, ViewEvent, Viewer, ViewerKey};

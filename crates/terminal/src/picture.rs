@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use cuecard_timeline::model::TerminalTheme;
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
-use vt100::{Cell, Color};
 
-use crate::screen::Screen;
+use crate::screen::Snapshot;
 
 /// The size of a cell in pixels, and of a font whose letters are as wide.
 const WIDTH: u32 = 10;
@@ -63,10 +64,9 @@ impl Palette {
 
     fn colour(&self, colour: Color, default: u32) -> u32 {
         match colour {
-            Color::Default => default,
             Color::Rgb(red, green, blue) => u32::from_be_bytes([0, red, green, blue]),
-            Color::Idx(idx @ 0..=15) => self.colours[usize::from(idx)],
-            Color::Idx(idx @ 16..=231) => {
+            Color::Indexed(idx @ 0..=15) => self.colours[usize::from(idx)],
+            Color::Indexed(idx @ 16..=231) => {
                 let level = |nth: u8| match nth {
                     0 => 0,
                     nth => 55 + 40 * nth,
@@ -74,10 +74,11 @@ impl Palette {
                 let idx = idx - 16;
                 u32::from_be_bytes([0, level(idx / 36), level(idx / 6 % 6), level(idx % 6)])
             }
-            Color::Idx(idx) => {
+            Color::Indexed(idx) => {
                 let grey = 8 + 10 * (idx - 232);
                 u32::from_be_bytes([0, grey, grey, grey])
             }
+            _ => default,
         }
     }
 }
@@ -94,12 +95,13 @@ struct Look {
 
 impl Look {
     fn of(cell: &Cell, palette: &Palette) -> Self {
-        let mut text = palette.colour(cell.fgcolor(), palette.text);
-        let mut background = palette.colour(cell.bgcolor(), palette.background);
-        if cell.inverse() {
+        let mut text = palette.colour(cell.fg, palette.text);
+        let mut background = palette.colour(cell.bg, palette.background);
+        let has = |modifier| cell.modifier.contains(modifier);
+        if has(Modifier::REVERSED) {
             std::mem::swap(&mut text, &mut background);
         }
-        if cell.dim() {
+        if has(Modifier::DIM) {
             let half =
                 |shift: u32| ((text >> shift & 0xff) * 3 + (background >> shift & 0xff) * 2) / 5;
             text = half(16) << 16 | half(8) << 8 | half(0);
@@ -107,42 +109,17 @@ impl Look {
         Self {
             text,
             background,
-            is_bold: cell.bold(),
-            is_italic: cell.italic(),
-            is_underlined: cell.underline(),
+            is_bold: has(Modifier::BOLD),
+            is_italic: has(Modifier::ITALIC),
+            is_underlined: has(Modifier::UNDERLINED),
         }
-    }
-}
-
-/// What stood on a screen, for pictures.
-#[derive(Debug, Clone)]
-pub struct Snapshot(vt100::Screen);
-
-impl Snapshot {
-    pub(crate) fn cells(&self) -> &vt100::Screen {
-        &self.0
-    }
-
-    /// Columns and rows.
-    pub fn size(&self) -> (u16, u16) {
-        let (rows, columns) = self.0.size();
-        (columns.get(), rows.get())
-    }
-}
-
-impl Screen {
-    /// What stands on it now.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.cells().clone())
     }
 }
 
 /// A screen as SVG.
 pub fn svg(snapshot: &Snapshot, theme: TerminalTheme) -> String {
-    let cells = &snapshot.0;
     let palette = Palette::of(theme);
-    let (rows, columns) = cells.size();
-    let (rows, columns) = (rows.get(), columns.get());
+    let (columns, rows) = snapshot.size();
     let width = u32::from(columns) * WIDTH + 2 * MARGIN;
     let height = u32::from(rows) * HEIGHT + 2 * MARGIN;
     let mut svg = format!(
@@ -151,33 +128,29 @@ pub fn svg(snapshot: &Snapshot, theme: TerminalTheme) -> String {
          <g font-family=\"'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"{FONT_SIZE:.3}\" xml:space=\"preserve\">\n",
         palette.background
     );
-    for row in 0..rows {
-        let top = MARGIN + u32::from(row) * HEIGHT;
+    for (row, cells) in (0..).zip(snapshot.rows()) {
+        let top = MARGIN + row * HEIGHT;
         let mut run: Option<Run> = None;
-        for column in 0..columns {
-            let Some(cell) = cells
-                .cell(row, column)
-                .filter(|cell| !cell.is_wide_continuation())
-            else {
-                continue;
-            };
+        for (column, cell) in (0..).zip(cells) {
             let look = Look::of(cell, palette);
-            let n_columns = if cell.is_wide() { 2 } else { 1 };
-            let x = MARGIN + u32::from(column) * WIDTH;
-            let text = cell.contents();
-            let text = if text.is_empty() { " " } else { text };
+            let x = MARGIN + column * WIDTH;
+            let text = cell.symbol();
+            if let (Some(open), true) = (run.as_mut(), text.is_empty()) {
+                open.n_columns += 1;
+                continue;
+            }
             let is_drawn = !text.chars().all(has_letter);
             if let Some(open) = run
                 .as_mut()
                 .filter(|open| open.look == look && !is_drawn && !open.is_drawn)
             {
                 open.text.push_str(text);
-                open.n_columns += n_columns;
+                open.n_columns += 1;
                 continue;
             }
             let next = Run {
                 x,
-                n_columns,
+                n_columns: 1,
                 look,
                 text: text.to_owned(),
                 is_drawn,
@@ -190,8 +163,8 @@ pub fn svg(snapshot: &Snapshot, theme: TerminalTheme) -> String {
             done.write(&mut svg, top, palette);
         }
     }
-    let (row, column) = cells.cursor_position();
-    if !cells.hide_cursor() {
+    if snapshot.is_cursor_visible {
+        let (column, row) = snapshot.cursor;
         let (x, y) = (
             MARGIN + u32::from(column) * WIDTH,
             MARGIN + u32::from(row) * HEIGHT,
@@ -329,6 +302,7 @@ mod tests {
     use cuecard_timeline::model::TerminalConfig;
 
     use super::*;
+    use crate::screen::Screen;
 
     #[test]
     fn a_screen_becomes_a_picture() {

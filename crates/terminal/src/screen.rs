@@ -1,73 +1,106 @@
 //! What a program has drawn on its terminal.
 
-use std::num::NonZeroU16;
+use std::sync::mpsc;
+use std::time::Duration;
 
+use alacritty_terminal::event::{Event, EventListener};
+use alacritty_terminal::grid::Dimensions as _;
+use alacritty_terminal::index::{Column, Line, Point};
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::test::TermSize;
+use alacritty_terminal::term::{Config, Term, TermMode};
+use alacritty_terminal::vte::ansi::{self, Handler as _, NamedColor, Processor, Rgb, Timeout};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_timeline::model::keys::KeyModes;
-use vt100::{Callbacks, Parser};
-
-use crate::charset::Charset;
+use memchr::memchr2_iter;
+use ratatui::buffer::{self, Buffer};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthStr as _;
 
 /// So many lines above the screen are kept unless the config says otherwise.
 const SCROLLBACK: usize = 10_000;
 /// No more are kept, whatever it says.
 const MAX_SCROLLBACK: usize = 100_000;
+/// Clears the screen. The emulator alone would keep what stood there above the screen; xterm doesn't.
+const CLEAR: &[u8] = b"\x1b[2J";
+/// U+FE0F: the character before it is an emoji, which can make it wide. The emulator alone would leave it narrow.
+const EMOJI: &[u8] = b"\xef\xb8\x8f";
+/// The looks that a cell can have.
+const MODIFIERS: [(Flags, Modifier); 5] = [
+    (Flags::BOLD, Modifier::BOLD),
+    (Flags::DIM, Modifier::DIM),
+    (Flags::ITALIC, Modifier::ITALIC),
+    (Flags::ALL_UNDERLINES, Modifier::UNDERLINED),
+    (Flags::INVERSE, Modifier::REVERSED),
+];
 
 /// A screen, and the lines that were scrolled off it.
 pub struct Screen {
-    parser: Parser<Replies>,
-    charset: Charset,
+    term: Term<Replies>,
+    parser: Processor<Unbatched>,
+    replies: mpsc::Receiver<String>,
+    /// The start of what may become [`CLEAR`] or [`EMOJI`].
+    partial: Vec<u8>,
     draws_boxes: bool,
 }
 
-/// Answers of the terminal to what the program asked it.
-#[derive(Debug, Default)]
-struct Replies(Vec<u8>);
+/// What stood on a screen.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// The second cell of a wide character has an empty symbol.
+    cells: Buffer,
+    /// Column and row.
+    pub(crate) cursor: (u16, u16),
+    pub(crate) is_cursor_visible: bool,
+}
 
-impl Callbacks for Replies {
-    fn unhandled_csi(
-        &mut self,
-        screen: &mut vt100::Screen,
-        first: Option<u8>,
-        _: Option<u8>,
-        params: &[&[u16]],
-        command: char,
-    ) {
-        let param = params.first().and_then(|param| param.first()).copied();
-        let reply: String = match (first, command, param) {
-            // What are you? A VT220 with colours.
-            (None, 'c', None | Some(0)) => "\x1b[?62;22c".to_owned(),
-            (Some(b'>'), 'c', _) => "\x1b[>1;10;0c".to_owned(),
-            // Are you well, and where is the cursor?
-            (None, 'n', Some(5)) => "\x1b[0n".to_owned(),
-            (None, 'n', Some(6)) => {
-                let (row, column) = screen.cursor_position();
-                format!("\x1b[{};{}R", row + 1, column + 1)
-            }
-            // No extended keys.
-            (Some(b'?'), 'u', _) => "\x1b[?0u".to_owned(),
-            // How large is the text area?
-            (None, 't', Some(18)) => {
-                let (rows, columns) = screen.size();
-                format!("\x1b[8;{rows};{columns}t")
-            }
-            _ => return,
-        };
-        self.0.extend_from_slice(reply.as_bytes());
+impl Snapshot {
+    /// Columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        (self.cells.area.width, self.cells.area.height)
     }
 
-    fn unhandled_osc(&mut self, _: &mut vt100::Screen, params: &[&[u8]]) {
-        let reply = match params {
-            [b"10", b"?"] => "\x1b]10;rgb:d0d0/d0d0/d0d0\x1b\\",
-            [b"11", b"?"] => "\x1b]11;rgb:1a1a/1b1b/1e1e\x1b\\",
-            _ => return,
-        };
-        self.0.extend_from_slice(reply.as_bytes());
+    /// The cells of each row.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[buffer::Cell]> {
+        self.cells.content.chunks(self.cells.area.width.into())
     }
 }
 
-fn at_least_one(number: u16) -> NonZeroU16 {
-    NonZeroU16::new(number).unwrap_or(NonZeroU16::MIN)
+/// Answers of the terminal to what the program asked it.
+struct Replies(mpsc::Sender<String>);
+
+impl EventListener for Replies {
+    fn send_event(&self, event: Event) {
+        const TEXT: usize = NamedColor::Foreground as usize;
+        const BACKGROUND: usize = NamedColor::Background as usize;
+        let rgb = |r, g, b| Rgb { r, g, b };
+        let reply = match event {
+            Event::PtyWrite(reply) => reply,
+            Event::ColorRequest(TEXT, reply) => reply(rgb(0xd0, 0xd0, 0xd0)),
+            Event::ColorRequest(BACKGROUND, reply) => reply(rgb(0x1a, 0x1b, 0x1e)),
+            _ => return,
+        };
+        // The receiver lives as long.
+        let _ = self.0.send(reply);
+    }
+}
+
+/// Draws at once also what a program wants to appear together (mode 2026).
+#[derive(Default)]
+struct Unbatched;
+
+impl Timeout for Unbatched {
+    fn set_timeout(&mut self, _: Duration) {}
+    fn clear_timeout(&mut self) {}
+    fn pending_timeout(&self) -> bool {
+        false
+    }
+}
+
+/// The emulator needs room for a wide character.
+fn term_size(columns: u16, rows: u16) -> TermSize {
+    TermSize::new(columns.max(2).into(), rows.max(1).into())
 }
 
 impl Screen {
@@ -76,47 +109,100 @@ impl Screen {
         let scrollback = config.scrollback.map_or(SCROLLBACK, |lines| {
             usize::try_from(lines).map_or(MAX_SCROLLBACK, |lines| lines.min(MAX_SCROLLBACK))
         });
-        let (rows, columns) = (at_least_one(config.height), at_least_one(config.width));
+        let term_config = Config {
+            scrolling_history: scrollback,
+            ..Config::default()
+        };
+        let size = term_size(config.width, config.height);
+        let (sender, replies) = mpsc::channel();
         Self {
-            parser: Parser::new_with_callbacks(rows, columns, scrollback, Replies::default()),
-            charset: Charset::default(),
+            term: Term::new(term_config, &size, Replies(sender)),
+            parser: Processor::new(),
+            replies,
+            partial: Vec::new(),
             draws_boxes: config.unicode_box_chars,
         }
     }
 
     /// Draws what the program has printed; what the terminal answers to it.
     pub fn print(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let plain = self.charset.plain(bytes);
-        self.parser.process(&plain);
-        std::mem::take(&mut self.parser.callbacks_mut().0)
+        let mut printed = std::mem::take(&mut self.partial);
+        printed.extend_from_slice(bytes);
+        let is_start = |bytes: &[u8]| {
+            let mut sequences = [CLEAR, EMOJI].into_iter();
+            sequences.any(|whole| bytes.len() < whole.len() && whole.starts_with(bytes))
+        };
+        let last = printed.len().saturating_sub(CLEAR.len() - 1)..printed.len();
+        let complete = last.clone().find(|&at| is_start(&printed[at..]));
+        self.partial = printed.split_off(complete.unwrap_or(last.end));
+        let mut drawn = 0;
+        for at in memchr2_iter(CLEAR[0], EMOJI[0], &printed) {
+            let rest = &printed[at..];
+            if rest.starts_with(CLEAR) {
+                self.parser.advance(&mut self.term, &printed[drawn..at]);
+                // Ends what the sequence would have ended.
+                self.parser.advance(&mut self.term, b"\x1b[J");
+                self.term.grid_mut().reset_region(..);
+                drawn = at + CLEAR.len();
+            } else if rest.starts_with(EMOJI) {
+                let end = at + EMOJI.len();
+                self.parser.advance(&mut self.term, &printed[drawn..end]);
+                self.widen();
+                drawn = end;
+            }
+        }
+        self.parser.advance(&mut self.term, &printed[drawn..]);
+        self.replies.try_iter().collect::<String>().into_bytes()
+    }
+
+    /// Makes the character before the cursor wide if it is an emoji and there is room.
+    fn widen(&mut self) {
+        let cursor = &self.term.grid().cursor;
+        let Point { line, column } = cursor.point;
+        if cursor.input_needs_wrap || column == 0 {
+            return;
+        }
+        let cell = &self.term.grid()[line][column - 1];
+        let emoji = String::from_iter([cell.c, '\u{fe0f}']);
+        if cell.zerowidth() != Some(&['\u{fe0f}']) || emoji.width() != 2 {
+            return;
+        }
+        self.term.input(' ');
+        let row = &mut self.term.grid_mut()[line];
+        row[column - 1].flags.insert(Flags::WIDE_CHAR);
+        row[column].flags.insert(Flags::WIDE_CHAR_SPACER);
     }
 
     /// The screen has another size: so many columns and rows.
     pub fn resize(&mut self, (columns, rows): (u16, u16)) {
-        self.parser
-            .set_size(at_least_one(rows), at_least_one(columns));
+        self.term.resize(term_size(columns, rows));
     }
 
     /// Columns and rows.
     pub fn size(&self) -> (u16, u16) {
-        let (rows, columns) = self.parser.screen().size();
-        (columns.get(), rows.get())
+        (
+            number(self.term.columns()),
+            number(self.term.screen_lines()),
+        )
     }
 
     /// How keys are to be told to the program.
     pub fn key_modes(&self) -> KeyModes {
-        let screen = self.parser.screen();
+        let mode = self.term.mode();
         KeyModes {
-            application_cursor: screen.application_cursor(),
-            bracketed_paste: screen.bracketed_paste(),
+            application_cursor: mode.contains(TermMode::APP_CURSOR),
+            bracketed_paste: mode.contains(TermMode::BRACKETED_PASTE),
         }
     }
 
     /// The rows of the screen, without the spaces at their ends.
     pub fn rows(&self) -> Vec<String> {
-        let (columns, _) = self.size();
-        let rows = self.parser.screen().rows(0, columns);
-        rows.map(|row| self.drawn(row.trim_end())).collect()
+        let rows = (0..self.term.screen_lines()).map(|row| {
+            let mut text = String::new();
+            self.push_line(Line::from(row), &mut text);
+            self.drawn(text.trim_end())
+        });
+        rows.collect()
     }
 
     /// The text of the screen.
@@ -125,34 +211,27 @@ impl Screen {
     }
 
     /// All lines, those above the screen too; what was wrapped is one line again.
-    pub fn whole_text(&mut self) -> String {
-        let (columns, rows) = self.size();
-        let screen = self.parser.screen_mut();
+    pub fn whole_text(&self) -> String {
         let mut text = String::new();
-        let mut above = screen.scrollback_len();
-        loop {
-            screen.set_scrollback(above);
-            let shown = match above {
-                0 => rows,
-                above => u16::try_from(above).unwrap_or(u16::MAX).min(rows),
-            };
-            let lines = screen.rows(0, columns).take(usize::from(shown));
-            for (nth, line) in (0..).zip(lines) {
-                match screen.row_wrapped(nth) {
-                    true => text.push_str(&line),
-                    false => {
-                        text.push_str(line.trim_end());
-                        text.push('\n');
-                    }
-                }
+        let mut line = String::new();
+        for row in self.term.topmost_line().0..=self.term.bottommost_line().0 {
+            if !self.push_line(Line(row), &mut line) {
+                text.push_str(line.trim_end());
+                text.push('\n');
+                line.clear();
             }
-            if above == 0 {
-                break;
-            }
-            above = above.saturating_sub(usize::from(rows));
         }
-        screen.set_scrollback(0);
+        text.push_str(&line);
         self.drawn(&text)
+    }
+
+    /// Adds the text of a line; whether it goes on in the next.
+    fn push_line(&self, line: Line, text: &mut String) -> bool {
+        let row = &self.term.grid()[line];
+        let cells = &row[Column(0)..];
+        cells.iter().for_each(|cell| push_cell(cell, text));
+        let last = cells.last();
+        last.is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE))
     }
 
     /// A text with its boxes as the config has them.
@@ -163,9 +242,63 @@ impl Screen {
         }
     }
 
-    /// The cells, for who makes a picture of them.
-    pub(crate) fn cells(&self) -> &vt100::Screen {
-        self.parser.screen()
+    /// What stands on it now.
+    pub fn snapshot(&self) -> Snapshot {
+        let (columns, rows) = self.size();
+        let grid = self.term.grid();
+        let mut cells = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let mut text = String::new();
+        for (target, shown) in cells.content.iter_mut().zip(grid.display_iter()) {
+            let shown = shown.cell;
+            text.clear();
+            push_cell(shown, &mut text);
+            target.set_symbol(&text);
+            target.fg = colour(shown.fg);
+            target.bg = colour(shown.bg);
+            for (flags, modifier) in MODIFIERS {
+                target.modifier.set(modifier, shown.flags.intersects(flags));
+            }
+        }
+        let cursor = grid.cursor.point;
+        Snapshot {
+            cells,
+            cursor: (number(cursor.column.0), number(cursor.line.0)),
+            is_cursor_visible: self.term.mode().contains(TermMode::SHOW_CURSOR),
+        }
+    }
+}
+
+/// A number of columns or rows, of which there are no more than a `u16` holds.
+fn number<T: TryInto<u16>>(number: T) -> u16 {
+    number.try_into().unwrap_or(u16::MAX)
+}
+
+/// Adds what a cell shows: nothing for the second half of a wide character, and for the gap before one that was wrapped.
+fn push_cell(cell: &Cell, text: &mut String) {
+    let has = |flags| cell.flags.intersects(flags);
+    match cell.c {
+        _ if has(Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER) => {}
+        _ if has(Flags::HIDDEN) => text.push_str(match has(Flags::WIDE_CHAR) {
+            true => "  ",
+            false => " ",
+        }),
+        // The emulator remembers where tabs were.
+        '\t' => text.push(' '),
+        character => {
+            text.push(character);
+            text.extend(cell.zerowidth().unwrap_or_default());
+        }
+    }
+}
+
+fn colour(colour: ansi::Color) -> Color {
+    match colour {
+        ansi::Color::Spec(Rgb { r, g, b }) => Color::Rgb(r, g, b),
+        ansi::Color::Indexed(idx) => Color::Indexed(idx),
+        // The others are those of the terminal.
+        ansi::Color::Named(name) => {
+            u8::try_from(name as usize).map_or(Color::Reset, Color::Indexed)
+        }
     }
 }
 
@@ -211,7 +344,7 @@ mod tests {
     #[test]
     fn lines_are_drawn_and_hidden_text_is_not() {
         let mut screen = screen(12, 2);
-        screen.print(b"\x1b(0lqk\x1b(B lqk\r\nno \x1b[8msecret\x1b[0m!");
+        screen.print("\x1b(0lqk\x1b(B lqk\r\nno \x1b[8msecr日\x1b[0m!".as_bytes());
         assert_eq!(screen.rows(), ["┌─┐ lqk", "no       !"]);
     }
 
@@ -219,9 +352,10 @@ mod tests {
     fn questions_are_answered() {
         let mut screen = screen(20, 5);
         assert_eq!(screen.print(b"ab\x1b[6n"), b"\x1b[1;3R");
-        assert_eq!(screen.print(b"\x1b[c\x1b[5n"), b"\x1b[?62;22c\x1b[0n");
+        assert_eq!(screen.print(b"\x1b[c\x1b[5n"), b"\x1b[?6c\x1b[0n");
         assert!(screen.print(b"\x1b]11;?\x07").starts_with(b"\x1b]11;rgb:"));
-        assert!(screen.print(b"\x1b[?u plain").ends_with(b"\x1b[?0u"));
+        // No extended keys.
+        assert_eq!(screen.print(b"\x1b[?u\x1b[18t"), b"\x1b[8;5;20t");
     }
 
     #[test]
@@ -240,5 +374,64 @@ mod tests {
         assert_eq!(screen.rows()[1], "+--+|");
         screen.resize((4, 4));
         assert_eq!(screen.size(), (4, 4));
+    }
+
+    #[test]
+    fn a_wide_character_that_did_not_fit_goes_on_in_the_same_line() {
+        let mut screen = screen(10, 3);
+        screen.print("a12345678日本\r\nend".as_bytes());
+        assert_eq!(screen.rows(), ["a12345678", "日本", "end"]);
+        assert_eq!(screen.whole_text(), "a12345678日本\nend\n");
+    }
+
+    #[test]
+    fn lines_are_not_wrapped_without_autowrap() {
+        let mut screen = screen(10, 3);
+        screen.print(b"\x1b[?7l0123456789ABC\r\n\x1b[?7h0123456789ABC");
+        assert_eq!(screen.rows(), ["012345678C", "0123456789", "ABC"]);
+    }
+
+    #[test]
+    fn the_cursor_is_saved_and_restored() {
+        let mut screen = screen(10, 2);
+        screen.print(b"ab\x1b[sxyz\r\n\x1b[uQ \x1b7!\x1b8?");
+        assert_eq!(screen.rows(), ["abQ ?", ""]);
+    }
+
+    #[test]
+    fn text_is_inserted_in_insert_mode() {
+        let mut screen = screen(10, 2);
+        screen.print(b"abc\x1b[4h\rXY\x1b[4lZ");
+        assert_eq!(screen.rows(), ["XYZbc", ""]);
+    }
+
+    #[test]
+    fn lines_are_wrapped_anew_at_another_width() {
+        let mut screen = screen(10, 3);
+        screen.print(b"0123456789ABCDEF\r\nend");
+        screen.resize((20, 3));
+        assert_eq!(screen.rows(), ["0123456789ABCDEF", "end", ""]);
+        screen.resize((8, 3));
+        assert_eq!(screen.rows(), ["89ABCDEF", "end", ""]);
+        assert_eq!(screen.whole_text(), "0123456789ABCDEF\nend\n\n");
+    }
+
+    #[test]
+    fn a_screen_that_is_cleared_is_not_above_it() {
+        let mut screen = screen(10, 2);
+        for byte in b"old\r\nold\x1b[2J\x1b[Hnew\x1b]0;title\x1b[2J\rx" {
+            screen.print(&[*byte]);
+        }
+        assert_eq!(screen.whole_text(), "x\n\n");
+    }
+
+    #[test]
+    fn a_character_that_becomes_an_emoji_is_wide() {
+        let mut screen = screen(10, 2);
+        for byte in "⚠️ \x1b[4GX\r\n1\u{fe0f}\u{20e3}|".bytes() {
+            screen.print(&[byte]);
+        }
+        assert_eq!(screen.rows(), ["⚠️ X", "1\u{fe0f}\u{20e3}|"]);
+        assert_eq!(screen.print(b"\x1b[6n"), b"\x1b[2;4R");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use vt100::{Cell, Color};
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
 
-use crate::picture::Snapshot;
+use crate::screen::Snapshot;
 
 /// The names of the first eight colours.
 const COLOURS: [&str; 8] = [
@@ -14,13 +15,11 @@ const COLOURS: [&str; 8] = [
 /// The looks of the cells, row by row as on the screen, then the meaning of each letter and where the cursor is. Cells without
 /// any look are dots, and those at the end of a row are left out.
 pub fn style_text(snapshot: &Snapshot) -> String {
-    let screen = snapshot.cells();
-    let (rows, columns) = screen.size();
     let mut looks: Vec<String> = Vec::new();
     let mut text = String::new();
-    for row in 0..rows.get() {
-        let cells = (0..columns.get()).map(|column| {
-            let look = screen.cell(row, column).map(look).unwrap_or_default();
+    for row in snapshot.rows() {
+        let cells = row.iter().map(|cell| {
+            let look = look(cell);
             if look.is_empty() {
                 return '.';
             }
@@ -38,10 +37,10 @@ pub fn style_text(snapshot: &Snapshot) -> String {
     for (idx, look) in looks.iter().enumerate() {
         let _ = writeln!(text, "{}: {look}", letter(idx));
     }
-    let (row, column) = screen.cursor_position();
-    match screen.hide_cursor() {
-        true => text.push_str("cursor: hidden\n"),
-        false => {
+    match snapshot.is_cursor_visible {
+        false => text.push_str("cursor: hidden\n"),
+        true => {
+            let (column, row) = snapshot.cursor;
             let _ = writeln!(text, "cursor: row {}, column {}", row + 1, column + 1);
         }
     }
@@ -59,28 +58,28 @@ fn letter(idx: usize) -> char {
 
 fn look(cell: &Cell) -> String {
     let mut words: Vec<String> = Vec::new();
-    for (is_so, word) in [
-        (cell.bold(), "bold"),
-        (cell.dim(), "dim"),
-        (cell.italic(), "italic"),
-        (cell.underline(), "underline"),
-        (cell.inverse(), "reverse"),
+    for (modifier, word) in [
+        (Modifier::BOLD, "bold"),
+        (Modifier::DIM, "dim"),
+        (Modifier::ITALIC, "italic"),
+        (Modifier::UNDERLINED, "underline"),
+        (Modifier::REVERSED, "reverse"),
     ] {
-        words.extend(is_so.then(|| word.to_owned()));
+        words.extend(cell.modifier.contains(modifier).then(|| word.to_owned()));
     }
-    words.extend(colour(cell.fgcolor()));
-    words.extend(colour(cell.bgcolor()).map(|colour| format!("on {colour}")));
+    words.extend(colour(cell.fg));
+    words.extend(colour(cell.bg).map(|colour| format!("on {colour}")));
     words.join(" ")
 }
 
 /// The name of a colour; nothing for the one of the terminal.
 fn colour(colour: Color) -> Option<String> {
     Some(match colour {
-        Color::Default => return None,
-        Color::Idx(idx @ 0..=7) => COLOURS[usize::from(idx)].to_owned(),
-        Color::Idx(idx @ 8..=15) => format!("bright {}", COLOURS[usize::from(idx - 8)]),
-        Color::Idx(idx) => format!("colour {idx}"),
+        Color::Indexed(idx @ 0..=7) => COLOURS[usize::from(idx)].to_owned(),
+        Color::Indexed(idx @ 8..=15) => format!("bright {}", COLOURS[usize::from(idx - 8)]),
+        Color::Indexed(idx) => format!("colour {idx}"),
         Color::Rgb(red, green, blue) => format!("#{red:02x}{green:02x}{blue:02x}"),
+        _ => return None,
     })
 }
 

@@ -212,48 +212,18 @@ impl View<'_> {
 
 /// Draws the cells of a screen.
 fn draw_screen(screen: &Screen, area: Rect, buffer: &mut Buffer) {
-    let cells = screen.cells();
+    let snapshot = screen.snapshot();
     // Where there is no room for all of it, the part with the cursor.
-    let (cursor, _) = cells.cursor_position();
-    let above = (cursor + 1).saturating_sub(area.height);
-    for row in 0..area.height {
-        for column in 0..area.width {
-            let Some(cell) = cells
-                .cell(row + above, column)
-                .filter(|cell| !cell.is_wide_continuation())
-            else {
-                continue;
-            };
-            let Some(target) = buffer.cell_mut((area.x + column, area.y + row)) else {
-                continue;
-            };
-            if cell.has_contents() {
-                target.set_symbol(cell.contents());
+    let above = (snapshot.cursor.1 + 1).saturating_sub(area.height);
+    for (y, cells) in (area.top()..area.bottom()).zip(snapshot.rows().skip(above.into())) {
+        for (x, cell) in (area.left()..area.right()).zip(cells) {
+            if let Some(target) = buffer
+                .cell_mut((x, y))
+                .filter(|_| !cell.symbol().is_empty())
+            {
+                *target = cell.clone();
             }
-            let mut style = Style::new()
-                .fg(colour(cell.fgcolor()))
-                .bg(colour(cell.bgcolor()));
-            for (is_on, modifier) in [
-                (cell.bold(), Modifier::BOLD),
-                (cell.dim(), Modifier::DIM),
-                (cell.italic(), Modifier::ITALIC),
-                (cell.underline(), Modifier::UNDERLINED),
-                (cell.inverse(), Modifier::REVERSED),
-            ] {
-                if is_on {
-                    style = style.add_modifier(modifier);
-                }
-            }
-            target.set_style(style);
         }
-    }
-}
-
-fn colour(colour: vt100::Color) -> Color {
-    match colour {
-        vt100::Color::Default => Color::Reset,
-        vt100::Color::Idx(idx) => Color::Indexed(idx),
-        vt100::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
     }
 }
 
