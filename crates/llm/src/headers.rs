@@ -1,8 +1,7 @@
 //! Headers, paths and queries: what is read from them, and what of them may be kept.
 
-use std::borrow::Cow;
-
 use axum::http::HeaderMap;
+pub(super) use cuecard_source::value::percent_decoded;
 use cuecard_source::value::{Json, REDACTED, names_credential, without_credentials};
 
 /// More headers are not kept.
@@ -88,38 +87,6 @@ pub(super) fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
             Some((name.as_str().to_owned(), value))
         });
     pairs.collect()
-}
-
-/// A path without percent signs; what isn't UTF-8 then stays as it came.
-pub(super) fn percent_decoded(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') {
-        return Cow::Borrowed(path);
-    }
-    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
-    let bytes = path.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let value = match (
-            bytes[at],
-            digit(bytes.get(at + 1)),
-            digit(bytes.get(at + 2)),
-        ) {
-            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        };
-        match value {
-            Some(value) => {
-                decoded.push(value);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
 }
 
 #[cfg(test)]

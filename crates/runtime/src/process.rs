@@ -99,7 +99,8 @@ pub struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts `spec` with all three streams piped. `inherited` is the environment to choose from: a
+    /// Starts `spec` with all three streams piped, in a session of its own: it can't ask on the user's terminal, where nobody
+    /// could answer, and fails there as it does where there is none. `inherited` is the environment to choose from: a
     /// snapshot taken by the command line, never read here.
     ///
     /// # Errors
@@ -119,8 +120,8 @@ impl ProcessGroup {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true);
+        leave_terminal(&mut command);
         if let Some(cwd) = &spec.cwd {
             command.current_dir(cwd);
         }
@@ -378,6 +379,20 @@ fn die_with_parent(command: &mut Command) {
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_command: &mut Command) {}
 
+#[expect(
+    unsafe_code,
+    reason = "pre_exec is the only way to begin a session in the child"
+)]
+fn leave_terminal(command: &mut Command) {
+    // SAFETY: the closure makes one system call (setsid), which is async-signal-safe, and allocates nothing.
+    unsafe {
+        command.pre_exec(|| match rustix::process::setsid() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(io::Error::from(error)),
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,6 +416,20 @@ mod tests {
     fn alive(pid: i32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !stat.is_empty() && !stat.contains(") Z ")
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_program_has_a_session_of_its_own_and_so_no_terminal() {
+        let script = "cut -d' ' -f5,6 /proc/$$/stat; echo $$";
+        let group = ProcessGroup::spawn(&shell(script), &[]).expect("sh starts");
+        let printed = output(group).await;
+        let numbers: Vec<&str> = printed.split_whitespace().collect();
+        assert_eq!(numbers.len(), 3, "{printed}");
+        assert!(
+            numbers.iter().all(|number| number == &numbers[2]),
+            "{printed}"
+        );
     }
 
     #[tokio::test]

@@ -165,6 +165,149 @@ fn every_report_of_play_names_every_failure() {
     }
 }
 
+/// A run that can't begin is reported too, and overwrites no scenario.
+#[test]
+fn what_does_not_begin_is_named_in_every_report() {
+    let place = scratch();
+    let unknown = json!([{"step": 1, "tool": "mcp__nobody__x", "params": {}}]);
+    let broken = json!([{"step": 1, "tool": "sandy__log", "params": {"message": "{{later.x}}"}}]);
+    write(&place, "unknown.json", &unknown);
+    write(&place, "broken.json", &broken);
+    place.write("torn.json", "{\"version\":").expect("writable");
+    place.write("folder/torn.json", "").expect("writable");
+    for (file, exit, words) in [
+        ("unknown.json", 2, "nobody"),
+        ("broken.json", 3, "later"),
+        ("torn.json", 3, "torn.json"),
+        ("none.json", 3, "none.json"),
+        ("folder", 3, "torn.json"),
+    ] {
+        let args = [
+            "play",
+            file,
+            "--report",
+            "junit:r.xml",
+            "--report",
+            "html:r.html",
+            "-o",
+            "r.json",
+        ];
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(exit), "{file}: {}", told(&finished));
+        let result: Value = serde_json::from_str(&read(&place, "r.json")).expect("JSON");
+        assert_eq!(result["success"], false, "{file}");
+        let junit = read(&place, "r.xml");
+        assert!(
+            junit.contains(r#"errors="1""#) && junit.contains(words),
+            "{file}: {junit}"
+        );
+        let html = read(&place, "r.html");
+        assert!(html.contains("0 of 1 passed"), "{file}: {html}");
+    }
+    let text = read(&place, "broken.json");
+    let over = program::run(&place, &["play", "broken.json", "-o", "broken.json"]);
+    assert_eq!((over.code(), read(&place, "broken.json")), (Some(3), text));
+}
+
+/// Of several files none is played if one has errors; a variable is for the files that know it.
+#[test]
+fn files_are_played_if_all_are_right() {
+    let place = scratch();
+    let touch = |file: &str| {
+        let command = format!("echo {{{{ID}}}} > {file}");
+        json!([{"step": 1, "tool": "claude__bash", "params": {"command": command}}])
+    };
+    let variables = |file: &str, steps: Value| {
+        let scenario = json!({"version": "2.1", "metadata": {"name": "One"}, "variables": {"ID": ""}, "steps": steps});
+        place.write(file, scenario.to_string()).expect("writable");
+    };
+    variables("a.json", touch("ran.txt"));
+    let later = json!([{"step": 1, "tool": "sandy__log", "params": {"message": "{{b.o}}"}},
+        {"step": 2, "id": "b", "tool": "claude__bash", "params": {"command": "echo x"}, "output": {"o": "$.stdout"}}]);
+    write(&place, "b.json", &later);
+    let finished = program::run(&place, &["play", "a.json", "b.json", "--var", "ID=5"]);
+    assert_eq!(finished.code(), Some(3), "{}", told(&finished));
+    assert!(!place.work().join("ran.txt").exists());
+    let message = json!({"message": "x"});
+    let log = json!([{"step": 1, "tool": "sandy__log", "params": message}]);
+    write(&place, "b.json", &log);
+    for (option, value, exit) in [
+        ("--var", "ID=5", 0),
+        ("--var", "OD=5", 3),
+        ("--secret", "ID", 3),
+    ] {
+        let args = [
+            "play", "a.json", "b.json", "--strict", "--json", option, value,
+        ];
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(exit), "{value}: {}", told(&finished));
+        let result: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+        // The other file knows nothing of it, and is right; a name that no file has is a mistake.
+        let is_played = value != "OD=5";
+        assert_eq!(
+            result["files"][1]["success"], is_played,
+            "{value}: {result:#}"
+        );
+    }
+}
+
+/// What no value of a reference changes is refused before the run.
+#[test]
+fn a_dry_run_sees_what_is_forbidden_for_every_value() {
+    let place = scratch();
+    for (tool, params, options) in [
+        (
+            "claude__bash",
+            json!({"command": "echo {{n.title}}"}),
+            &["--confine"][..],
+        ),
+        (
+            "claude__bash",
+            json!({"command": "cat {{n.title}}"}),
+            &["--only-commands", "npm"],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": "o/{{n.title}}.txt", "content": ""}),
+            &["--read-only"],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": "/etc/{{n.title}}.txt", "content": ""}),
+            &[],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": ".github/workflows/{{n.title}}.yml", "content": ""}),
+            &[],
+        ),
+        (
+            "claude__web_fetch",
+            json!({"url": "http://127.0.0.1:9/{{n.title}}"}),
+            &["--only-hosts", "x.example"],
+        ),
+    ] {
+        let mut note = note();
+        note["id"] = json!("n");
+        write(
+            &place,
+            "s.json",
+            &json!([note, {"step": 2, "tool": tool, "params": params}]),
+        );
+        let played = [&["play", "s.json"], options].concat();
+        let dry = [&played[..], &["--dry-run"]].concat();
+        for args in [dry, played] {
+            let finished = program::run(&place, &args);
+            assert_eq!(finished.code(), Some(1), "{params}: {}", told(&finished));
+            assert!(
+                finished.stderr.contains("C-SAFE"),
+                "{params}: {}",
+                told(&finished)
+            );
+        }
+    }
+}
+
 #[test]
 fn every_report_on_several_files_names_every_failure() {
     for way in ways() {

@@ -1,6 +1,6 @@
 //! Typed access to a step's parameters. Texts that spell numbers and booleans are accepted as such.
 
-use cuecard_source::value::{Piece, Text, Value, as_text, cut, kind_name, push_pointer};
+use cuecard_source::value::{Mark, Piece, Text, Value, as_text, cut, kind_name, push_pointer};
 use cuecard_tool_call::model::{BuiltinTool, ParamKind};
 use cuecard_tool_call::script::{Failure, FailureKind};
 use serde_json::Value as Json;
@@ -9,6 +9,18 @@ use serde_json::Value as Json;
 pub(super) struct Arguments<'a> {
     tool: BuiltinTool,
     value: &'a Value,
+}
+
+/// Stands around the number of a piece while the JSON around it is written.
+const GAP: char = '\u{F8FF0}';
+
+fn piece(mark: &Mark, text: String) -> Piece {
+    Piece {
+        text,
+        is_string: mark.is_string,
+        origin: mark.origin,
+        reference: Some(mark.reference.clone()),
+    }
 }
 
 impl<'a> Arguments<'a> {
@@ -97,20 +109,51 @@ impl<'a> Arguments<'a> {
         let texts = members.iter().map(|(key, json)| {
             let mut pointer = format!("/{name}");
             push_pointer(&mut pointer, key);
-            let text = self.value.text(&pointer).unwrap_or_else(|| {
-                let mut piece = Piece::author(&as_text(json));
-                let marks = self.value.marks.iter();
-                // Data anywhere in it makes data of the whole.
-                let marks = marks.filter(|mark| mark.touches(&pointer));
-                if let Some(mark) = marks.max_by_key(|mark| !mark.origin.is_trusted()) {
-                    piece.origin = mark.origin;
-                    piece.reference = Some(mark.reference.clone());
-                }
-                Text::new(vec![piece])
-            });
-            (key.as_str(), text)
+            let text = self.value.text(&pointer);
+            (
+                key.as_str(),
+                text.unwrap_or_else(|| self.json_text(&pointer, json)),
+            )
         });
         Ok(texts.collect())
+    }
+
+    /// A value as the text of its JSON, in which the texts that were filled in are pieces of their own.
+    fn json_text(&self, pointer: &str, json: &Json) -> Text {
+        let marks = self.value.marks.iter().filter(|mark| mark.touches(pointer));
+        let mut marks: Vec<&Mark> = marks.collect();
+        // From the end, so that places before it stay.
+        marks.sort_by_key(|mark| {
+            std::cmp::Reverse((&mark.pointer, mark.range.as_ref().map(|it| it.start)))
+        });
+        let (mut left, mut filled) = (json.clone(), Vec::new());
+        for mark in &marks {
+            let leaf = mark
+                .pointer
+                .strip_prefix(pointer)
+                .and_then(|rest| left.pointer_mut(rest));
+            let Some(Json::String(text)) = leaf else {
+                // Data anywhere in it makes data of the whole.
+                let mark = marks.iter().max_by_key(|mark| !mark.origin.is_trusted());
+                let piece = mark.map_or(Piece::author(&as_text(json)), |mark| {
+                    piece(mark, as_text(json).into_owned())
+                });
+                return Text::new(vec![piece]);
+            };
+            let range = mark.range.clone().unwrap_or(0..text.len());
+            let quoted = Json::from(&text[range.clone()]).to_string();
+            text.replace_range(range, &format!("{GAP}{}{GAP}", filled.len()));
+            filled.push(piece(mark, quoted[1..quoted.len() - 1].to_owned()));
+        }
+        let text = as_text(&left);
+        let pieces = text
+            .split(GAP)
+            .enumerate()
+            .map(|(nth, part)| match nth % 2 {
+                0 => Some(Piece::author(part)),
+                _ => filled.get(part.parse::<usize>().ok()?).cloned(),
+            });
+        Text::new(pieces.flatten().collect())
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {

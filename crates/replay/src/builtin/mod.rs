@@ -93,12 +93,9 @@ pub(super) fn refused(refusal: Refusal) -> Failure {
     Failure::new(kind, refusal.message).with_help(refusal.help)
 }
 
-/// What the policy says of a call before the run, as far as its parameters are known: those with references are not.
+/// What the policy says of a call before the run, whatever its references will be.
 pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Failure> {
-    let known = |name: &str| {
-        let text = params.get(name).and_then(Json::as_str)?;
-        (!text.contains("{{")).then(|| Text::from(text))
-    };
+    let known = |name: &str| with_words(params.get(name).and_then(Json::as_str)?);
     let writes = |name: &str| known(name).and_then(|path| policy.write_path(&path).err());
     let reads = |name: &str| known(name).and_then(|path| policy.read_path(&path).err());
     let refusal = match tool {
@@ -116,7 +113,28 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
         BuiltinTool::Bash => known("command").and_then(|command| policy.command(&command).err()),
         BuiltinTool::WebFetch => known("url").and_then(|url| policy.url(&url).err()),
     };
+    // What data may not be is told by itself.
+    let refusal = refusal.filter(|refusal| refusal.kind != RefusalKind::Data);
     refusal.map(refused)
+}
+
+/// A text with a plain word in place of each reference; none if a reference decides how it begins.
+fn with_words(text: &str) -> Option<Text> {
+    let mut parts = text.split("{{");
+    let mut pieces = vec![Piece::author(
+        parts.next().filter(|first| !first.is_empty())?,
+    )];
+    for part in parts {
+        let (reference, rest) = part.split_once("}}")?;
+        pieces.push(Piece {
+            text: "text".to_owned(),
+            is_string: true,
+            origin: Origin::Peer,
+            reference: Some(reference.into()),
+        });
+        pieces.push(Piece::author(rest));
+    }
+    Some(Text::new(pieces))
 }
 
 /// A note if the policy refuses a step's command whatever text a server gives, so that only a whole number passes.
@@ -189,9 +207,57 @@ fn with_text(scenario: &ToolCallScenario, template: &Template) -> Text {
             })
             .collect(),
         Template::Literal(json) => vec![Piece::author(&as_text(json))],
-        Template::Array(_) | Template::Object(_) => Vec::new(),
+        Template::Array(_) | Template::Object(_) => {
+            let mut pieces = Vec::new();
+            json_pieces(template, &piece, &mut pieces);
+            pieces
+        }
     };
     Text::new(pieces)
+}
+
+/// The pieces of the JSON that a template becomes.
+fn json_pieces(
+    template: &Template,
+    piece: &impl Fn(&Placeholder) -> Piece,
+    pieces: &mut Vec<Piece>,
+) {
+    let mut write = |text: &str| pieces.push(Piece::author(text));
+    match template {
+        Template::Literal(json) => write(&json.to_string()),
+        Template::Reference(placeholder) => {
+            pieces.extend([Piece::author("\""), piece(placeholder), Piece::author("\"")]);
+        }
+        Template::Text(parts) => {
+            write("\"");
+            pieces.extend(parts.iter().map(|part| match part {
+                TextPart::Literal(text) => {
+                    let quoted = Json::from(text.as_str()).to_string();
+                    Piece::author(&quoted[1..quoted.len() - 1])
+                }
+                TextPart::Reference(placeholder) => piece(placeholder),
+            }));
+            pieces.push(Piece::author("\""));
+        }
+        Template::Array(items) => {
+            write("[");
+            for (nth, item) in items.iter().enumerate() {
+                pieces.extend((nth > 0).then(|| Piece::author(",")));
+                json_pieces(item, piece, pieces);
+            }
+            pieces.push(Piece::author("]"));
+        }
+        Template::Object(members) => {
+            write("{");
+            for (nth, (key, value)) in members.iter().enumerate() {
+                pieces.extend((nth > 0).then(|| Piece::author(",")));
+                json_pieces(key, piece, pieces);
+                pieces.push(Piece::author(":"));
+                json_pieces(value, piece, pieces);
+            }
+            pieces.push(Piece::author("}"));
+        }
+    }
 }
 
 async fn wait(

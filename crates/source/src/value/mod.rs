@@ -17,11 +17,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use credentials::{
-    SHORTEST_SECRET, find_credentials, find_credentials_in_text, is_credential, is_folder,
+    SHORTEST_SECRET, find_credentials, find_credentials_in_text, is_credential, is_folder, key_of,
     mask_credentials, may_hold_credential, names_credential, secret_texts, without_credentials,
 };
 pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{REDACTED, Redactor};
+pub use spelling::percent_decoded;
 pub use text::{Piece, Text};
 
 /// Plain JSON.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::spelling::{Symbol, encoded, is_special, readings};
+use super::spelling::{Symbol, encoded, is_special, percent_decoded, readings};
 use super::{Json, SHORTEST_SECRET, printable};
 
 /// What stands where a secret stood.
@@ -432,13 +432,18 @@ fn behind_line_end(text: &str, at: usize) -> Option<usize> {
     readings.find_map(|(symbol, end)| (symbol == Symbol::Char('\n')).then_some(end))
 }
 
-/// A secret as it is; with the white space around it and without; on one line, as messages and addresses show it; and line by
-/// line, as a program prints a key.
+/// A secret as it is; as it was before it was put into a URL; with the white space around it and without; on one line, as
+/// messages and addresses show it; and line by line, as a program prints a key.
 fn forms(secret: &str) -> Vec<String> {
     let trimmed = secret.trim();
     let mut forms = vec![secret.to_owned()];
     if trimmed.chars().count() >= SHORTEST_SECRET {
         forms.push(trimmed.to_owned());
+    }
+    if let Cow::Owned(decoded) = percent_decoded(trimmed)
+        && decoded.chars().count() >= SHORTEST_SECRET
+    {
+        forms.push(decoded);
     }
     if !printable(trimmed).eq(trimmed) {
         forms.push(printable(trimmed).into_owned());
@@ -492,6 +497,14 @@ mod tests {
     }
 
     /// In any mixture of three spellings, and in a line of JSON of ours.
+    #[test]
+    fn a_secret_out_of_a_url_is_known_as_it_was_before() {
+        let redactor = Redactor::new(["Papa%4077%2FKilo".to_owned()]);
+        for text in ["Papa@77/Kilo", "Papa%4077%2fKilo", "\"Papa@77\\/Kilo\""] {
+            assert!(redactor.finds(text), "{text}");
+        }
+    }
+
     #[test]
     fn a_secret_spelled_three_times_is_redacted() {
         let secrets = [

@@ -1,5 +1,6 @@
 //! The ways in which a peer may write a character: escaped for JSON, a URL, HTML or a shell, and escaped again.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use encoding_rs::Encoding;
@@ -28,6 +29,38 @@ const LONGEST_QUOTES: usize = 256;
 
 /// The longest name of an HTML entity.
 const LONGEST_ENTITY: usize = 32;
+
+/// A text of a URL without percent signs; what isn't UTF-8 then stays as it came.
+pub fn percent_decoded(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+    let bytes = path.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let value = match (
+            bytes[at],
+            digit(bytes.get(at + 1)),
+            digit(bytes.get(at + 2)),
+        ) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        match value {
+            Some(value) => {
+                decoded.push(value);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
+}
 
 /// Whether a character may begin another spelling than its own.
 pub(super) fn is_special(character: char) -> bool {

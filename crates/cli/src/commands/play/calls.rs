@@ -59,10 +59,12 @@ pub(super) fn prepare(
     );
     found.append(&mut options.warnings);
     let mut resumption = resume::resumption(args, file).map_err(Stop::invalid)?;
-    let mut variable_args = args.variables.clone();
+    let asked_secrets = std::mem::take(&mut options.variables.secrets);
+    let mut variable_args = options.variables.clone();
+    variable_args.secrets.clone_from(&asked_secrets);
     let hashed = resumption.iter().flat_map(Resumption::secrets);
     let hashed: Vec<String> = hashed
-        .filter(|name| !args.variables.secrets.contains(name))
+        .filter(|name| !asked_secrets.contains(name))
         .cloned()
         .collect();
     variable_args.secrets.extend_from_slice(&hashed);
@@ -70,7 +72,7 @@ pub(super) fn prepare(
     let for_config = std::mem::take(&mut variables.environment);
     let asked = CallsRequest {
         given: &mut |scenario| {
-            for name in &args.variables.secrets {
+            for name in &asked_secrets {
                 variables.secret_for(name, scenario);
             }
             let is_declared = |name: &&String| {
@@ -101,7 +103,7 @@ pub(super) fn prepare(
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     options.policy.protect([file.to_owned()]);
-    options.policy.protect(args.variables.env_file.clone());
+    options.policy.protect(options.variables.env_file.clone());
     options.policy.protect(calls.config.own_files());
     options.policy.protect(super::results(args));
     Ok(Prepared {

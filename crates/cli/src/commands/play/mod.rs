@@ -39,14 +39,26 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let settled = settle(args).and_then(|files| Ok((files, Options::of(args)?)));
+    // What stops it before the results of an earlier run are removed may be that one would overwrite a scenario.
+    let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
+    if let Err(error) = clear(args, named.iter().flatten()) {
+        return refused(args, &Stop::invalid(error), output);
+    }
+    let refused = |stopped| {
+        let exit = refused(args, &stopped, output);
+        let problems = reports::of_refusal(args, &stopped, &document(args, &stopped));
+        output.diagnostics(&problems, args.json, &Redactor::default());
+        exit
+    };
+    let settled = settle(args, named).and_then(|files| Ok((files, Options::of(args)?)));
     let (files, options) = match settled {
         Ok(settled) => settled,
-        Err(stopped) => return refused(args, &stopped, output),
+        Err(stopped) => return refused(stopped),
     };
     match files.as_slice() {
-        [file] if !is_several(args) => run_one(args, options, file, environment, output)
-            .unwrap_or_else(|stopped| refused(args, &stopped, output)),
+        [file] if !is_several(args) => {
+            run_one(args, options, file, environment, output).unwrap_or_else(refused)
+        }
         files => several::play(args, &options, files, environment, output),
     }
 }
@@ -56,11 +68,8 @@ fn is_several(args: &PlayArgs) -> bool {
     args.files.len() > 1 || args.files.iter().any(|file| file.is_dir())
 }
 
-/// The files to play. Before anything else, the results of an earlier run are removed, which would be taken for those of
-/// this one.
-fn settle(args: &PlayArgs) -> Result<Vec<PathBuf>, Stop> {
-    let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
-    clear(args, named.iter().flatten()).map_err(Stop::invalid)?;
+/// The files to play, of those that are named.
+fn settle(args: &PlayArgs, named: Vec<Result<PathBuf, Diagnostic>>) -> Result<Vec<PathBuf>, Stop> {
     let for_one = [
         ("`--start`", args.start.is_some()),
         ("`--end`", args.end.is_some()),
@@ -184,7 +193,8 @@ fn results(args: &PlayArgs) -> Vec<PathBuf> {
     reports.chain(args.output.clone()).collect()
 }
 
-/// Makes sure that no input is overwritten, and removes what an earlier run left.
+/// Makes sure that no input is overwritten, and removes what an earlier run left, which would be taken for the results of
+/// this one.
 fn clear<'p>(
     args: &'p PlayArgs,
     scenarios: impl Iterator<Item = &'p PathBuf>,
@@ -209,13 +219,18 @@ fn refused(args: &PlayArgs, stopped: &Stop, output: &Output) -> ExitCode {
     let Stop(diagnostics, exit) = stopped;
     output.diagnostics(diagnostics, args.json, &Redactor::default());
     if args.json {
-        let mut document = not_run(stopped);
-        if is_several(args) {
-            document["files"] = json!([]);
-        }
-        stdout(&format!("{document:#}\n"));
+        stdout(&format!("{:#}\n", document(args, stopped)));
     }
     *exit
+}
+
+/// The document of one file, or of several, of which none is played.
+fn document(args: &PlayArgs, stopped: &Stop) -> serde_json::Value {
+    let mut document = not_run(stopped);
+    if is_several(args) {
+        document["files"] = json!([]);
+    }
+    document
 }
 
 /// The document of a run that did not begin.
@@ -230,4 +245,15 @@ fn not_run(Stop(diagnostics, exit): &Stop) -> serde_json::Value {
         "step_results": [],
         "diagnostics": list_to_json(diagnostics),
     })
+}
+
+/// The word for how a file ended, as results have it.
+fn status(exit: ExitCode) -> &'static str {
+    match exit {
+        ExitCode::Passed | ExitCode::Drifted => "passed",
+        ExitCode::CouldNotRun => "blocked",
+        ExitCode::Invalid => "invalid",
+        ExitCode::Interrupted => "interrupted",
+        ExitCode::Failed | ExitCode::OfCommand(_) => "failed",
+    }
 }

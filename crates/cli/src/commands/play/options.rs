@@ -8,7 +8,7 @@ use cuecard_runtime::policy::Policy;
 use cuecard_source::diagnostic::Diagnostic;
 
 use super::reports::{Report, SharedPart};
-use crate::args::PlayArgs;
+use crate::args::{PlayArgs, VariableArgs};
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -24,6 +24,8 @@ pub(super) struct Options {
     pub reports: Vec<Report>,
     /// What the common reports say of the run, if it is one of several.
     pub part: Option<SharedPart>,
+    /// The variables that the user gave.
+    pub variables: VariableArgs,
     /// What the run may do.
     pub policy: Policy,
     /// Where relative paths start.
@@ -53,6 +55,7 @@ impl Options {
                 range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
                 reports,
                 part: None,
+                variables: args.variables.clone(),
                 policy,
                 working_directory,
                 warnings: warning.into_iter().collect(),

@@ -1,24 +1,28 @@
 //! The results and reports of `play`, on standard output and in files.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cuecard_report::PlayTotals;
 use cuecard_report::browser_html::{BrowserEnd, BrowserHtml, BrowserStep};
-use cuecard_report::junit::{JunitReport, JunitSuite};
+use cuecard_report::junit::{self, JunitReport, JunitSuite};
 use cuecard_report::play_html::PlayHtml;
+use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_report::play_json::{IncludeResults, PlayJson};
 use cuecard_runtime::tap::Listener;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Json, Redactor};
 use cuecard_trace::{Event, EventData};
 
 use crate::args::PlayArgs;
+use crate::commands::stop::Stop;
 use crate::inputs::io_reason;
-use crate::output_files::{Written, create_kept};
+use crate::output_files::{Written, create, create_kept};
 
 /// A report of what was played, to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +60,49 @@ impl Report {
             _ => Self::Junit(file),
         })
     }
+}
+
+/// Writes the reports on a run that did not begin: why it did not. The problems that come of it.
+pub(super) fn of_refusal(
+    args: &PlayArgs,
+    Stop(found, exit): &Stop,
+    document: &Json,
+) -> Vec<Diagnostic> {
+    let files: Vec<String> = args
+        .files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let files = files.join(" ");
+    let write = |path: &Path, write: &dyn Fn(&mut File) -> io::Result<()>| {
+        let mut file = create(path)?;
+        write(&mut file).map_err(|error| unwritable(&error))
+    };
+    let reports = args
+        .reports
+        .iter()
+        .filter_map(|report| Report::parse(report).ok());
+    let reports = reports.map(|report| match report {
+        Report::Junit(path) => write(&path, &|file| {
+            let reasons = found
+                .iter()
+                .map(|found| (found.code.name(), found.message.as_str()));
+            let suite = JunitSuite::refused(&files, reasons);
+            junit::write("cuecard play", [suite], Duration::ZERO, file)
+        }),
+        Report::Html(path) => write(&path, &|file| {
+            let entry = IndexEntry {
+                file: files.clone(),
+                status: super::status(*exit),
+                error: document["error"].as_str().map(str::to_owned),
+                page: None,
+            };
+            write_index([entry], Duration::ZERO, file)
+        }),
+    });
+    let output = args.output.iter();
+    let output = output.map(|path| write(path, &|file| writeln!(file, "{document:#}")));
+    reports.chain(output).filter_map(Result::err).collect()
 }
 
 /// What the reports on several files say of one of them.

@@ -12,7 +12,7 @@ use cuecard_report::Style;
 use cuecard_report::junit::{self, JunitSuite};
 use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_runtime::clock::Clock;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Redactor;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -20,17 +20,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::options::Options;
 use super::reports::{Part, Report, SharedPart, unwritable};
-use super::{Ready, not_run, prepare};
-use crate::args::PlayArgs;
+use super::{Ready, not_run, prepare, status};
+use crate::args::{PlayArgs, VariableArgs};
 use crate::asynchronous::{asynchronously, on_this_thread};
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
-use crate::inputs::io_reason;
+use crate::inputs::{self, io_reason};
 use crate::output::{Output, Printed, keeping_printed, stderr, stderr_line, stdout};
 use crate::output_files::{Written, create_kept};
 
 /// What reports say of a file that was left out since the run was interrupted.
 const NOT_PLAYED: &str = "not played";
+
+/// The same of a file that is right.
+const OTHERS_HAVE_ERRORS: &str = "not played, since other files have errors";
 
 /// Room for what walks a tree as deep as readers allow, in bytes.
 const STACK: usize = 8 << 20;
@@ -50,16 +53,29 @@ pub(super) fn play(
             return ExitCode::CouldNotRun;
         }
     };
+    let texts = files.iter().map(|file| inputs::read_source(file).ok());
+    let texts: Vec<String> = texts
+        .map(|source| source.map_or_else(String::new, |source| source.text().to_owned()))
+        .collect();
     let session = Session {
         args,
         options,
         files,
+        texts: &texts,
         environment,
         output,
     };
     // Before anything is played, since it may ask for secrets.
     let waiting = (0..files.len()).map(|idx| keeping_printed(|| session.prepare(idx)));
-    let waiting: Vec<_> = waiting.collect();
+    let mut waiting: Vec<_> = waiting.collect();
+    if waiting.iter().any(|(waiting, _)| waiting.has_errors()) {
+        for (waiting, _) in &mut waiting {
+            if waiting.ready.is_ok() {
+                let error = Diagnostic::error(codes::FILE_READ, OTHERS_HAVE_ERRORS);
+                waiting.ready = Err(Stop::could_not_run(error));
+            }
+        }
+    }
     let ended = thread::scope(|scope| {
         let ended = asynchronously(async |stop| {
             match args.jobs.get().min(files.len()) {
@@ -115,6 +131,8 @@ struct Session<'a> {
     args: &'a PlayArgs,
     options: &'a Options,
     files: &'a [PathBuf],
+    /// The texts of the files.
+    texts: &'a [String],
     environment: &'a [(OsString, OsString)],
     output: &'a Output,
 }
@@ -123,6 +141,19 @@ struct Session<'a> {
 struct Waiting {
     part: SharedPart,
     ready: Result<Ready, Stop>,
+}
+
+impl Waiting {
+    /// Whether the file has errors, which are more than a value that is missing.
+    fn has_errors(&self) -> bool {
+        let is_of_file = |found: &Diagnostic| {
+            found.severity == Severity::Error && found.code != codes::VARIABLE_MISSING
+        };
+        let stopped = self.ready.as_ref().err();
+        stopped.is_some_and(|Stop(found, exit)| {
+            *exit == ExitCode::Invalid && found.iter().any(is_of_file)
+        })
+    }
 }
 
 /// What came of a file.
@@ -205,6 +236,7 @@ impl Session<'_> {
         let options = Options {
             reports: reports.collect(),
             part: Some(part.clone()),
+            variables: self.variables(idx),
             ..self.options.clone()
         };
         let ready = prepare(
@@ -215,6 +247,20 @@ impl Session<'_> {
             self.output,
         );
         Waiting { part, ready }
+    }
+
+    /// The variables for a file: without those that are not in its text, and in that of another one.
+    fn variables(&self, idx: usize) -> VariableArgs {
+        let is_for_it = |pair: &String| {
+            let name = pair.split('=').next().unwrap_or_default().trim();
+            let mut others = self.texts.iter();
+            has_word(&self.texts[idx], name) || !others.any(|text| has_word(text, name))
+        };
+        let mut variables = self.options.variables.clone();
+        variables.variables.retain(is_for_it);
+        variables.json_variables.retain(is_for_it);
+        variables.secrets.retain(is_for_it);
+        variables
     }
 
     /// Says why a file is not played.
@@ -241,6 +287,13 @@ impl Session<'_> {
             .diagnostic(&diagnostic, self.args.json, &Redactor::default());
         ExitCode::CouldNotRun
     }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(is_of_word) && !text[at + word.len()..].starts_with(is_of_word)
+    })
 }
 
 /// The page of a file, in a folder beside the index that is called like it.
@@ -466,16 +519,5 @@ impl<'a> Summary<'a> {
             ));
         }
         format!("{}\n", facts.join(style.dot()))
-    }
-}
-
-/// The word for how a file ended, as results have it.
-fn status(exit: ExitCode) -> &'static str {
-    match exit {
-        ExitCode::Passed | ExitCode::Drifted => "passed",
-        ExitCode::CouldNotRun => "blocked",
-        ExitCode::Invalid => "invalid",
-        ExitCode::Interrupted => "interrupted",
-        ExitCode::Failed | ExitCode::OfCommand(_) => "failed",
     }
 }

@@ -25,12 +25,21 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
         }
     }
     let json = |text: String| serde_json::Value::String(text).to_string();
-    let pairs = pairs
-        .into_iter()
-        .map(|(name, value)| format!("{}: {}", json(name), json(value)));
+    // A list or an object stays one, so that what is filled in is escaped.
+    let is_structure = |value: &str| {
+        let value = serde_json::from_str::<serde_json::Value>(value);
+        value.is_ok_and(|json| json.is_object() || json.is_array())
+    };
+    let pairs = pairs.into_iter().map(|(name, value)| {
+        let value = match is_structure(&value) {
+            true => value,
+            false => json(value),
+        };
+        format!("{}: {value}", json(name))
+    });
     let pairs = pairs.collect::<Vec<_>>().join(", ");
     if let Some(command) = rewritten(&source.symbols, &names) {
-        let command = json(command);
+        let command = json(command.replace(BRACES, LITERAL_BRACES));
         return format!(
             "if the command may have any value, also one that begins with `-`, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
         );
@@ -73,10 +82,16 @@ fn read_by(program: &str, is_json: bool) -> Option<&'static str> {
 fn in_braces(text: &Text) -> String {
     let pieces = text.pieces().iter().map(|piece| match &piece.reference {
         Some(reference) => format!("{{{{{reference}}}}}"),
-        None => piece.text.clone(),
+        None => piece.text.replace("{{", LITERAL_BRACES),
     });
     pieces.collect()
 }
+
+/// How a scenario writes braces that are none of a reference.
+const LITERAL_BRACES: &str = "{{'{{'}}";
+
+/// Stands for them in a command, whose quotes those of the spelling are not.
+const BRACES: char = '\u{F8FF1}';
 
 /// The text with the references of its trusted parts again, as the author wrote them.
 fn as_written(text: &Text) -> Text {
@@ -84,6 +99,7 @@ fn as_written(text: &Text) -> Text {
         Some(reference) if piece.origin.is_trusted() => {
             Piece::author(&format!("{{{{{reference}}}}}"))
         }
+        None => Piece::author(&piece.text.replace("{{", &BRACES.to_string())),
         _ => piece.clone(),
     });
     Text::new(pieces.collect())

@@ -51,7 +51,7 @@ pub(super) fn ready(
 ) -> Result<ReadySteps, Stop> {
     let asked = PlayRequest {
         file,
-        variables: &args.variables,
+        variables: &options.variables,
         heal: &args.heal,
         browser: &args.browser,
         root: args.safety.root_in(&options.working_directory),

@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::{text, with_data};
 use crate::policy::commands::rewrite::proposal;
+use cuecard_source::value::{Piece, Text};
 
 /// The parameters in a proposal.
 fn parameters(template: &str, value: &str) -> Option<(String, Vec<(String, String)>)> {
@@ -111,6 +112,35 @@ fn a_refused_command_is_rewritten() {
             [("VALUE_B".to_owned(), "{{a.b}}".to_owned())],
             "{template}"
         );
+    }
+}
+
+#[test]
+fn braces_and_structures_stay_what_they_are() {
+    // `<<` stands for braces of the author's.
+    let text = |template: &str| {
+        let text = text(template, &[("a.b", "x")]);
+        let pieces = text.pieces().iter().map(|piece| Piece {
+            text: piece.text.replace("<<", "{{"),
+            ..piece.clone()
+        });
+        Text::new(pieces.collect())
+    };
+    let own = |template| ("L".to_owned(), text(template));
+    for (command, env, expected) in [
+        (
+            "gh x {{a.b}} \"<<USER}}\"",
+            own("{\"name\":\"{{a.b}}\",\"id\":5}"),
+            r#""command": "gh x \"${VALUE_B}\" \"{{'{{'}}USER}}\"", "env": { "L": {"name":"{{a.b}}","id":5}, "VALUE_B": "{{a.b}}" }"#,
+        ),
+        (
+            "gh x {{a.b}}",
+            own("[<<USER}}] {{a.b}}"),
+            r#""command": "gh x \"${VALUE_B}\"", "env": { "L": "[{{'{{'}}USER}}] {{a.b}}", "VALUE_B": "{{a.b}}" }"#,
+        ),
+    ] {
+        let help = proposal(&text(command), &[env]);
+        assert!(help.contains(expected), "{help}");
     }
 }
 
