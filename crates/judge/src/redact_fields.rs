@@ -1,19 +1,21 @@
-//! `redact_fields` of a test case: what its author wants nobody to read.
+//! `redact_fields` of a test case: what its author wants nobody to read. Credentials in what others recorded, too.
 //!
 //! A name means every field called so, at any depth, in any case; a JSON pointer means a place in the trace or in
 //! the result, and `*` in it stands for any part. What stood there is also taken out wherever else it is repeated:
 //! in the last answer, in messages, in what an assertion observed. What makes a trace a trace stays: the number,
-//! time, type and id of its events.
+//! time, type and id of its events. Assertions judge what was there.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::Outcome;
 use super::document::document;
-use crate::model::TestCase;
+use crate::model::{TestCase, TraceInput};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, Place, codes, did_you_mean};
-use cuecard_source::value::{Json, REDACTED, Redactor};
+use cuecard_source::value::{
+    Json, REDACTED, Redactor, find_credentials, find_credentials_in_text, may_hold_credential,
+};
 use cuecard_trace::{Event, EventData, Other, Trace};
 
 /// A shorter text is a word that stands everywhere, so it goes from the field itself, and from what assertions say.
@@ -28,6 +30,8 @@ const MAX_FOUND: usize = 256 << 10;
 pub(super) struct FieldRedactor {
     names: HashSet<String>,
     pointers: Vec<Vec<String>>,
+    /// Whether somebody else recorded the trace: ours hold no credentials.
+    is_foreign: bool,
     found: Found,
     repeated: Redactor,
 }
@@ -45,15 +49,9 @@ struct Found {
     overflowed: bool,
 }
 
-/// `trace` without what the `redact_fields` of `case` name: as it may be written.
+/// `trace` without credentials and what the `redact_fields` of `case` name: as it may be written.
 pub fn redacted<'a>(case: &TestCase, trace: &'a Trace) -> Cow<'a, Trace> {
-    let mut redactor = FieldRedactor::new(&case.redact_fields);
-    if redactor.is_empty() {
-        return Cow::Borrowed(trace);
-    }
-    let mut trace = trace.clone();
-    redactor.trace(&mut trace);
-    Cow::Owned(trace)
+    FieldRedactor::of(case, trace).1
 }
 
 /// What in `redact_fields` takes nothing out: names that `trace` has nowhere, while it has one that is written almost so,
@@ -113,9 +111,17 @@ fn collect_keys(json: &Json, keys: &mut HashSet<String>) {
 }
 
 impl FieldRedactor {
-    pub(super) fn new(fields: &[String]) -> Self {
-        let mut redactor = Self::default();
-        for field in fields {
+    pub(super) fn new(case: &TestCase) -> Self {
+        let mut redactor = Self {
+            is_foreign: matches!(
+                case.input,
+                TraceInput::ReplayBundle { .. }
+                    | TraceInput::Live { .. }
+                    | TraceInput::Transcript { .. }
+            ),
+            ..Self::default()
+        };
+        for field in &case.redact_fields {
             match field.strip_prefix('/') {
                 Some(pointer) => redactor.pointers.push(
                     pointer
@@ -131,16 +137,67 @@ impl FieldRedactor {
         redactor
     }
 
-    /// Whether nothing is to be taken out.
-    pub(super) fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.pointers.is_empty()
+    /// What has learned from `trace`, and that as it may be written.
+    pub(super) fn of<'a>(case: &TestCase, trace: &'a Trace) -> (Self, Cow<'a, Trace>) {
+        let mut redactor = Self::new(case);
+        redactor.learn_credentials(trace);
+        if redactor.is_empty() {
+            return (redactor, Cow::Borrowed(trace));
+        }
+        let mut trace = trace.clone();
+        redactor.take_out(&mut trace);
+        (redactor, Cow::Owned(trace))
     }
 
-    /// Takes the fields out of a trace, first each field, then what they held wherever it is repeated.
+    /// Whether nothing is to be taken out.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_fields() && self.repeated.is_empty()
+    }
+
+    fn has_fields(&self) -> bool {
+        !self.names.is_empty() || !self.pointers.is_empty()
+    }
+
+    /// Takes credentials and fields out of a trace, first each field, then what they held wherever it is repeated.
     pub(super) fn trace(&mut self, trace: &mut Trace) {
-        if self.is_empty() {
+        self.learn_credentials(trace);
+        self.take_out(trace);
+    }
+
+    /// Learns the credentials of a trace that somebody else recorded.
+    fn learn_credentials(&mut self, trace: &Trace) {
+        if !self.is_foreign {
             return;
         }
+        let mut found = Vec::new();
+        find_credentials(&trace.header.scenario, &mut found);
+        for message in &trace.header.input_messages {
+            find_credentials(message, &mut found);
+        }
+        if let Some(end) = &trace.end {
+            let output = end.final_output.iter();
+            output.for_each(|output| find_credentials_in_text(&output.content, &mut found));
+            find_credentials(&Json::Object(end.artifacts.clone()), &mut found);
+        }
+        self.repeated.learn(found.drain(..));
+        let mut line = Vec::new();
+        for event in &trace.events {
+            if holds(&mut line, event, may_hold_credential) {
+                let data = serde_json::to_value(event).unwrap_or_default();
+                find_credentials(&data["data"], &mut found);
+                self.repeated.learn(found.drain(..));
+            }
+        }
+    }
+
+    fn take_out(&mut self, trace: &mut Trace) {
+        if self.has_fields() {
+            self.fields(trace);
+        }
+        self.repeated_in_trace(trace);
+    }
+
+    fn fields(&mut self, trace: &mut Trace) {
         let mut found = std::mem::take(&mut self.found);
         let header = &mut trace.header;
         self.field("scenario", &mut header.scenario, &mut found);
@@ -176,7 +233,6 @@ impl FieldRedactor {
             }
         }
         self.learn(found);
-        self.repeated_in_trace(trace);
     }
 
     /// Takes the fields, and what they held, out of outcome number `idx` of a result.
@@ -375,20 +431,27 @@ impl FieldRedactor {
         for message in &mut trace.header.input_messages {
             self.repeated.json(message);
         }
+        let mut line = Vec::new();
         for event in &mut trace.events {
-            self.change(event, |data| {
-                let before = data.clone();
-                self.repeated.json(data);
-                *data != before
-            });
+            if holds(&mut line, event, |text| self.repeated.finds(text)) {
+                self.change(event, |data| {
+                    let before = data.clone();
+                    self.repeated.json(data);
+                    *data != before
+                });
+            }
         }
-        if let Some(output) = trace.end.as_mut().and_then(|end| end.final_output.as_mut()) {
-            output.content = self.repeated.text(&output.content).into_owned();
+        if let Some(end) = &mut trace.end {
+            if let Some(output) = &mut end.final_output {
+                output.content = self.repeated.text(&output.content).into_owned();
+            }
+            let artifacts = end.artifacts.values_mut();
+            artifacts.for_each(|artifact| self.repeated.json(artifact));
         }
     }
 
     /// Takes what the fields held out of a text for people, and quoted parts of it, which may have been cut.
-    fn text(&self, text: &str) -> String {
+    pub(super) fn text(&self, text: &str) -> String {
         let text = self.repeated.text(text);
         let mut redacted = String::with_capacity(text.len());
         for piece in text.split_inclusive(['`', '"', '“', '”', '‘', '’', '…', '\n']) {
@@ -490,6 +553,12 @@ impl Found {
             Json::Null | Json::Bool(_) => {}
         }
     }
+}
+
+/// Whether `is_meant` is true of the line that `event` is in a file; `line` is only there to be used again.
+fn holds(line: &mut Vec<u8>, event: &Event, is_meant: impl Fn(&str) -> bool) -> bool {
+    line.clear();
+    event.write_line(line).is_err() || std::str::from_utf8(line).is_ok_and(is_meant)
 }
 
 fn replace(json: &mut Json, found: &mut Found) {

@@ -138,7 +138,7 @@ pub struct Evidence {
     pub text: String,
 }
 
-/// What may be written and shown of a judged test: `redact_fields` are taken out of both.
+/// What may be written and shown of a judged test: credentials and `redact_fields` are taken out of both.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     /// The result.
@@ -156,7 +156,7 @@ impl TestResult {
         run: Run,
     ) -> Judgement {
         let mut filtered = trace.into();
-        let mut redactor = FieldRedactor::new(&case.redact_fields);
+        let mut redactor = FieldRedactor::new(case);
         redactor.trace(&mut filtered.trace);
         let trace = &filtered.trace;
         for (idx, outcome) in outcomes.iter_mut().enumerate() {
@@ -188,7 +188,7 @@ impl TestResult {
 
     /// The result of `case` of which nothing could be judged.
     pub fn not_judged(case: &TestCase, mut diagnostics: Vec<Diagnostic>, run: Run) -> Self {
-        let mut redactor = FieldRedactor::new(&case.redact_fields);
+        let mut redactor = FieldRedactor::new(case);
         for diagnostic in &mut diagnostics {
             redactor.diagnostic(diagnostic);
         }

@@ -448,7 +448,12 @@ impl fmt::Display for StartError {
                  HTTP with SSE, failed too: {sse}"
             ),
             StartErrorKind::NoToken { text } => {
-                write!(f, "server `{server}` requires a token{}", Quote(text))
+                // What stands behind `token:` would be taken for one.
+                write!(
+                    f,
+                    "server `{server}` requires a token, which can't be fetched{}",
+                    Quote(text)
+                )
             }
             StartErrorKind::RpcError { code, message } => {
                 write!(
@@ -523,7 +528,7 @@ impl fmt::Display for CallError {
             CallErrorKind::NoToken { text } => {
                 write!(
                     f,
-                    "server `{server}` requires a token for `{tool}`{}",
+                    "server `{server}` requires a token for `{tool}`, which can't be fetched{}",
                     Quote(text)
                 )
             }

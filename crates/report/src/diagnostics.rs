@@ -11,6 +11,9 @@ use cuecard_source::value::{Json, Redactor, find_credentials_in_text, turns_dire
 /// A longer line is shown only around the marked place.
 const MAX_SHOWN_LINE: usize = 400;
 
+/// So many bytes on either side of what is shown are searched for secrets that reach into it.
+const MAX_SEARCHED: usize = 16 << 10;
+
 /// In a file nothing is cut to a terminal's width.
 const UNCUT: usize = 10_000;
 
@@ -149,14 +152,22 @@ impl Excerpt {
         );
         let window_end = ceil_boundary(text, (end + MAX_SHOWN_LINE / 2).min(line_end.max(end)));
         let position = place.source.position(place.span.start);
-        let mut shown = printable(&text[window_start..window_end]);
+        let searched_start = floor_boundary(
+            text,
+            window_start.saturating_sub(MAX_SEARCHED).max(line_start),
+        );
+        let searched_end = ceil_boundary(
+            text,
+            (window_end + MAX_SEARCHED).min(line_end.max(window_end)),
+        );
+        let mut searched = text[searched_start..searched_end].to_owned();
         let mut secrets = Vec::new();
-        find_credentials_in_text(&shown, &mut secrets);
+        find_credentials_in_text(&searched, &mut secrets);
         for secret in &secrets {
-            shown = shown.replace(secret, &"*".repeat(secret.len()));
+            searched = searched.replace(secret, &"*".repeat(secret.len()));
         }
         Self {
-            text: shown,
+            text: printable(&searched[window_start - searched_start..window_end - searched_start]),
             secrets,
             line: position.line,
             column: position.column,
@@ -282,6 +293,25 @@ mod tests {
                 shown.contains("\"API_TOKEN\": \"********************\", \"x\""),
                 "{shown}"
             );
+        }
+    }
+
+    #[test]
+    fn a_secret_whose_key_is_too_far_away_is_not_shown() {
+        let filler = "x, ".repeat(200);
+        let long = "Tango7Foxtrot9QBravo".repeat(20);
+        for text in [
+            format!("{{\"input\": {{\"password\": \"{long}\"}}, !"),
+            format!("{{\"secrets\": {{\"secret\": [\"{filler}\", \"Tango7Foxtrot\"]}}, !"),
+            format!(
+                "{{\"a\": \"the password: Tango7Foxtrot\", \"b\": \"{filler}\", \"c\": \"Tango7Foxtrot\", !"
+            ),
+        ] {
+            let at = text.len() - 1;
+            let found = Diagnostic::error(codes::IMPORT_UNREADABLE, "not JSON")
+                .at(&SourceFile::new("s.jsonl", text), Span::new(at, at));
+            let shown = render(&found, Style::default());
+            assert!(shown.contains(", !") && !shown.contains("Tango"), "{shown}");
         }
     }
 

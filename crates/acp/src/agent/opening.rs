@@ -113,9 +113,8 @@ impl Agent {
     /// The sessions that there are, and those of the scripts that can be loaded.
     pub(super) fn list(&self, params: &Json) -> Json {
         let sessions = self.sessions();
-        let here = std::env::current_dir().unwrap_or_default();
-        let here = here.to_string_lossy();
-        let folder = params["cwd"].as_str().unwrap_or(&here);
+        // The protocol wants one, and the script has none.
+        let folder = params["cwd"].as_str().unwrap_or("/");
         let scripted = self
             .scripts
             .iter()

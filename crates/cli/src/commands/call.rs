@@ -37,10 +37,11 @@ pub(crate) fn run(
             )));
         }
     };
-    let named = match server::named(name, &args.command, &args.server, environment, output) {
+    let mut named = match server::named(name, &args.command, &args.server, environment, output) {
         Ok(named) => named,
         Err(stop) => return refused(stop),
     };
+    let mut fetched = Vec::new();
     let called = asynchronously(async |stop| {
         let calling = async {
             let session = named
@@ -61,11 +62,13 @@ pub(crate) fn run(
                 reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
             };
             let called = called.await;
+            fetched = session.take_secrets();
             session.stop().await;
             called
         };
         stop.run_until_cancelled(calling).await
     });
+    named.redactor.add(fetched);
     let reply = match called {
         Ok(Some(Ok(reply))) => reply,
         Ok(Some(Err(Stop(found, exit)))) => {

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Outcome, OutcomeStatus};
 use crate::model::{Assertion, AssertionCheck, TestCase};
+use crate::redact_fields::FieldRedactor;
 use cuecard_trace::Trace;
 
 /// At most so many mutants are made of one trace.
@@ -257,6 +258,7 @@ pub fn mutate(
 ) -> Mutations {
     let mut mutations = Mutations::default();
     let unchanged = judge(trace);
+    let (redactor, _) = FieldRedactor::of(case, trace);
     let mut exercised: HashSet<String> = HashSet::new();
     changes::each(case, trace, MOST_MUTANTS, &mut |mutant| {
         let outcomes = judge(&mutant.trace);
@@ -279,7 +281,7 @@ pub fn mutate(
         if !noticed {
             mutations.survivors.push(Survivor {
                 mutation: mutant.mutation,
-                change: mutant.change,
+                change: redactor.text(&mutant.change),
                 event: mutant.event,
                 watched_by: mutant.watched_by,
             });

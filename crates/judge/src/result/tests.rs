@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::*;
-use crate::misspelt_redactions;
 use crate::model::{ExpectedOutcome, Severity, TestContext, TestTools};
+use crate::{misspelt_redactions, redacted};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::{SourceFile, Span};
 
@@ -178,6 +178,36 @@ fn redacted_fields_are_gone_from_trace_and_result_wherever_they_are_repeated() {
         .map(|event| event.text.as_str())
         .collect();
     assert!(brief[0].contains(r#"subject: "Hi""#), "{brief:?}");
+}
+
+#[test]
+fn credentials_of_what_others_recorded_are_gone_from_trace_and_result() {
+    let password = "hunter2Long9x";
+    let token = format!("ghp_{}", "a1B2c3D4".repeat(5));
+    let mut foreign = case(&[]);
+    foreign.input = TraceInput::Transcript {
+        file: PathBuf::from("s.jsonl"),
+        format: cuecard_trace::import::TranscriptFormat::ClaudeCode,
+        span: Span::default(),
+    };
+    let mut failed = outcome(OutcomeStatus::Fail);
+    failed.message = format!("the arguments hold `{password}`, not `{}…`", &token[..12]);
+    failed.observed = json!({"args": {"run": format!("login {password}")}});
+    failed.event_refs = vec!["e1".into(), "e2".into()];
+    let args = json!({"run": format!("login {password}"), "env": {"DB_PASSWORD": password}});
+    let trace = trace(args, &format!("It is {token}."));
+    let shown = redacted(&foreign, &trace).into_owned();
+    let own = TestResult::judged(&case(&[]), trace.clone(), Vec::new(), run(false)).trace;
+    assert_eq!(own, trace, "ours holds none");
+    let judged = TestResult::judged(&foreign, trace, vec![failed], run(false));
+    let result = format!("{:?}", judged.result);
+    for text in [written(&judged.trace), written(&shown), result] {
+        assert!(
+            !text.contains(password) && !text.contains("ghp_a"),
+            "{text}"
+        );
+        assert!(text.contains("login [redacted]"), "{text}");
+    }
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn refusal(place: &str, status: StatusCode, body: Option<&Value>) -> String {
     let code = said("error").map(|code| format!(": `{code}`"));
     let description = said("error_description").map(|text| format!(" ({text})"));
     format!(
-        "`{place}` did not return a token: HTTP {}{}{}",
+        "`{place}` refused a token with HTTP {}{}{}",
         status.as_u16(),
         code.unwrap_or_default(),
         description.unwrap_or_default()

@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Json, Router};
+use cuecard_source::value::without_credentials;
 use reqwest::header::WWW_AUTHENTICATE;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -151,6 +152,12 @@ async fn start(spec: &ServerSpec) -> Result<Session, StartError> {
 async fn no_token(servers: Servers) -> String {
     let (address, _) = serve(servers).await;
     let error = start(&spec(address, None)).await.expect_err("no token");
+    let message = error.to_string();
+    assert_eq!(
+        without_credentials(&message),
+        message,
+        "nothing is redacted"
+    );
     let StartErrorKind::NoToken { text } = error.kind else {
         panic!("{error:?}")
     };
@@ -255,7 +262,7 @@ async fn what_keeps_a_token_away_is_told() {
     for (servers, text) in [
         (
             refused,
-            "`ORIGIN/token` did not return a token: HTTP 400: `invalid_client` (who?)",
+            "`ORIGIN/token` refused a token with HTTP 400: `invalid_client` (who?)",
         ),
         (
             Servers::default(),

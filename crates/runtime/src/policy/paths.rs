@@ -139,7 +139,8 @@ impl Places {
     }
 
     fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
-        let has_line_end = |piece: &Piece| !piece.origin.is_trusted() && piece.text.contains('\n');
+        let has_line_end =
+            |piece: &Piece| !piece.origin.is_trusted() && piece.text.contains(['\n', '\r']);
         if writes && text.pieces().iter().any(has_line_end) {
             return Err(Refusal::new(
                 RefusalKind::Path,
@@ -148,7 +149,7 @@ impl Places {
                     shown(text),
                     sources(text)
                 ),
-                "outputs of commands end with one: take the path without it, `\"output\": { \"path\": { \"regex\": \"(.+)\", \"from\": \"$.stdout\" } }`",
+                "outputs of commands end with one: take the path without it, `\"output\": { \"path\": { \"regex\": \"([^\\r\\n]+)\", \"from\": \"$.stdout\" } }`",
             ));
         }
         let path = self.absolute(text)?;
@@ -157,7 +158,7 @@ impl Places {
             return Ok(path);
         }
         let mut passed = Vec::new();
-        let path = resolve(&path, |path| passed.push(path.to_owned())).map_err(|error| {
+        let mut path = resolve(&path, |path| passed.push(path.to_owned())).map_err(|error| {
             Refusal::new(
                 RefusalKind::Path,
                 format!("the path `{}`{} {error}", shown(text), sources(text)),
@@ -195,6 +196,11 @@ impl Places {
                 // A config of servers is a way out: what it names is started. What the author writes else is not obeyed
                 // by itself, so the names are those that data may not even read.
                 self.check_names(text, &path, &passed, false)?;
+            }
+            let written = text.to_string();
+            if matches!(written.rsplit('/').next(), Some("" | "." | "..")) {
+                // It stays a folder, so that no file takes its place.
+                path.push("");
             }
             return Ok(path);
         }
@@ -567,7 +573,7 @@ mod tests {
     #[test]
     fn a_path_as_a_command_printed_it_keeps_no_line_end() {
         let tree = tree();
-        for path in ["file\n", "out-2\n.txt"] {
+        for path in ["file\n", "out-2\n.txt", "file\r\n", "file\r"] {
             let refusal = places(&tree, |_| {})
                 .write(&data(path))
                 .expect_err("refused");
@@ -575,8 +581,20 @@ mod tests {
                 refusal.message.contains("has a line end in it"),
                 "{refusal}"
             );
+            assert!(refusal.help.contains(r#""([^\r\n]+)""#), "{refusal}");
         }
         assert!(places(&tree, |_| {}).write(&Text::from("a\nb")).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_is_missing_or_a_dot_leaves_the_path_a_folder() {
+        let tree = tree();
+        for name in ["", ".", "/", "x/..", "file"] {
+            let path = text("inner/new/{{x}}", &[("x", name)]);
+            let path = places(&tree, |_| {}).write(&path).expect("inside");
+            let is_folder = path.to_string_lossy().ends_with('/');
+            assert_eq!(is_folder, name != "file", "{}", path.display());
+        }
     }
 
     #[test]

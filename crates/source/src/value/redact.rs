@@ -26,6 +26,9 @@ const CUT_LINE: &str = "... [truncated]";
 /// The most that is left of an escaped character that was cut, in bytes.
 const LONGEST_TORN: usize = 12;
 
+/// The most bytes of an escaped character.
+const LONGEST_ESCAPED: usize = 32;
+
 /// Replaces every occurrence of a set of secrets, however its characters are escaped.
 #[derive(Clone)]
 pub struct Redactor {
@@ -233,12 +236,35 @@ impl Redactor {
 
     /// How many bytes at the end of `text` a secret may begin with, of which the rest is still to come.
     pub fn unfinished(&self, text: &str) -> usize {
-        let beginnings = self.secrets.iter().filter_map(|secret| {
-            let ends = secret.char_indices().map(|(at, _)| at).rev();
-            ends.take_while(|at| *at > 0)
-                .find(|at| text.ends_with(&secret[..*at]))
-        });
-        beginnings.max().unwrap_or(0)
+        let longest = self.secrets.iter().map(String::len).max().unwrap_or(0);
+        let from = text.floor_char_boundary(text.len().saturating_sub(longest * LONGEST_ESCAPED));
+        let mut starts = text[from..].char_indices().map(|(at, _)| from + at);
+        let start = starts.find(|start| self.goes_on(text, *start));
+        start.map_or(0, |start| text.len() - start)
+    }
+
+    /// Whether a secret that begins at `start` goes on behind the end of the text.
+    fn goes_on(&self, text: &str, start: usize) -> bool {
+        let mut reached = vec![(0, start)];
+        let (mut idx, mut is_torn) = (0, false);
+        while let Some(&(node_idx, at)) = reached.get(idx) {
+            idx += 1;
+            let node = &self.nodes[node_idx];
+            if at == text.len() {
+                // One that is whole is found as it is.
+                return !node.children.is_empty();
+            }
+            for (symbol, end) in readings(text, at) {
+                self.children(node, text, symbol, end, |child| {
+                    if !reached.contains(&child) {
+                        reached.push(child);
+                    }
+                });
+            }
+            let is_escaped = |child: &(char, usize)| !child.0.is_ascii_alphanumeric();
+            is_torn |= node.children.iter().any(is_escaped) && torn(text, at) == Some(text.len());
+        }
+        is_torn
     }
 
     /// `text` without secrets.
@@ -415,15 +441,16 @@ fn cut(text: &str, at: usize) -> Option<usize> {
     if is_cut(at) {
         return Some(at);
     }
+    torn(text, at).filter(|end| is_cut(*end))
+}
+
+/// Where what may be the beginning of an escaped character ends.
+fn torn(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let is_escape = |byte: &u8| byte.is_ascii_alphanumeric() || b"\\%&#;".contains(byte);
-    let torn = rest
-        .bytes()
-        .take(LONGEST_TORN)
-        .take_while(is_escape)
-        .count();
-    let is_torn = rest.starts_with(['\\', '%', '&']) && is_cut(at + torn);
-    is_torn.then_some(at + torn)
+    let torn = rest.bytes().take(LONGEST_TORN).take_while(is_escape);
+    rest.starts_with(['\\', '%', '&'])
+        .then(|| at + torn.count())
 }
 
 /// The offset behind a line end, however it is escaped.
@@ -620,6 +647,26 @@ mod tests {
         ] {
             assert_eq!(redactor.unfinished(text), unfinished, "{text}");
         }
+        let secret = "plain\"Secr et99 ü&Kilo";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for spelled in [
+            secret,
+            r#"plain\"Secr et99 \u00fc&Kilo"#,
+            r#"plain\\\"Secr et99 \\u00fc&Kilo"#,
+            "plain%22Secr%20et99%20%C3%BC%26Kilo",
+            "plain%22Secr+et99+%C3%BC%26Kilo",
+            "plain%5C%22Secr%20et99%20%5Cu00fc%26Kilo",
+            "plain&quot;Secr et99 &uuml;&amp;Kilo",
+        ] {
+            let text = format!("50% of x {spelled}");
+            let start = text.len() - spelled.len();
+            for (cut, _) in spelled.char_indices().skip(1) {
+                let text = &text[..start + cut];
+                assert_eq!(redactor.unfinished(text), cut, "{text}");
+            }
+            assert_eq!(redactor.unfinished(&text), 0, "{text}");
+        }
+        assert_eq!(redactor.unfinished("50%"), 0);
     }
 
     #[test]

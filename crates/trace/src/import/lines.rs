@@ -112,7 +112,8 @@ pub(super) fn json_lines(
                 let found = cuecard_source::value::kind_name(&other);
                 let message = format!("a line of this file must be an object, not {found}");
                 let span = Span::new(here, here + line.trim_end().len());
-                return Err(Diagnostic::error(codes::IMPORT_UNREADABLE, message).at(source, span));
+                let error = Diagnostic::error(codes::IMPORT_UNREADABLE, message);
+                return Err(error.at(&signs_of(source), span));
             }
             Err(error) if error.classify() == Category::Eof && !line.ends_with('\n') => {
                 left_out.add("a truncated last line");
@@ -173,7 +174,22 @@ fn not_json(source: &SourceFile, error: &serde_json::Error, line_start: usize) -
         at -= 1;
     }
     Diagnostic::error(codes::IMPORT_UNREADABLE, format!("not JSON: {reason}"))
-        .at(source, Span::new(at, at))
+        .at(&signs_of(source), Span::new(at, at))
+}
+
+/// The file with a mark in the place of each letter and digit: what was recorded may be secret, and in a broken text
+/// nobody can tell. The signs, and all places, stay.
+fn signs_of(source: &SourceFile) -> SourceFile {
+    let signs = source.text().chars().map(|character| match character {
+        other if !other.is_alphanumeric() => other,
+        other => match other.len_utf8() {
+            1 => '*',
+            2 => '·',
+            3 => '•',
+            _ => '🞄',
+        },
+    });
+    SourceFile::new(source.name(), signs.collect::<String>())
 }
 
 /// The object or array that a text is as JSON. One that is nested too deeply stays a text: nobody could read the trace

@@ -92,6 +92,19 @@ fn json_in_a_text_that_is_too_deep_stays_a_text() {
 }
 
 #[test]
+fn a_broken_line_shows_nothing_of_what_was_said() {
+    for (format, text) in samples() {
+        let broken = format!("{text}\n{{\"secret\": [\"Tängo7𝒳漢\", !");
+        let imported = transcript(&source(&broken), format);
+        let place = imported.diagnostics[0].place.as_ref().expect("a place");
+        let signs = place.source.text();
+        assert!(!signs.contains(char::is_alphanumeric), "{signs}");
+        let lengths = [signs.len(), signs.chars().count()];
+        assert_eq!(lengths, [broken.len(), broken.chars().count()]);
+    }
+}
+
+#[test]
 fn half_a_surrogate_pair_is_replaced_with_a_warning() {
     let text = claude_code::tests::SESSION.replace("Let me look.", "Let me look \\ud83d.");
     let imported = transcript(&source(&text), TranscriptFormat::ClaudeCode);

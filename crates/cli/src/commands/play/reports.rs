@@ -75,6 +75,10 @@ pub(super) fn of_refusal(
         .collect();
     let files = files.join(" ");
     let write = |path: &Path, write: &dyn Fn(&mut File) -> io::Result<()>| {
+        // What was not removed before the run is no result of ours.
+        if path.is_file() {
+            return Ok(());
+        }
         let mut file = create(path)?;
         write(&mut file).map_err(|error| unwritable(&error))
     };
@@ -84,9 +88,15 @@ pub(super) fn of_refusal(
         .filter_map(|report| Report::parse(report).ok());
     let reports = reports.map(|report| match report {
         Report::Junit(path) => write(&path, &|file| {
-            let reasons = found
-                .iter()
-                .map(|found| (found.code.name(), found.message.as_str()));
+            let told = found.iter().map(|found| match &found.place {
+                Some(place) if place.source.name() != files => {
+                    format!("{}: {}", place.source.name(), found.message)
+                }
+                _ => found.message.clone(),
+            });
+            let told: Vec<String> = told.collect();
+            let codes = found.iter().map(|found| found.code.name());
+            let reasons = codes.zip(told.iter().map(String::as_str));
             let suite = JunitSuite::refused(&files, reasons);
             junit::write("cuecard play", [suite], Duration::ZERO, file)
         }),
