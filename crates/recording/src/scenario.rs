@@ -1,7 +1,7 @@
 //! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
 //! texts stay texts.
 
-use cuecard_source::value::REDACTED;
+use cuecard_source::value::{REDACTED, key_of};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -86,9 +86,7 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
             tool: tool_name(call),
             params: match verbatim(&Value::Object(call.arguments.clone())) {
                 Value::Object(mut params) => {
-                    for (key, value) in &mut params {
-                        secrets.make_variables(key, value);
-                    }
+                    secrets.make_members(&mut params);
                     params
                 }
                 _ => Map::new(),
@@ -129,12 +127,16 @@ impl Secrets {
                     self.make_variables(key, item);
                 }
             }
-            Value::Object(members) => {
-                for (key, value) in members {
-                    self.make_variables(key, value);
-                }
-            }
+            Value::Object(members) => self.make_members(members),
             _ => {}
+        }
+    }
+
+    fn make_members(&mut self, members: &mut Map<String, Value>) {
+        let keys = members.keys().map(|key| key_of(members, key).to_owned());
+        let keys: Vec<String> = keys.collect();
+        for (key, value) in keys.iter().zip(members.values_mut()) {
+            self.make_variables(key, value);
         }
     }
 }

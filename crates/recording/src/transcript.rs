@@ -47,7 +47,9 @@ pub fn session_of(trace: &Trace) -> Session {
                 let answer = results.get(call.call_id.as_ref());
                 let at = start.filter(|_| !event.ts_synthesized);
                 let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
-                if answer.is_some_and(|(_, result)| was_refused(result)) {
+                // Traces of other formats, which lack the folder, don't tell how commands ended.
+                let adapter = cwd.map_or("", |_| trace.header.adapter.name.as_str());
+                if answer.is_some_and(|(_, result)| was_refused(adapter, result)) {
                     session.left_out.push(Note {
                         tool: call.tool.clone().into_owned(),
                         text: "it was refused, and not done".to_owned(),
@@ -113,10 +115,18 @@ pub fn session_of(trace: &Trace) -> Session {
     session
 }
 
-/// Whether a call was not made, since the user, a rule or a hook refused it.
-fn was_refused(result: &ToolResult) -> bool {
+/// The tools of Codex that run commands.
+const SHELLS: &[&str] = &[
+    "exec_command",
+    "shell",
+    "shell_command",
+    "container.exec",
+    "local_shell",
+];
+
+/// Whether a call was not carried out, since the user, a rule or the agent's program refused it.
+fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     const WORDS: &[&str] = &[
-        "exec_command failed: createprocess",
         "the user doesn't want to",
         "[request interrupted by user",
         "requested permissions to",
@@ -129,32 +139,73 @@ fn was_refused(result: &ToolResult) -> bool {
         "denied by user",
         "denied by the user",
         "user rejected",
+        "user cancelled mcp tool call",
         "declined by the user",
         "user denied",
         "user declined",
         "aborted by user",
+        "blocked by app configuration",
         "hook error",
         "blocked by hook",
         "hook blocked",
     ];
     /// Longer texts are what a call printed.
     const LONGEST: usize = 1_000;
-    let text = result
-        .text
-        .as_deref()
-        .map_or_else(|| as_text(&result.result), Cow::Borrowed);
-    let start = text
-        .trim_start()
-        .chars()
-        .take(200)
-        .collect::<String>()
-        .to_lowercase();
+    let text = text_of(result);
+    // Claude Code marks what it refused, and tells the exit code of what it ran; Codex tells that of each command and patch.
+    let tool = result.tool.as_ref();
+    let is_marked = !result.success && text.starts_with("<tool_use_error>");
+    let tells_end = match adapter {
+        "claude-code" => {
+            !result.success && matches!(tool, "Bash" | "Write" | "Edit" | "NotebookEdit")
+        }
+        "codex" => tool == "apply_patch" || SHELLS.contains(&tool),
+        _ => false,
+    };
+    if is_marked || (tells_end && !has_run(result, &text)) {
+        return true;
+    }
+    let start: String = text.trim_start().chars().take(200).collect();
+    let start = start.to_lowercase();
     // Codex says so in answers that count as passed.
     let may_be = !result.success
-        || ["exec command", "exec_command", "aborted"]
+        || ["user rejected mcp", "user cancelled mcp", "aborted"]
             .iter()
             .any(|words| start.starts_with(words));
     may_be && text.len() <= LONGEST && WORDS.iter().any(|words| start.contains(words))
+}
+
+/// Whether an answer to a command or a patch says how it ended, or that it goes on.
+fn has_run(result: &ToolResult, text: &str) -> bool {
+    let kept = result.structured.as_ref();
+    let line = text.lines().next().unwrap_or_default();
+    let starts = ["Success", "Command was aborted"];
+    kept.is_some_and(|kept| kept.get("exit_code").is_some())
+        || line.contains("Exit code")
+        || starts.iter().any(|start| text.starts_with(start))
+        || is_timed_out(text)
+        || text.contains(GOES_ON)
+}
+
+/// What Codex says of a command that it leaves running.
+const GOES_ON: &str = "Process running with session ID";
+
+fn is_timed_out(text: &str) -> bool {
+    const START: &str = "command timed out";
+    text.get(..START.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(START))
+}
+
+/// The text of an answer, without the lines that Codex puts before it.
+fn text_of(result: &ToolResult) -> Cow<'_, str> {
+    let whole = result.text.as_deref();
+    let text = whole.map_or_else(|| as_text(&result.result), Cow::Borrowed);
+    let rest = text.strip_prefix("Wall time: ");
+    let rest = rest.and_then(|rest| rest.split_once('\n'));
+    match rest.and_then(|(_, rest)| rest.strip_prefix("Output:\n")) {
+        Some(own) => own.to_owned().into(),
+        None => text,
+    }
 }
 
 /// Why most calls that are left out are.
@@ -218,7 +269,7 @@ fn calls_of(
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     match call.tool.as_ref() {
-        "exec_command" | "shell" | "shell_command" | "container.exec" | "local_shell" => {
+        name if SHELLS.contains(&name) => {
             let command = ["cmd", "command"]
                 .iter()
                 .find_map(|key| arguments.get(*key));
@@ -245,7 +296,7 @@ fn calls_of(
             if tool == BuiltinTool::Bash {
                 let command = text("command").ok_or("it has no command")?;
                 let mut call = shell(command.to_owned(), folders, result);
-                for key in ["description", "timeout", "run_in_background"] {
+                for key in ["timeout", "run_in_background"] {
                     if let Some(value) = arguments.get(key).filter(|_| call.tool == tool.name()) {
                         call.arguments.insert(key.to_owned(), value.clone());
                     }
@@ -285,7 +336,7 @@ fn made(server: Option<&str>, tool: &str, arguments: Map<String, Value>, outcome
 fn mcp_outcome(result: &ToolResult) -> Outcome {
     let text = |value: &Value| json!({ "type": "text", "text": as_text(value) });
     let whole = result.text.as_deref();
-    let content: Vec<Value> = match (result.result.as_ref(), whole) {
+    let content = match (result.result.as_ref(), whole) {
         // Several blocks: the text is that of all of them.
         (Value::Array(blocks), Some(whole))
             if serde_json::from_str::<Value>(whole).ok().as_ref() != Some(&*result.result) =>
@@ -296,8 +347,7 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
             };
             blocks.iter().map(block).collect()
         }
-        (value, None) => vec![text(value)],
-        (_, Some(whole)) => vec![text(&whole.into())],
+        _ => vec![text(&text_of(result).as_ref().into())],
     };
     let mut answer = json!({ "content": content, "isError": !result.success });
     if let Some(structured) = &result.structured {
@@ -308,16 +358,11 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
 
 /// The result of a built-in tool, as far as the session tells what a scenario would get.
 fn built_in(tool: BuiltinTool, result: &ToolResult, cwd: Option<&str>) -> Outcome {
-    let text = result
-        .text
-        .clone()
-        .unwrap_or_else(|| as_text(&result.result).into_owned());
-    // Codex says so in an answer that counts as passed.
-    let success = result.success && !text.starts_with("apply_patch verification failed");
-    match (success, tool) {
+    let text = text_of(result);
+    match (result.success, tool) {
         (false, _) => Outcome::Error(RpcError {
             code: 0,
-            message: text,
+            message: text.into_owned(),
             data: Value::Null,
         }),
         (true, BuiltinTool::Read) => {
@@ -387,10 +432,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         return made(None, "claude__bash", arguments, Outcome::Missing);
     };
     let kept = |key: &str| result.structured.as_ref().and_then(|kept| kept.get(key));
-    let text = result
-        .text
-        .clone()
-        .unwrap_or_else(|| as_text(&result.result).into_owned());
+    let text = text_of(result);
     let said = text
         .lines()
         .next()
@@ -399,9 +441,11 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     let code = kept("exit_code")
         .and_then(Value::as_i64)
         .or(said.filter(|_| !result.success));
+    // As `timeout` ends.
+    let code = code.or(is_timed_out(&text).then_some(124));
     let code = code.unwrap_or(i64::from(!result.success));
     // Codex goes on while it runs, and may end it.
-    let goes_on = text.contains("Process running with session ID");
+    let goes_on = text.contains(GOES_ON);
     if goes_on {
         arguments.insert("run_in_background".to_owned(), json!(true));
     } else if code == 0 {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use cuecard_source::value::{
     Json, REDACTED, Redactor, as_text, cut, find_credentials, find_credentials_in_text,
-    is_credential,
+    is_credential, key_of,
 };
 use serde_json::{Map, Value, json};
 
-use super::differences::{Difference, are_related, each_difference, holds, resemble};
+use super::differences::{Difference, are_related, each_difference};
 use super::pairs::pairs;
 use super::parts::{command, reference, template};
 use super::prompt::{Mention, Prompt};
@@ -129,9 +129,7 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
     let mut secrets = Vec::new();
     for recording in second.into_iter().chain([recording]) {
         for call in &recording.calls {
-            for (key, value) in &call.arguments {
-                find_credentials(&json!({ key: value }), &mut secrets);
-            }
+            find_credentials(&json!(call.arguments), &mut secrets);
             if let (Outcome::Result(value) | Outcome::BuiltIn(value), true) = (&call.outcome, all) {
                 find_credentials(value, &mut secrets);
             }
@@ -150,8 +148,8 @@ pub(super) struct Builder<'c, 'r> {
     /// The calls of the second recording, and for each of the first that of it.
     pub(super) others: Option<Vec<Kept<'r>>>,
     partners: Vec<Option<usize>>,
-    results: Vec<Value>,
-    ids: Vec<String>,
+    pub(super) results: Vec<Value>,
+    pub(super) ids: Vec<String>,
     outputs: Vec<Vec<(Source, String)>>,
     /// The secrets of arguments, which become variables.
     pub(super) redactor: Redactor,
@@ -232,7 +230,7 @@ impl<'r> Builder<'_, 'r> {
         self.known = known;
     }
 
-    fn partner(&self, step: usize) -> Option<&Kept<'r>> {
+    pub(super) fn partner(&self, step: usize) -> Option<&Kept<'r>> {
         self.others.as_ref()?.get(self.partners[step]?)
     }
 
@@ -264,7 +262,7 @@ impl<'r> Builder<'_, 'r> {
                 .and_then(|property| property["type"].as_str())
                 .is_some_and(|kind| matches!(kind, "number" | "integer"));
             let other = second.as_ref().map(|(arguments, _)| arguments.get(key));
-            let written = self.value(key, value, other.flatten());
+            let written = self.value(key_of(&arguments, key), value, other.flatten());
             step.params
                 .insert(crate::scenario::verbatim_text(key), written);
         }
@@ -338,7 +336,7 @@ impl<'r> Builder<'_, 'r> {
                 }
                 let members = members.iter().map(|(key, value)| {
                     let other = other.and_then(|other| other.get(key));
-                    let written = self.value(key, value, other);
+                    let written = self.value(key_of(members, key), value, other);
                     (crate::scenario::verbatim_text(key), written)
                 });
                 members.collect::<Map<String, Value>>().into()
@@ -482,28 +480,6 @@ impl<'r> Builder<'_, 'r> {
         name
     }
 
-    /// Asks of a variable's value that an earlier result holds in both recordings, or that holds a part of one.
-    fn ask_of_results(&mut self, texts: &[String; 2]) {
-        let is_earlier = |known: &&Difference| (1..=self.step).contains(&known.from_step);
-        let is_it = |known: &&Difference| {
-            let texts = [&known.texts, texts];
-            holds(texts[0], texts[1])
-                || resemble(texts[0], texts[1])
-                || resemble(texts[1], texts[0])
-        };
-        if let Some(known) = self.known.iter().filter(is_earlier).find(is_it) {
-            let (key, id, shown) = (
-                &self.key,
-                &self.ids[known.from_step - 1],
-                cut(&texts[0], 60),
-            );
-            let text = format!(
-                "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
-            );
-            self.ask(text);
-        }
-    }
-
     /// Asks of variables that seem to stand for one value: who gives one of them must give the other.
     fn ask_of_variables(&mut self) {
         let variables = std::mem::take(&mut self.given);
@@ -604,7 +580,9 @@ impl<'r> Builder<'_, 'r> {
             let text = value.as_str().unwrap_or_default();
             let is_telling =
                 weight >= Weight::Middling || text.trim().contains(char::is_whitespace);
-            if !differs && ((is_named && !key.is_empty()) || (value.is_string() && is_telling)) {
+            // An integer may be a count; a text or an amount is seldom another one's.
+            let is_amount = value.is_string() || value.is_f64();
+            if !differs && ((is_named && !key.is_empty()) || (is_amount && is_telling)) {
                 self.ask(format!(
                     "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                 ));
@@ -633,27 +611,6 @@ impl<'r> Builder<'_, 'r> {
             ));
         }
         Some(source)
-    }
-
-    /// Asks of a text that stands inside of one of an earlier result, and says whether it does.
-    pub(super) fn is_inside_result(&mut self, text: &str) -> bool {
-        let found = self.index.around(text, self.step, &self.results);
-        if let Some((step, path)) = found {
-            let (key, id, shown) = (&self.key, &self.ids[step], cut(text, 60));
-            let text = format!(
-                "`{key}` is `{shown}`, which is in `{path}` of `{id}`: is it copied from there?"
-            );
-            self.ask(text);
-            return true;
-        }
-        false
-    }
-
-    /// Where a value stood first that was news, and of which step.
-    pub(super) fn stood_in(&self, value: &Value) -> Option<(String, String)> {
-        let sources = self.index.sources(value, (self.step, false), &self.results);
-        let source = sources.first()?;
-        Some((source.path.to_string(), self.ids[source.step].clone()))
     }
 
     /// Whether the second recording has its value at the same place.

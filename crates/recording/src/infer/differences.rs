@@ -74,13 +74,9 @@ pub(super) fn each_difference(
     }
 }
 
-/// The pieces of two texts: known differences, the longest first as `known` is sorted, and the text between them.
-pub(super) fn pieces(known: &[Difference], step: usize, texts: &[String; 2]) -> Vec<Piece> {
-    let is_inside = |idx: &usize| {
-        let known = &known[*idx];
-        known.from_step <= step && known.texts != *texts && holds(texts, &known.texts)
-    };
-    let mut inside: Vec<usize> = (0..known.len()).filter(is_inside).collect();
+/// The pieces of two texts: `known` differences, of which the first comes first, and the text between them.
+pub(super) fn pieces(known: &[Difference], texts: &[String; 2]) -> Vec<Piece> {
+    let mut inside: Vec<usize> = (0..known.len()).collect();
     loop {
         let mut pieces = vec![Piece::Middle(texts.clone())];
         let mut apply = |take_apart: &dyn Fn([String; 2]) -> Vec<Piece>| {
@@ -211,7 +207,9 @@ pub(super) fn are_related(one: &[String; 2], other: &[String; 2]) -> bool {
 
 /// What tells a text from others: its words, whatever stands between them, its dates, and its numbers by their values.
 fn marks(text: &str) -> BTreeSet<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    let parts = text.split(|letter: char| !letter.is_alphanumeric());
+    let joined = text.split(|letter: char| !letter.is_alphanumeric() && !"-_".contains(letter));
+    let words = parts.chain(joined);
     let is_long = |word: &&str| word.chars().count() >= SHORTEST_MARK;
     let words = words.filter(is_long).map(str::to_lowercase);
     let numbers = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');

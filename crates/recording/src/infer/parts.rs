@@ -1,5 +1,8 @@
 //! Texts with references, on their way into a scenario.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::scenario::verbatim_text;
@@ -57,7 +60,13 @@ pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String
         // Several words are several arguments.
         let is_one =
             !text.contains(|letter: char| letter.is_whitespace() || "*?~".contains(letter));
-        let use_of_it = match quotes(&recorded) {
+        let is_of_program = |(quote, at): (char, usize)| {
+            let is_all = at + 1 == recorded.len() && next == Some(quote);
+            !is_all && PROGRAMS.is_match(&recorded[..at])
+        };
+        let quotes = quotes(&recorded);
+        let use_of_it = match quotes.map(|(quote, _)| quote) {
+            Some(_) if quotes.is_some_and(is_of_program) => None,
             Some('"') => Some(format!("${{{variable}}}")),
             Some('\'') => Some(format!("'\"${{{variable}}}\"'")),
             None if is_word && is_one => Some(format!("\"${variable}\"")),
@@ -82,21 +91,45 @@ pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String
     (written, env, kept)
 }
 
-/// The quotes that are open at the end of the beginning of a command; `\` for what can't be told.
-fn quotes(command: &str) -> Option<char> {
-    let mut open = None;
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, open) {
-            ('\\', None | Some('"')) => {
+/// Before a quote: programs whose argument is a program itself.
+static PROGRAMS: LazyLock<Regex> = LazyLock::new(|| {
+    let start = r"(?:^|[\s;|&(/])";
+    let shells =
+        r"(?:(?:ba|da|k|z)?sh|python[\d.]*|node|perl|ruby|php)\s(?:[^;|&\n]*\s)?-\w*[ce]\w*\s";
+    let others = r"(?:eval|trap|ssh|sed|g?awk|jq)\s";
+    let found = format!(r"{start}(?:{shells}|{others})[^;|&\n]*$");
+    Regex::new(&found).expect("it is fixed")
+});
+
+/// The quotes that are open at the end of the beginning of a command, and where they begin; `\` for what can't be told. In
+/// `$(…)` they begin anew.
+fn quotes(command: &str) -> Option<(char, usize)> {
+    const UNKNOWN: Option<(char, usize)> = Some(('\\', 0));
+    let mut open: Vec<(char, usize)> = Vec::new();
+    let mut letters = command.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        let rest = letters.as_str();
+        match (letter, open.last().map(|(open, _)| open)) {
+            ('\'', Some('\'')) | ('"', Some('"')) | (')', Some('(')) => {
+                open.pop();
+            }
+            (_, Some('\'')) => {}
+            ('\\', _) => {
                 letters.next();
             }
-            ('\'' | '"', None) => open = Some(letter),
-            (letter, Some(quote)) if letter == quote => open = None,
-            ('`' | '#', None) | ('`', Some('"')) => return Some('\\'),
-            ('<', None) if letters.as_str().starts_with('<') => return Some('\\'),
+            ('$', _) if rest.starts_with("((") => return UNKNOWN,
+            ('$', _) if rest.starts_with('(') => {
+                open.push(('(', at));
+                letters.next();
+            }
+            ('`', _) => return UNKNOWN,
+            (_, Some('"')) => {}
+            ('$', _) if rest.starts_with('\'') => return UNKNOWN,
+            ('<', _) if rest.starts_with('<') => return UNKNOWN,
+            ('#' | ')', _) => return UNKNOWN,
+            ('\'' | '"' | '(', _) => open.push((letter, at)),
             _ => {}
         }
     }
-    open
+    open.pop().filter(|(open, _)| *open != '(')
 }

@@ -589,6 +589,67 @@ fn variables_reach_a_command_by_its_environment() {
         ),
         ("./send ", "tea time", "", "./send {{V}}", 1),
         ("cat <<E\n", "tea", "\nE", "cat <<E\n{{V}}\nE", 1),
+        (
+            "git commit -m \"$(cat <<'E'\n",
+            "tea",
+            "\nE\n)\"",
+            "git commit -m \"$(cat <<'E'\n{{V}}\nE\n)\"",
+            1,
+        ),
+        (
+            "echo \"$(echo 'a ",
+            "tea time",
+            "')\"",
+            "echo \"$(echo 'a '\"${FROM_V}\"'')\"",
+            0,
+        ),
+        (
+            "(cd x && echo \"",
+            "tea",
+            "\")",
+            "(cd x && echo \"${FROM_V}\")",
+            0,
+        ),
+        ("echo $'", "tea", "\\n'", "echo $'{{V}}\\n'", 1),
+        // What is passed to another shell, or is a program, would be read once more.
+        ("bash -c 'echo ", "tea", "'", "bash -c 'echo {{V}}'", 1),
+        (
+            "python3 -c \"print('",
+            "tea",
+            "')\"",
+            "python3 -c \"print('{{V}}')\"",
+            1,
+        ),
+        ("sed 's/x/", "tea", "/' a", "sed 's/x/{{V}}/' a", 1),
+        (
+            "(cd x && sh -ec \"a; b ",
+            "tea",
+            "\")",
+            "(cd x && sh -ec \"a; b {{V}}\")",
+            1,
+        ),
+        (
+            "jq . a | send --title \"for ",
+            "tea",
+            "\"",
+            "jq . a | send --title \"for ${FROM_V}\"",
+            0,
+        ),
+        (
+            "jq --arg t \"",
+            "tea",
+            "\" .",
+            "jq --arg t \"${FROM_V}\" .",
+            0,
+        ),
+        (
+            "python3 run.py 'for ",
+            "tea",
+            "'",
+            "python3 run.py 'for '\"${FROM_V}\"''",
+            0,
+        ),
+        ("echo $((1 + ", "2", "))", "echo $((1 + {{V}}))", 1),
     ] {
         assert_eq!(of(before, value, after), (expected.to_owned(), n_asked));
     }
@@ -799,7 +860,12 @@ fn uses(way: &str, value: &str) -> Option<Recording> {
             get(json!({"title": value})),
             send("You said: %!"),
         ],
-        _ => return None,
+        _ => {
+            let (result, sent) = way.split_once(" -> ")?;
+            let result = result.replace('%', value);
+            let result = serde_json::from_str(&result).unwrap_or(json!(result));
+            vec![get(result), send(sent)]
+        }
     };
     let prompt = match way {
         "quoted" => format!("Send \"{value}\" to them"),
@@ -826,6 +892,38 @@ const WAYS: &[&str] = &[
     "prose",
     "echoed",
 ];
+
+/// How texts of results say a value, and how texts of arguments do.
+const RESULTS: &[&str] = &[
+    "Saved as %",
+    "ID: %",
+    "Note saved (%).",
+    "OK % done",
+    "https://x.example/n/%",
+    "**%** created",
+    "<%>",
+    "Saved.\nid=%\nat home",
+    "id,t\n%,x\n",
+    "| id | t |\n|---|---|\n| % | x |",
+    r#"Done: {"id": "%"}"#,
+    r#"{"message": "Saved as %"}"#,
+    r#"{"url": "https://x.example/?n=%&x=1"}"#,
+];
+const SENT: &[&str] = &[
+    "%",
+    "Here: %",
+    "#%",
+    "Look at % please, it is new",
+    "https://y.example/%/edit",
+    "[%](u)",
+];
+
+fn told() -> impl Iterator<Item = String> {
+    let pairs = RESULTS
+        .iter()
+        .flat_map(|result| SENT.iter().map(move |sent| (result, sent)));
+    pairs.map(|(result, sent)| format!("{result} -> {sent}"))
+}
 
 /// Values of one kind: of two recordings, and of a play.
 const KINDS: &[[&str; 3]] = &[
@@ -902,8 +1000,12 @@ fn played(scenario: &crate::Scenario, values: [&str; 2], results: &Recording) ->
 fn any_value_plays_in_any_use_or_is_a_question() {
     let mut wrong = Vec::new();
     let mut n_asked = 0;
-    for way in WAYS {
-        for kind in KINDS {
+    // Each of the many ways to tell a value, with every other kind.
+    let told = told().zip((0..2).cycle()).map(|(way, skip)| (way, skip, 2));
+    let ways = WAYS.iter().map(|way| ((*way).to_owned(), 0, 1)).chain(told);
+    for (way, skip, step) in ways {
+        let way = way.as_str();
+        for kind in KINDS.iter().skip(skip).step_by(step) {
             let [one, other, third] = kind.map(|value| uses(way, value).expect("a way"));
             let inferred = infer(&one, Some(&other), "test").expect("a scenario");
             assert_eq!(findings(&inferred), Vec::<String>::new(), "{way}: {kind:?}");
@@ -928,7 +1030,7 @@ fn any_value_plays_in_any_use_or_is_a_question() {
             let is_plain = [
                 "whole", "before", "after", "twice", "nested", "result", "echoed",
             ];
-            if is_plain.contains(way) && !inferred.questions.is_empty() {
+            if is_plain.contains(&way) && !inferred.questions.is_empty() {
                 wrong.push(format!(
                     "{way}: {kind:?}: needless {:?}",
                     questions(&inferred)
@@ -937,6 +1039,114 @@ fn any_value_plays_in_any_use_or_is_a_question() {
         }
     }
     assert!(wrong.is_empty(), "{n_asked} asked\n{}", wrong.join("\n"));
+}
+
+/// Of one recording, what is told in a text is a reference that plays with other values, or a question.
+#[test]
+fn what_a_text_tells_is_a_copy_or_a_question_of_one_recording() {
+    let mut wrong = Vec::new();
+    for way in told() {
+        for kind in [["n-10001", "n-20002"], ["0ff4ea21", "77c1d2e3"]] {
+            let [one, other] = kind.map(|value| uses(&way, value).expect("a way"));
+            let inferred = of_one(&one);
+            let sent = played(&inferred.scenario, kind, &other);
+            let is_right = sent.len() < 2 || sent[1] == json!(other.calls[1].arguments);
+            if !is_right && inferred.questions.is_empty() {
+                wrong.push(format!("{way}: {sent:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn amounts_and_parts_of_longer_texts_are_copies_or_questions() {
+    let order = json!({"id": "ORD-8928CA", "total": 4.52, "zip": "67140"});
+    let made = |second: Value| {
+        let calls = vec![
+            call("order", json!({}), order.clone()),
+            call(
+                "ship",
+                json!({"o": "x"}),
+                json!("Order ORD-8928CA ships now"),
+            ),
+            call("use", second, json!("ok")),
+        ];
+        let inferred = of_one(&recording("Go", calls));
+        let step = &inferred.scenario.steps[2];
+        (json!(step.params), inferred.questions.len())
+    };
+    for (given, expected, n_asked) in [
+        (json!({"amount": 4.52}), json!({"amount": 4.52}), 1),
+        (
+            json!({"total": 4.52}),
+            json!({"total": "{{order.total}}"}),
+            0,
+        ),
+        (
+            json!({"t": "It is 4.52 EUR"}),
+            json!({"t": "It is 4.52 EUR"}),
+            1,
+        ),
+        (
+            json!({"t": "Order ORD-8928CA"}),
+            json!({"t": "Order {{order.id}}"}),
+            0,
+        ),
+        (
+            json!({"t": "at 67140 Bonn"}),
+            json!({"t": "at 67140 Bonn"}),
+            1,
+        ),
+        (json!({"t": 0.5}), json!({"t": 0.5}), 0),
+    ] {
+        assert_eq!(made(given.clone()), (expected, n_asked), "{given}");
+    }
+}
+
+#[test]
+fn a_name_in_a_path_and_in_a_text_is_one_value_or_a_question() {
+    let task = |name: &str| {
+        [(
+            "write",
+            json!({"path": format!("/w/{name}/src"), "content": format!("# {name}\n\nHello.\n")}),
+            json!("ok"),
+        )]
+    };
+    let both = of_two(&task("proj-a"), &task("proj-b"));
+    assert_eq!(questions(&both).len(), 1, "{:?}", both.questions);
+}
+
+/// The password of a form is known by the name of its field.
+#[test]
+fn what_is_typed_into_a_field_for_a_password_is_a_secret() {
+    let fields = json!([
+        {"name": "User", "type": "textbox", "value": "ann-lee-77"},
+        {"name": "Password", "type": "textbox", "value": "Winter2026Zr"},
+        {"name": "API token", "type": "textbox", "value": "[redacted]"},
+    ]);
+    let calls = vec![
+        call(
+            "browser_type",
+            json!({"element": "Password textbox", "text": "Winter2026Zq"}),
+            json!("typed"),
+        ),
+        call(
+            "browser_fill_form",
+            json!({ "fields": fields }),
+            json!("filled"),
+        ),
+    ];
+    let inferred = of_one(&recording("Log in", calls));
+    let text = inferred.scenario.to_text();
+    assert!(!text.contains("Winter"), "{text}");
+    assert_eq!(
+        json!(inferred.scenario.variables),
+        json!({"PASSWORD": "", "PASSWORD_2": "", "TOKEN": ""})
+    );
+    let written = &inferred.scenario.steps[1].params["fields"];
+    assert_eq!(written[0]["value"], "ann-lee-77");
+    assert_eq!(written[2]["value"], "{{TOKEN}}");
 }
 
 /// A mark such as `(` or `#` stands in titles too: the value is the last thing of its line.

@@ -1,13 +1,15 @@
 //! What was copied or given inside of longer texts.
 
+use std::cmp::Reverse;
+
 use cuecard_source::value::{REDACTED, as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
-use super::differences::{Difference, Piece, holds, pieces};
+use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
-use super::values::{Weight, integer, weight, words};
+use super::values::{Source, Weight, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -17,6 +19,12 @@ const MOST_AROUND: usize = 3;
 
 /// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
 const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
+
+/// So many words of a variable's value are compared with results.
+const MOST_PARTS: usize = 20;
+
+/// A longer word is no address, in bytes.
+const LONGEST_ADDRESS: usize = 2_000;
 
 /// A shorter text of the prompt may stand inside of any word, in characters.
 const SHORTEST_INSIDE: usize = 4;
@@ -38,7 +46,9 @@ impl Builder<'_, '_> {
             _ if is_opaque => vec![Part::Text(text.to_owned())],
             Some(other) if differs && !holds_secret => self.different(text, other),
             // A part of it alone is no copy.
-            _ if !holds_secret && self.is_inside_result(text) => vec![Part::Text(text.to_owned())],
+            _ if !holds_secret && !self.holds_whole(text) && self.is_inside_result(text) => {
+                vec![Part::Text(text.to_owned())]
+            }
             _ => self.fragments(text, other.filter(|other| *other == text)),
         }
     }
@@ -46,7 +56,8 @@ impl Builder<'_, '_> {
     /// The parts of a text that is another one in the second recording: known values, or the one piece that differs.
     fn different(&mut self, text: &str, other: &str) -> Vec<Part> {
         let (value, texts) = (Value::from(text), [text.to_owned(), other.to_owned()]);
-        let pieces = pieces(&self.known, self.step, &texts);
+        let known = self.known_in(&texts);
+        let pieces = pieces(&known, &texts);
         let is_known = pieces.iter().any(|piece| matches!(piece, Piece::Known(_)));
         let n_around = pieces.iter().map(|piece| match piece {
             Piece::Same(text) => words(text).count(),
@@ -57,14 +68,14 @@ impl Builder<'_, '_> {
         let is_value =
             || self.prompt.mentions(&value) == Mention::Literal || self.known.iter().any(is_inside);
         if !is_known && (is_short || is_value()) {
-            return vec![self.reference_to([&value, &other.into()])];
+            return vec![self.reference_to(text, [&value, &other.into()])];
         }
         let mut parts = Vec::new();
         for piece in pieces {
             match piece {
                 Piece::Same(text) => parts.extend(self.fragments(&text, Some(&text))),
                 Piece::Known(idx) => {
-                    let Difference { values, key, .. } = self.known[idx].clone();
+                    let Difference { values, key, .. } = known[idx].clone();
                     let own = self.key.clone();
                     if !key.is_empty() {
                         self.key = key;
@@ -74,12 +85,13 @@ impl Builder<'_, '_> {
                         (None, Value::String(one), Value::String(another)) => {
                             parts.extend(self.different(one, another));
                         }
-                        _ => parts.push(self.reference_to([one, another])),
+                        _ => parts.push(self.reference_to(text, [one, another])),
                     }
                     self.key = own;
                 }
                 Piece::Middle([old, new]) => {
-                    let part = self.reference_to([&old.as_str().into(), &new.as_str().into()]);
+                    let part =
+                        self.reference_to(text, [&old.as_str().into(), &new.as_str().into()]);
                     if let Part::Variable(name, _) = &part {
                         let (key, shown) = (&self.key, cut(&old, 60).into_owned());
                         self.ask(format!(
@@ -93,16 +105,20 @@ impl Builder<'_, '_> {
         parts
     }
 
-    /// The reference to a value that differs between the recordings: an output, or a variable.
-    fn reference_to(&mut self, [old, new]: [&Value; 2]) -> Part {
+    /// The reference to a value in a text that differs between the recordings: an output, or a variable.
+    fn reference_to(&mut self, text: &str, [old, new]: [&Value; 2]) -> Part {
         let numbers = old
             .as_str()
-            .and_then(integer)
-            .zip(new.as_str().and_then(integer));
+            .and_then(number)
+            .zip(new.as_str().and_then(number));
         for (old, new) in numbers.into_iter().chain([(old.clone(), new.clone())]) {
-            if let Some(source) = self.copy(&old, Some(&new)) {
-                let text = as_text(&old).into_owned();
-                return Part::Output(self.output(source), text);
+            let part = as_text(&old).into_owned();
+            let source = self.copy(&old, Some(&new)).filter(|source| {
+                let at = text.find(&part);
+                at.is_none_or(|at| !self.is_part(text, (at, &part), source))
+            });
+            if let Some(source) = source {
+                return Part::Output(self.output(source), part);
             }
         }
         let text = as_text(old).into_owned();
@@ -143,7 +159,7 @@ impl Builder<'_, '_> {
         let phrases = self.index.phrases_in(text).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(text) {
-            let values = integer(word).into_iter().chain([Value::from(word)]);
+            let values = number(word).into_iter().chain([Value::from(word)]);
             candidates.extend(values.map(|value| (at, value, Kind::Copied)));
         }
         let mut found: Vec<(usize, usize, Part)> = Vec::new();
@@ -164,7 +180,10 @@ impl Builder<'_, '_> {
                     self.ask_of_number(&value, text);
                     None
                 }
-                Kind::Copied => self.copy(&value, again),
+                Kind::Copied => {
+                    let source = self.copy(&value, again);
+                    source.filter(|source| !self.is_part(text, (at, &part), source))
+                }
             };
             found.extend(match (source, kind) {
                 (Some(source), _) => Some((at, end, Part::Output(self.output(source), part))),
@@ -198,38 +217,159 @@ impl Builder<'_, '_> {
         parts
     }
 
-    /// A number of three or four digits inside a text may be copied, or stand in a result by coincidence.
+    /// Asks of a variable's value that an earlier result holds in both recordings, or that holds a part of one.
+    pub(super) fn ask_of_results(&mut self, texts: &[String; 2]) {
+        let is_earlier = |known: &&Difference| (1..=self.step).contains(&known.from_step);
+        let [ones, others] = texts.each_ref().map(|text| fragments_of(text));
+        let same = std::iter::zip(ones, others).map(|((_, one), (_, other))| [one, other]);
+        let differing: Vec<[String; 2]> = same
+            .filter(|[one, other]| one != other)
+            .take(MOST_PARTS)
+            .map(|pair| pair.map(str::to_owned))
+            .collect();
+        let is_it = |known: &&Difference| {
+            let parts = || differing.iter().any(|part| resemble(&known.texts, part));
+            holds(&known.texts, texts)
+                || resemble(texts, &known.texts)
+                || resemble(&known.texts, texts)
+                || parts()
+        };
+        if let Some(known) = self.known.iter().filter(is_earlier).find(is_it) {
+            let (key, id, shown) = (
+                &self.key,
+                &self.ids[known.from_step - 1],
+                cut(&texts[0], 60),
+            );
+            let text = format!(
+                "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
+            );
+            self.ask(text);
+            return;
+        }
+        for [word, _] in differing {
+            if weight(&word.as_str().into()) == Weight::Strong && self.is_inside_result(&word) {
+                return;
+            }
+        }
+    }
+
+    /// Asks of a text that stands inside of one of an earlier result, and says whether it does.
+    fn is_inside_result(&mut self, text: &str) -> bool {
+        let found = self.index.around(text, self.step, &self.results);
+        if let Some((step, path)) = found {
+            let (key, id, shown) = (&self.key, &self.ids[step], cut(text, 60));
+            let text = format!(
+                "`{key}` is `{shown}`, which is in `{path}` of `{id}`: is it copied from there?"
+            );
+            self.ask(text);
+            return true;
+        }
+        false
+    }
+
+    /// Where a value stood first that was news, if it is a whole value there, and of which step.
+    fn stood_in(&self, value: &Value) -> Option<(String, String)> {
+        let (step, path) = self.index.whole(value, self.step)?;
+        Some((path.to_string(), self.ids[*step].clone()))
+    }
+
+    /// What is known to differ in a text, the longest first: whole values, and words of the texts of results.
+    fn known_in(&self, texts: &[String; 2]) -> Vec<Difference> {
+        let is_inside = |known: &Difference| known.texts != *texts && holds(texts, &known.texts);
+        let whole = self.known.iter();
+        let whole = whole.filter(|known| known.from_step <= self.step && is_inside(known));
+        let mut known: Vec<Difference> = whole.cloned().collect();
+        let fragments = fragments_of(&texts[0]);
+        let differing = fragments.filter(|(_, word)| occurrences(&texts[1], word).next().is_none());
+        for (at, word) in differing {
+            let value = Value::from(word);
+            let sources = self
+                .index
+                .sources(&value, (self.step, false), &self.results);
+            let differences = sources.iter().filter_map(|source| {
+                let other = source.value(&self.partner(source.step)?.value)?;
+                let difference = Difference::new("", [&value, &other], source.step + 1);
+                let is_whole = !self.is_part(&texts[0], (at, word), source);
+                (is_whole && is_inside(&difference)).then_some(difference)
+            });
+            known.extend(differences.take(1));
+        }
+        known.sort_by_key(|known| (Reverse(known.texts[0].len()), known.from_step));
+        known
+    }
+
+    /// Whether a word is a part of a value of several, as in `+43 660 123456`: a number beside it is the same in a text
+    /// and in the result that it is taken out of.
+    fn is_part(&self, text: &str, (at, word): (usize, &str), source: &Source) -> bool {
+        let beside = |text: &str, at: usize| {
+            let before = text[..at].strip_suffix(' ');
+            let after = text[at + word.len()..].strip_prefix(' ');
+            let is_between = |letter: char| !letter.is_alphanumeric();
+            let words = [
+                before.and_then(|before| before.rsplit(is_between).next()),
+                after.and_then(|after| after.split(is_between).next()),
+            ];
+            words.map(|word| {
+                word.filter(|word| word.contains(|c: char| c.is_ascii_digit()))
+                    .map(str::to_owned)
+            })
+        };
+        let around = source.path.get(&self.results[source.step]);
+        let around = around.and_then(Value::as_str).unwrap_or_default();
+        let own = beside(text, at);
+        occurrences(around, word).any(|place| {
+            let theirs = beside(around, place);
+            own.iter()
+                .zip(&theirs)
+                .any(|(own, their)| own.is_some() && own == their)
+        })
+    }
+
+    /// Whether a text has a word that surely is a copy: a whole value of a result.
+    fn holds_whole(&self, text: &str) -> bool {
+        fragments_of(text).any(|(_, word)| {
+            let value = Value::from(word);
+            word != text && weight(&value) == Weight::Strong && self.stood_in(&value).is_some()
+        })
+    }
+
+    /// A number of three or more digits inside a text may be copied, or stand in a result by coincidence.
     fn ask_of_number(&mut self, value: &Value, text: &str) {
-        let length = value.to_string().len();
-        let is_short = !value.is_number() || length < 3 || length == text.len();
-        if is_short || self.prompt.mentions(value) != Mention::None {
+        let written = as_text(value);
+        let is_number = number(&written).is_some() && written.len() >= 3;
+        if !is_number || *written == *text || self.prompt.mentions(value) != Mention::None {
             return;
         }
         if let Some((path, id)) = self.stood_in(value) {
             let key = &self.key;
             self.ask(format!(
-                "`{key}` holds `{value}`, as `{path}` of `{id}` was: is it copied from there?"
+                "`{key}` holds `{written}`, as `{path}` of `{id}` was: is it copied from there?"
             ));
         }
     }
 }
 
 /// The words of a text, and the parts of those that are paths and addresses.
-fn fragments_of(text: &str) -> Vec<(usize, &str)> {
-    let mut fragments = Vec::new();
-    for (at, word) in words(text) {
-        fragments.push((at, word));
-        // What a path is below: `/tmp/tmp.a1B2` of `/tmp/tmp.a1B2/notes.txt`.
-        let folders = word.rmatch_indices('/').map(|(end, _)| &word[..end]);
-        fragments.extend(folders.filter(|it| it.contains('/')).map(|it| (at, it)));
-        let mut start = at;
-        for part in word.split_inclusive(['/', '?', '&', ':', '@']) {
-            let inner = part.trim_end_matches(['/', '?', '&', ':', '@']);
-            if inner != word && !inner.is_empty() {
-                fragments.push((start, inner));
-            }
-            start += part.len();
+pub(super) fn fragments_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    words(text).flat_map(|(at, word)| parts_of(at, word))
+}
+
+/// A word, and its parts if it is a path or an address.
+fn parts_of(at: usize, word: &str) -> Vec<(usize, &str)> {
+    let mut fragments = vec![(at, word)];
+    if word.len() > LONGEST_ADDRESS {
+        return fragments;
+    }
+    // What a path is below: `/tmp/tmp.a1B2` of `/tmp/tmp.a1B2/notes.txt`.
+    let folders = word.rmatch_indices('/').map(|(end, _)| &word[..end]);
+    fragments.extend(folders.filter(|it| it.contains('/')).map(|it| (at, it)));
+    let mut start = at;
+    for part in word.split_inclusive(['/', '?', '&', ':', '@']) {
+        let inner = part.trim_end_matches(['/', '?', '&', ':', '@']);
+        if inner != word && !inner.is_empty() {
+            fragments.push((start, inner));
         }
+        start += part.len();
     }
     fragments
 }

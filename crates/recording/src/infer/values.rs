@@ -8,6 +8,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::prompt::occurrences;
+use super::texts::fragments_of;
 
 /// So many values of all results are looked at.
 pub(super) const MOST_VALUES: usize = 500_000;
@@ -148,7 +149,8 @@ impl Index {
     pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
         each_leaf(arguments, &mut |leaf| {
             let text = as_text(leaf);
-            for word in words(&text).map(|(_, word)| word).chain([text.as_ref()]) {
+            let words = fragments_of(&text).map(|(_, word)| word);
+            for word in words.chain([text.as_ref()]) {
                 if word.len() <= LONGEST && self.n_values < MOST_VALUES {
                     self.n_values += 1;
                     self.arguments.entry(word.to_owned()).or_insert(step);
@@ -203,13 +205,15 @@ impl Index {
                     }
                 }
                 let date = date_of(text).map(|date| (0, date));
-                for (_, word) in words(text).filter(|(_, word)| *word != text).chain(date) {
+                let words = fragments_of(text).chain(date);
+                for (_, word) in words.filter(|(_, word)| *word != text) {
                     if self.is_full() {
                         return;
                     }
                     // Of plain words only the long ones say something, and of digits other recordings may tell.
                     let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-                    if has_digit || weight_of_text(word) == Weight::Strong {
+                    let is_telling = has_digit || weight_of_text(word) == Weight::Strong;
+                    if is_telling && word.len() <= LONGEST {
                         self.n_values += 1;
                         let places = self.words.entry(word.to_owned()).or_default();
                         if places.last().is_none_or(|last| last.1 != *path)
@@ -263,6 +267,13 @@ impl Index {
             is_news && around != text && is_in
         });
         found.cloned()
+    }
+
+    /// Where a value that was news stands first as a whole, in a result of a call before `step`.
+    pub(super) fn whole(&self, value: &Value, step: usize) -> Option<&(usize, Path)> {
+        let known = self.arguments.get(as_text(value).as_ref()).copied();
+        let mut places = self.places.get(&value.to_string())?.iter();
+        places.find(|(source, _)| *source < step && known.is_none_or(|known| known > *source))
     }
 
     /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
@@ -323,7 +334,9 @@ fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
 /// group is all of a word, so that it never matches a part of one.
 fn pattern(text: &str, word: &str) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
-    let (at, _) = words(text).find(|(_, found)| *found == word)?;
+    let (at, _) = fragments_of(text)
+        .into_iter()
+        .find(|(_, found)| *found == word)?;
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     let mut groups = vec![r"(\S*[^\s.,;:!?])".to_owned()];
     if let Some(end) = text[at + word.len()..].chars().next() {
@@ -333,6 +346,7 @@ fn pattern(text: &str, word: &str) -> Option<String> {
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         groups.insert(0, r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned());
     }
+    let has_word = |words: &&str| words.contains(|letter: char| letter.is_alphanumeric());
     let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
     let before = |count: usize| {
         let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
@@ -344,13 +358,16 @@ fn pattern(text: &str, word: &str) -> Option<String> {
         let pattern = NUMBER.replace_all(&escaped, r"\d+");
         format!("{}{pattern}", if is_word { r"\b" } else { "" })
     };
-    let start_of_text = (line.len() == at && line.trim().is_empty()).then(|| r"^\s*".to_owned());
+    let start_of_text = match line.len() == at {
+        true if line.trim().is_empty() => Some(r"^\s*".to_owned()),
+        true if !has_word(&line) => Some(r"^\W*".to_owned()),
+        _ => None,
+    };
     // One word is often in other places too; two plain ones seldom are.
     let is_plain =
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let two = before(2).split(' ').next().is_some_and(is_plain);
     let counts = if two { [2, 1, 3, 4] } else { [1, 2, 3, 4] };
-    let has_word = |words: &&str| words.contains(|letter: char| letter.is_alphanumeric());
     let (told, marks): (Vec<&str>, Vec<&str>) = counts.into_iter().map(before).partition(has_word);
     // A mark alone stands in other texts of the line too: the last one is meant, where the value ends the line.
     let marks = marks.into_iter().filter(|words| !words.trim().is_empty());
@@ -389,14 +406,18 @@ pub(super) enum Weight {
 pub(super) fn weight(value: &Value) -> Weight {
     match value {
         Value::Null | Value::Bool(_) => Weight::Nothing,
-        Value::Number(number) => match number.to_string().trim_end_matches('0').len() {
-            _ if !number.is_i64() && !number.is_u64() && number.to_string().len() < 8 => {
-                Weight::Weak
+        Value::Number(number) => {
+            let text = number.to_string();
+            // `4.52` may be an amount; `0.5` stands everywhere.
+            let is_amount = number.is_f64() && text.len() < 8;
+            match text.trim_end_matches('0').len() {
+                4.. if is_amount => Weight::Middling,
+                _ if is_amount => Weight::Weak,
+                5.. => Weight::Strong,
+                _ if text.len() >= 2 => Weight::Middling,
+                _ => Weight::Weak,
             }
-            5.. => Weight::Strong,
-            _ if number.to_string().len() >= 2 => Weight::Middling,
-            _ => Weight::Weak,
-        },
+        }
         Value::String(text) => weight_of_text(text),
         Value::Array(_) | Value::Object(_) => {
             let mut n_leaves = 0;
@@ -491,7 +512,16 @@ fn is_inside_number(text: &str, at: usize) -> bool {
     text[..at].ends_with(|letter: char| letter.is_ascii_digit()) && (2..=3).contains(&n_digits)
 }
 
-/// The number that a text is the plain form of.
+/// The number that a text is the plain form of: `4711`, `4.52`.
+pub(super) fn number(text: &str) -> Option<Value> {
+    let amount = || {
+        let number = Value::from(text.parse::<f64>().ok()?);
+        (as_text(&number) == text).then_some(number)
+    };
+    integer(text).or_else(amount)
+}
+
+/// The integer that a text is the plain form of.
 pub(super) fn integer(text: &str) -> Option<Value> {
     let number = text.parse::<i64>().ok()?;
     (number.to_string() == text).then(|| number.into())

@@ -52,7 +52,7 @@ fn a_session_of_claude_code() {
         [
             r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"{\"id\":7}"},{"type":"text","text":"added"}],"isError":false}"#,
             r#"claude__read {"file_path":"a/b.txt"} → error File does not exist."#,
-            r#"claude__bash {"command":"ls","expect_exit":0,"description":"List"} → {"stdout":"b.txt\n","stderr":"","exit_code":0}"#,
+            r#"claude__bash {"command":"ls","expect_exit":0} → {"stdout":"b.txt\n","stderr":"","exit_code":0}"#,
             r#"sandy__wait {"duration":2.0} → null"#,
         ]
     );
@@ -156,6 +156,19 @@ fn what_was_refused_is_left_out() {
         ),
         ("This command requires approval", true),
         (
+            "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
+            true,
+        ),
+        (
+            "Output redirection to '/w/o' was blocked. For security, Claude Code may only write to files in the allowed working directories for this session: '/w'.",
+            true,
+        ),
+        (
+            "Permission for this action has been denied. Reason: it deletes",
+            true,
+        ),
+        ("Command timed out after 2m 0s\nx", false),
+        (
             "Exit code 1\nrm: cannot remove 'x': Permission denied",
             false,
         ),
@@ -172,7 +185,7 @@ fn what_was_refused_is_left_out() {
         ]
     });
     let session = read(&lines.collect::<Vec<_>>().join("\n"));
-    assert_eq!(session.recording.calls.len(), 1);
+    assert_eq!(session.recording.calls.len(), 2);
     let refused = session
         .left_out
         .iter()
@@ -181,13 +194,79 @@ fn what_was_refused_is_left_out() {
         refused.count(),
         answers.iter().filter(|(_, refused)| *refused).count()
     );
-    let codex = read(
-        r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}
-{"timestamp":"2026-01-02T03:04:07.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"rm\",\"x\"]}","call_id":"c1"}}
-{"timestamp":"2026-01-02T03:04:08.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"exec command rejected by user"}}
-"#,
-    );
-    assert_eq!((codex.recording.calls.len(), codex.left_out.len()), (0, 1));
+}
+
+/// Codex tells how each command and patch ended, unless it made none of it.
+#[test]
+fn what_codex_refused_is_left_out() {
+    let shell = json!({"command": ["rm", "x"]});
+    let patch = json!({"input": "*** Begin Patch\n*** Add File: z\n+1\n*** End Patch"});
+    let pay = json!({"to": "eve"});
+    let cases = [
+        ("shell", &shell, "exec command rejected by user", None),
+        ("shell", &shell, "aborted by user after 3.2s", None),
+        (
+            "exec_command",
+            &shell,
+            "exec_command failed: CreateProcess",
+            None,
+        ),
+        ("apply_patch", &patch, "patch rejected by user", None),
+        (
+            "apply_patch",
+            &patch,
+            "apply_patch verification failed: no lines",
+            None,
+        ),
+        (
+            "apply_patch",
+            &patch,
+            "Success. Updated the following files:\nA z",
+            Some("null"),
+        ),
+        ("mcp__pay__send", &pay, "user rejected MCP tool call", None),
+        ("mcp__pay__send", &pay, "user cancelled MCP tool call", None),
+        (
+            "mcp__pay__send",
+            &pay,
+            "Wall time: 0.02 seconds\nOutput:\nthe offer was rejected by the user eve",
+            Some(
+                r#"{"content":[{"type":"text","text":"the offer was rejected by the user eve"}],"isError":false}"#,
+            ),
+        ),
+        (
+            "shell",
+            &shell,
+            "command timed out after 10000 milliseconds\n",
+            Some(
+                r#"{"stdout":"command timed out after 10000 milliseconds\n","stderr":"","exit_code":124}"#,
+            ),
+        ),
+        (
+            "exec_command",
+            &shell,
+            "Wall time: 10.0 seconds\nProcess running with session ID 5\nOutput:\n",
+            Some(r#"{"shell_id":null}"#),
+        ),
+    ];
+    for (name, arguments, answer, expected) in cases {
+        let line = |payload: Value| json!({"timestamp": "2026-01-02T03:04:07.000Z", "type": "response_item", "payload": payload});
+        let meta = r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#;
+        let call = line(
+            json!({"type": "function_call", "name": name, "arguments": arguments.to_string(), "call_id": "c"}),
+        );
+        let output =
+            line(json!({"type": "function_call_output", "call_id": "c", "output": answer}));
+        let session = read(&format!("{meta}\n{call}\n{output}\n"));
+        let made = outline(&session.recording);
+        let outcome = made.first().and_then(|call| call.split_once(" → "));
+        assert_eq!(outcome.map(|(_, outcome)| outcome), expected, "{answer}");
+        assert_eq!(
+            session.left_out.len(),
+            usize::from(expected.is_none()),
+            "{answer}"
+        );
+    }
 }
 
 #[test]
@@ -233,7 +312,6 @@ fn a_session_of_codex() {
             r#"claude__edit {"file_path":"o.txt","old_string":"keep\nold","new_string":"keep\nnew"} → null"#,
             r#"mcp__notes__add {"text":"a"} → {"content":[{"type":"text","text":"7"}],"isError":false,"structuredContent":{"result":7}}"#,
             r#"claude__bash {"command":"cd 'sub' && touch t","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
-            r#"claude__edit {"file_path":"o.txt","old_string":"gone","new_string":"new"} → error apply_patch verification failed: Failed to find expected lines in o.txt"#,
             r#"claude__write {"file_path":"a.txt","content":"a\n"} → null"#,
             r#"claude__bash {"command":"rm -- 'n.txt'","expect_exit":0} → {"stdout":"","stderr":"","exit_code":0}"#,
             r#"claude__edit {"file_path":"o.txt","old_string":"old","new_string":"new"} → null"#,

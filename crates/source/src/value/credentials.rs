@@ -96,6 +96,49 @@ pub fn names_credential(key: &str) -> bool {
         || (last == "value" && is("secret"))
 }
 
+/// Whether what stands below a key is a secret because of it.
+fn holds_credential(key: &str, value: &Json) -> bool {
+    names_credential(key)
+        && !is_schema(value)
+        && !is_folder(key, value.as_str().unwrap_or_default())
+}
+
+/// The members that say what an object is about, and those that may be its value.
+const LABELS: &[&str] = &["name", "key", "element", "label", "selector"];
+const VALUES: &[&str] = &["value", "text"];
+
+/// What a member is called: its key, or what a member beside it names as a credential, such as `API_TOKEN` for the value
+/// of `{"name": "API_TOKEN", "value": "x"}`. A text of several lines is no credential.
+pub fn key_of<'m>(members: &'m serde_json::Map<String, Json>, key: &'m str) -> &'m str {
+    let text = members.get(key).and_then(Json::as_str);
+    let is_value = VALUES.contains(&key) && text.is_none_or(|text| !text.contains('\n'));
+    let label = |label: &&str| credential_in(members.get(*label)?.as_str()?);
+    match is_value {
+        true => LABELS.iter().find_map(label).unwrap_or(key),
+        false => key,
+    }
+}
+
+/// The word of a label or a selector that names a credential: `Password` of `Password textbox`, `password` of
+/// `#login-password-field`.
+fn credential_in(label: &str) -> Option<&str> {
+    const ANYWHERE: &[&str] = &["password", "passwd", "passphrase", "passcode"];
+    let label = &label[..label.floor_char_boundary(LONGEST_KEY)];
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let mut words = label.split(|letter| !is_part(letter));
+    words.find_map(|word| {
+        let is_known = |part: &&str| {
+            ANYWHERE
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(part))
+        };
+        match names_credential(word) {
+            true => Some(word),
+            false => word.split(['_', '-']).find(is_known),
+        }
+    })
+}
+
 /// Adds texts and numbers below keys that name credentials, at any depth, and what is one in a text.
 pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     match json {
@@ -103,10 +146,7 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
         Json::Object(members) => {
             for (key, value) in members {
-                match names_credential(key)
-                    && !is_schema(value)
-                    && !is_folder(key, value.as_str().unwrap_or_default())
-                {
+                match holds_credential(key_of(members, key), value) {
                     true => {
                         let n_known = found.len();
                         secret_texts(value, found);
@@ -165,11 +205,12 @@ pub fn mask_credentials(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mask_credentials),
         Json::Object(members) => {
-            for (key, value) in members {
-                match names_credential(key)
-                    && !is_schema(value)
-                    && !is_folder(key, value.as_str().unwrap_or_default())
-                {
+            let is_secret = members
+                .iter()
+                .map(|(key, value)| holds_credential(key_of(members, key), value));
+            let is_secret: Vec<bool> = is_secret.collect();
+            for (value, is_secret) in members.values_mut().zip(is_secret) {
+                match is_secret {
                     true => mask(value),
                     false => mask_credentials(value),
                 }
@@ -252,8 +293,14 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether there may be a credential in JSON that was serialized to `text`.
 pub fn may_hold_credential(text: &str) -> bool {
-    MARKS.is_match(text)
+    MARKS.is_match(text) || LABEL.is_match(text)
 }
+
+/// The beginning of a member that names what another one is, as far as that may be a credential.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    let named = r#""(?:name|key|element|label|selector)" ?: ?"[^"]*(?i:pass|pwd|secret|token|cred|auth|key|cookie)"#;
+    Regex::new(named).expect("it is fixed")
+});
 
 /// Adds what is a credential in a text: keys of known providers, passwords in addresses, tokens behind `Bearer`, and values in
 /// JSON, `KEY=value` and `key: value`.
@@ -619,6 +666,68 @@ mod tests {
         assert_eq!(masked["password"], json!([REDACTED]));
         assert_eq!(masked["token"], json["token"]);
         assert_eq!(masked["other"], json["other"]);
+    }
+
+    #[test]
+    fn a_value_beside_the_name_of_a_credential_is_one() {
+        for (members, key) in [
+            (
+                json!({"element": "Password textbox", "text": "Winter2026"}),
+                "Password",
+            ),
+            (
+                json!({"name": "Password", "type": "textbox", "value": "Winter2026"}),
+                "Password",
+            ),
+            (
+                json!({"selector": "input[type=password]", "text": "Winter2026"}),
+                "password",
+            ),
+            (
+                json!({"selector": "#login-password-field", "value": "Winter2026"}),
+                "password",
+            ),
+            (
+                json!({"name": "API_TOKEN", "value": "Winter2026"}),
+                "API_TOKEN",
+            ),
+            (
+                json!({"key": "DB_PASSWORD", "value": "Winter2026"}),
+                "DB_PASSWORD",
+            ),
+        ] {
+            let mut found = Vec::new();
+            let form = json!({ "fields": [members] });
+            find_credentials(&form, &mut found);
+            assert_eq!(found, ["Winter2026"], "{members}");
+            let mut masked = form.clone();
+            mask_credentials(&mut masked);
+            assert!(!masked.to_string().contains("Winter2026"), "{masked}");
+            assert!(may_hold_credential(&form.to_string()), "{form}");
+            let members = members.as_object().expect("an object");
+            let value = if members.contains_key("text") {
+                "text"
+            } else {
+                "value"
+            };
+            assert_eq!(key_of(members, value), key);
+        }
+        for members in [
+            json!({"name": "token_count", "value": 5}),
+            json!({"name": "token_count", "value": "Winter2026"}),
+            json!({"key": "theme", "value": "Winter2026"}),
+            json!({"key": "primary_key", "value": "Winter2026"}),
+            json!({"name": "nextPageToken", "value": "Winter2026"}),
+            json!({"element": "Search box", "text": "Winter2026"}),
+            json!({"type": "text", "text": "Winter2026"}),
+            json!({"name": "password.md", "text": "# Rules\nEach has Winter2026"}),
+            json!({"name": "password", "value": "{{PASSWORD}}"}),
+            json!({"name": "password", "type": "string", "hint": "Winter2026"}),
+        ] {
+            let mut found = Vec::new();
+            find_credentials(&members, &mut found);
+            assert_eq!(found, [""; 0], "{members}");
+        }
     }
 
     #[test]
