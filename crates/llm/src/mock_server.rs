@@ -322,7 +322,7 @@ impl MockServer {
         if !is_recorded
             && refused.is_none()
             && let Decision::Repeat(served) = &answered.decision
-            && let Some(occasion) = CacheKey::of(session, request, served)
+            && let Some(occasion) = CacheKey::of(answered.session, request, served)
             && let Some(whole) = remembered.whole.get(&occasion)
         {
             return Decided::Reply(Reply {
@@ -331,7 +331,7 @@ impl MockServer {
             });
         }
         let selection = match is_recorded || answered.reason == SelectionReason::Any {
-            true => remembered.sessions.selection(session),
+            true => remembered.sessions.selection(answered.session),
             false => None,
         };
         drop(remembered);

@@ -55,6 +55,7 @@ impl Remembered {
     ) -> Result<(Answered, Option<Box<ApiError>>), UnmatchedRequest> {
         self.note_model(&request.model);
         let answered = self.sessions.answer(session, address, request, now_ms)?;
+        let session = answered.session;
         let refused = match &answered.decision {
             Decision::Repeat(served) => self.refused.get(&(session, served.turn_idx)).cloned(),
             // Another request for it, which may be better.

@@ -115,6 +115,9 @@ fn again<T>(
     }))
 }
 
+/// How the error for an item begins that is of no answer of ours.
+pub(super) const UNKNOWN_ITEM: &str = "Item with id";
+
 /// The body of a request with what earlier answers said in place of references to it; none if it has no references.
 ///
 /// # Errors
@@ -165,7 +168,7 @@ pub(super) fn dereferenced(
         }
         let id = item["id"].as_str().unwrap_or_default();
         let Some(said) = known.get(id) else {
-            let message = format!("Item with id '{}' not found.", cut(id, 200));
+            let message = format!("{UNKNOWN_ITEM} '{}' not found.", cut(id, 200));
             return Err(ApiError::new(404, message));
         };
         *item = said.clone();

@@ -403,11 +403,15 @@ async fn refused(mock_server: &MockServer, arrived: &Arrived<'_>, refusal: Refus
 pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
     let (why, help) = match error.status {
-        // What it names is a response, not a path.
-        404 if error.code.as_deref() == Some("previous_response_not_found") => (
-            "the response that it goes on from is not from this run's scenarios",
-            "response ids are valid only while their scenario is unchanged",
-        ),
+        // What it names is a response, or a part of one, and not a path.
+        404 if error.code.as_deref() == Some("previous_response_not_found")
+            || error.message.starts_with(responses::UNKNOWN_ITEM) =>
+        {
+            (
+                "the response that it goes on from is not from this run's scenarios",
+                "response ids are valid only while their scenario is unchanged",
+            )
+        }
         404 if arrived.method == "GET" && arrived.path.contains("/models/") => (
             "no scenario and no request named this model",
             "name it in the scenario: `server: {models: [NAME]}`",

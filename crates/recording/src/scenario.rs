@@ -1,7 +1,7 @@
 //! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
 //! texts stay texts.
 
-use cuecard_source::value::{REDACTED, key_of};
+use cuecard_source::value::{REDACTED, key_of, names_credential};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -115,7 +115,7 @@ impl Secrets {
                 let mut known = known.filter(|(of, from, _)| of == key && from == text);
                 let name = known.next().map(|(_, _, name)| name.clone());
                 let name = name.unwrap_or_else(|| {
-                    let name = self.names.unique(&key.to_uppercase());
+                    let name = self.names.unique(&secret_name(key));
                     self.variables
                         .push((key.to_owned(), text.clone(), name.clone()));
                     name
@@ -138,6 +138,15 @@ impl Secrets {
         for (key, value) in keys.iter().zip(members.values_mut()) {
             self.make_variables(key, value);
         }
+    }
+}
+
+/// What a variable for a secret is called: so that it counts as one, wherever the secret stood.
+pub(crate) fn secret_name(key: &str) -> String {
+    let name = crate::infer::snake(key).to_uppercase();
+    match names_credential(&name) {
+        true => name,
+        false => format!("{name}_SECRET"),
     }
 }
 

@@ -20,7 +20,7 @@ pub const CONTROL_VARIABLE: &str = "CUECARD_CONTROL";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromAgent {
-    /// It is there, and plays the timeline of this name.
+    /// It is there, and plays the timeline with this fingerprint.
     Hello(String),
     /// The same for an agent that speaks ACP with the program.
     HelloAcp(String),

@@ -167,8 +167,23 @@ fn parse(path: &str, text: &str) -> Result<Json, String> {
                 (None, None) => Ok(Json::Null),
             }
         }
-        Some("toml") => toml::from_str::<Json>(text).map_err(|error| error.message().to_owned()),
+        Some("toml") => toml::from_str(text)
+            .map(of_toml)
+            .map_err(|error| error.message().to_owned()),
         _ => serde_json::from_str(text).map_err(|error| error.to_string()),
+    }
+}
+
+/// The value as JSON; dates and times are texts.
+fn of_toml(value: toml::Value) -> Json {
+    match value {
+        toml::Value::Datetime(date) => date.to_string().into(),
+        toml::Value::Array(items) => items.into_iter().map(of_toml).collect(),
+        toml::Value::Table(members) => {
+            let members = members.into_iter();
+            Json::Object(members.map(|(key, value)| (key, of_toml(value))).collect())
+        }
+        other => serde_json::to_value(other).unwrap_or_default(),
     }
 }
 
@@ -216,7 +231,11 @@ mod tests {
         fs::write(root.join("src/a.rs"), "fn main() {}\n").expect("writable");
         fs::write(root.join("a.json"), r#"{"list": [1, {"x": 1.0}]}"#).expect("writable");
         fs::write(root.join("a.yaml"), "list: [1, {x: 1}]\n").expect("writable");
-        fs::write(root.join("a.toml"), "[package]\nname = \"x\"\n").expect("writable");
+        fs::write(
+            root.join("a.toml"),
+            "on = [2026-01-31]\n[package]\nname = \"x\"\n",
+        )
+        .expect("writable");
         folder
     }
 
@@ -265,6 +284,7 @@ mod tests {
             ("a.json", "/list/1/x", json!(1)),
             ("a.yaml", "/list/1", json!({"x": 1.0})),
             ("a.toml", "/package/name", json!("x")),
+            ("a.toml", "/on/0", json!("2026-01-31")),
         ] {
             assert!(has_value(root, path, pointer, &value).holds, "{path}");
         }

@@ -104,8 +104,8 @@ impl RunControl {
     }
 
     async fn play(&mut self, mut channel: Channel, over: &CancellationToken) -> io::Result<()> {
-        let name = self.script.name().to_owned();
-        channel.send(&FromAgent::HelloAcp(name)).await?;
+        let played = self.script.fingerprint();
+        channel.send(&FromAgent::HelloAcp(played)).await?;
         let parts = self.script.parts();
         let own = self.script.acp_parts();
         let mut played = HashSet::new();

@@ -184,6 +184,11 @@ async fn what_the_real_service_refuses_is_refused() {
         ),
         (CHAT, json!({"messages": begin(), "n": 2}), "one choice"),
         (
+            gemini,
+            json!({"contents": [{"parts": [{"text": "Begin"}]}], "generationConfig": {"candidateCount": 2}}),
+            "one candidate",
+        ),
+        (
             CHAT,
             json!({"messages": begin(), "stream_options": {}}),
             "only allowed when 'stream'",

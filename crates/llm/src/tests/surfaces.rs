@@ -162,7 +162,12 @@ async fn items_of_earlier_answers_are_referred_to() {
     input.push(json!({"type": "item_reference", "id": "msg_nobodys"}));
     body["input"] = json!(input);
     assert_eq!(played.post("/v1/responses", &body).await.status, 404);
-    assert_eq!(played.codes().await, ["T-LLM-11"]);
+    let verdict = played.running.stop().await;
+    let message = &verdict.findings[0].message;
+    assert!(
+        message.contains("not from this run's scenarios"),
+        "{message}"
+    );
 }
 
 #[tokio::test]

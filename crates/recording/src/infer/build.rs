@@ -16,7 +16,7 @@ use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight};
 use super::{InferError, Inferred, Note, shape, targets};
-use crate::scenario::{Names, tool_name, verbatim};
+use crate::scenario::{Names, secret_name, tool_name, verbatim};
 use crate::{Outcome, Recording, Scenario, Step};
 
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
@@ -459,7 +459,14 @@ impl<'r> Builder<'_, 'r> {
             true => (self.key.clone(), REDACTED.to_owned()),
             false => known,
         };
-        self.variable_as(known, json!(""))
+        if value.as_str() == Some(REDACTED) && self.variables.contains_key(&known) {
+            let key = &self.key;
+            self.ask(format!(
+                "`{key}` was taken out of the recording as a secret here and in another place: is it the same one?"
+            ));
+        }
+        let name = secret_name(&self.key);
+        self.variable_as(known, json!(""), &name)
     }
 
     pub(super) fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
@@ -469,7 +476,8 @@ impl<'r> Builder<'_, 'r> {
         let other = other.unwrap_or(value);
         let values = (value.to_string(), other.to_string());
         let is_new = !self.variables.contains_key(&values);
-        let name = self.variable_as(values, value.clone());
+        let wish = snake(&self.key).to_uppercase();
+        let name = self.variable_as(values, value.clone(), &wish);
         if is_new {
             let texts = [value, other].map(|value| as_text(value).into_owned());
             if other != value && self.prompt.mentions(value) != Mention::Literal {
@@ -494,11 +502,11 @@ impl<'r> Builder<'_, 'r> {
         }
     }
 
-    fn variable_as(&mut self, values: (String, String), default: Value) -> String {
+    fn variable_as(&mut self, values: (String, String), default: Value, wish: &str) -> String {
         if let Some(name) = self.variables.get(&values) {
             return name.clone();
         }
-        let name = self.names.unique(&snake(&self.key).to_uppercase());
+        let name = self.names.unique(wish);
         self.scenario.variables.insert(name.clone(), default);
         self.variables.insert(values, name.clone());
         name
@@ -755,7 +763,7 @@ fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 }
 
 /// `issueNumber` as `issue_number`.
-pub(super) fn snake(name: &str) -> String {
+pub(crate) fn snake(name: &str) -> String {
     let mut written = String::with_capacity(name.len() + 4);
     let mut was_lower = false;
     for letter in name.chars() {

@@ -15,6 +15,7 @@ mod texts;
 mod tidy;
 mod values;
 
+pub(crate) use build::snake;
 use serde::Serialize;
 
 use crate::{Recording, Scenario};

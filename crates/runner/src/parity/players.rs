@@ -239,7 +239,7 @@ fn typed(timeline: &Timeline) -> Vec<u8> {
             let text = input.prompt_text().unwrap_or_default();
             match input.target {
                 None => {
-                    typed.extend_from_slice(text.replace('\n', " ").as_bytes());
+                    typed.extend_from_slice(text.replace(['\r', '\n'], " ").as_bytes());
                     typed.push(b'\n');
                 }
                 Some(UserTarget::WebUi) => {}
@@ -260,4 +260,21 @@ async fn whole(pipe: Option<impl AsyncRead + Unpin>) -> String {
         let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes).await;
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::SourceFile;
+    use cuecard_timeline::format::{ReadOptions, Symbols, read};
+
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_one_line_whatever_its_line_ends() {
+        let text = r#"{name: a, timeline: [{userInputs: [[0, "one\r\ntwo\nthree"]]}]}"#;
+        let source = SourceFile::new("a.yaml", text);
+        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let timeline = read.timeline.expect("a timeline");
+        assert_eq!(typed(&timeline), b"one  two three\n");
+    }
 }

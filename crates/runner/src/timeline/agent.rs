@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, find_code};
+use cuecard_source::value::cut;
 use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor};
+use cuecard_timeline::model::{EventKind, Timeline};
 use cuecard_trace::{Event, EventData, MessageReceived};
 use tokio::net::UnixListener;
 
@@ -18,6 +20,8 @@ const OWN_START: Duration = Duration::from_secs(60);
 /// How long another program may take to start an agent before the first prompt, and after it.
 const START: Duration = Duration::from_secs(2);
 const LATE_START: Duration = Duration::from_secs(10);
+/// How long the client of an agent may take to send another prompt after one that was refused.
+const ANOTHER_PROMPT: Duration = Duration::from_secs(10);
 /// How long an agent may go on talking once the timeline is over.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
@@ -46,16 +50,29 @@ impl Agent {
         Ok((listener, path))
     }
 
-    /// Has the agent play a step; `false` if it is gone.
+    /// Has the agent play a step; `false` if it is gone. It is stuck if it has refused a prompt, and no other one comes.
     pub(super) async fn play(&mut self, idx: usize, executor: &mut Executor<'_>) -> bool {
         if self.channel.send(&FromExecutor::Play(idx)).await.is_err() {
             return false;
         }
+        let mut has_refused = false;
         loop {
-            match self.before_done(idx).await {
-                Some(FromAgent::Done(_)) => return true,
-                Some(said) => executor.hear(said).await,
-                None => return false,
+            let said = self.before_done(idx);
+            let said = match has_refused {
+                true => tokio::time::timeout(ANOTHER_PROMPT, said).await,
+                false => Ok(said.await),
+            };
+            match said {
+                Ok(Some(FromAgent::Done(_))) => return true,
+                Ok(Some(said)) => {
+                    has_refused |= executor.is_refused_prompt(&said);
+                    executor.hear(said).await;
+                }
+                Ok(None) => return false,
+                Err(_) => {
+                    executor.is_stuck = true;
+                    return true;
+                }
             }
         }
     }
@@ -113,6 +130,17 @@ impl Executor<'_> {
             }
             FromAgent::Hello(_) | FromAgent::HelloAcp(_) | FromAgent::Done(_) => {}
         }
+    }
+
+    /// Whether an agent of ACP says that it takes no such prompt.
+    fn is_refused_prompt(&self, said: &FromAgent) -> bool {
+        let FromAgent::Found(found) = said else {
+            return false;
+        };
+        let events = &self.script.timeline.events;
+        let event = found.event_idx.and_then(|idx| events.get(idx));
+        found.code == codes::ACP_UNEXPECTED.name()
+            && event.is_some_and(|event| matches!(event.kind, EventKind::UserInputs(_)))
     }
 
     /// The command of the stand-in for an agent.
@@ -226,11 +254,18 @@ impl Executor<'_> {
                 content,
             }));
         }
-        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, NO_AGENT)
-            .with_note(
-                "what the timeline says about the agent is not looked at; its times are kept",
-            )
-            .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it");
+        let found = Diagnostic::warning(codes::TERMINAL_NO_CONTROL, NO_AGENT).with_note(
+            "what the timeline says about the agent is not looked at; its times are kept",
+        );
+        let found = match self.other_script.take() {
+            Some(difference) => found
+                .with_note(format!(
+                    "an agent came that plays another one: {difference}"
+                ))
+                .with_help("have the program give its agent the file that is run"),
+            None => found
+                .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it"),
+        };
         self.find(found).await;
         self.tell_not_evaluated().await;
     }
@@ -252,12 +287,14 @@ impl Executor<'_> {
                 Ok(Some(FromAgent::HelloAcp(played))) => (played, true),
                 _ => continue,
             };
-            // Another one plays another timeline.
-            if played == self.script.name() {
-                return Some(Agent {
-                    channel,
-                    speaks_acp,
-                });
+            match difference(&self.script.timeline, &played) {
+                None => {
+                    return Some(Agent {
+                        channel,
+                        speaks_acp,
+                    });
+                }
+                difference => self.other_script = difference,
             }
         }
     }
@@ -282,11 +319,76 @@ impl Executor<'_> {
     }
 }
 
+/// How the timeline that an agent has `played` differs; nothing if it is the same.
+fn difference(timeline: &Timeline, played: &str) -> Option<String> {
+    if played == timeline.fingerprint() {
+        return None;
+    }
+    let (text, _) = played.rsplit_once('\n').unwrap_or((played, ""));
+    let (mut ours, mut theirs) = (timeline.source.text().lines(), text.lines());
+    let shown = |line: Option<&str>| match line {
+        Some(line) => format!("`{}`", cut(line.trim(), 100)),
+        None => "missing".to_owned(),
+    };
+    for number in 1.. {
+        match (ours.next(), theirs.next()) {
+            (None, None) => break,
+            (ours, theirs) if ours != theirs => {
+                let (ours, theirs) = (shown(ours), shown(theirs));
+                let name = timeline.source.name();
+                return Some(format!(
+                    "its line {number} is {theirs}, and that of `{name}` is {ours}"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Some("the text is the same, and the symbols (`--define`) are others".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
+    use cuecard_source::SourceFile;
+    use cuecard_timeline::format::{ReadOptions, Symbols, read};
     use tokio::net::UnixStream;
 
     use super::*;
+
+    #[test]
+    fn an_agent_must_play_the_same_timeline() {
+        let text = "name: a\ntimeline:\n  - userInputs: [[0, Go]]\n  - rules:\n      - {when: $more, config: [{log: more}]}\n";
+        let read = |text: &str, define: &str| {
+            let mut symbols = Symbols::new();
+            symbols.define(define, "--define").expect("a symbol");
+            let source = SourceFile::new("a.yaml", text);
+            let read = read(&source, &symbols, &ReadOptions::default());
+            read.timeline.expect("a timeline")
+        };
+        let ours = read(text, "x");
+        for (text, define, expected) in [
+            (text.to_owned(), "x", None),
+            (
+                text.replace("Go", "Stop"),
+                "x",
+                Some(
+                    "its line 3 is `- userInputs: [[0, Stop]]`, and that of `a.yaml` is `- userInputs: [[0, Go]]`",
+                ),
+            ),
+            (
+                format!("{text}  - log: evil\n"),
+                "x",
+                Some("its line 6 is `- log: evil`, and that of `a.yaml` is missing"),
+            ),
+            (
+                text.to_owned(),
+                "more",
+                Some("the text is the same, and the symbols (`--define`) are others"),
+            ),
+        ] {
+            let played = read(&text, define).fingerprint();
+            assert_eq!(difference(&ours, &played).as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_step_may_take_as_long_as_its_command() {

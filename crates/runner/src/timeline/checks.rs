@@ -66,11 +66,24 @@ impl Executor<'_> {
             files: vec![format!("{}.txt", self.shot_path(label))],
         }));
         let what = format!("screenshot {label}");
+        let with_style = |text: &str, style: &str| format!("{text}\n\n{STYLE_HEADING}\n{style}");
         let compared = match self.script.terminal.has_style {
-            true => format!("{text}\n\n{STYLE_HEADING}\n{}", style_text(&snapshot)),
+            true => with_style(&text, &style_text(&snapshot)),
             false => text.clone(),
         };
-        match goldens::compare(&self.options.goldens, &self.script, label, &compared) {
+        let normalise =
+            |expected: &str| match expected.split_once(&format!("\n\n{STYLE_HEADING}\n")) {
+                Some((text, style)) => with_style(&self.normalised(text), style),
+                None => self.normalised(expected),
+            };
+        let compared = goldens::compare(
+            &self.options.goldens,
+            &self.script,
+            label,
+            &compared,
+            normalise,
+        );
+        match compared {
             Golden::Same => {
                 self.record_check(event_idx, "screenshot", true, label);
                 self.add_event(event_idx, what, Some(true));

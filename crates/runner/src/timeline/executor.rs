@@ -60,6 +60,8 @@ pub(super) struct Executor<'a> {
     pub(super) agent: Option<Agent>,
     /// Where an agent finds us that has not come yet.
     pub(super) listener: Option<UnixListener>,
+    /// What is another one in the timeline of an agent that has come.
+    pub(super) other_script: Option<String>,
     /// Asserts that only an agent can judge.
     pub(super) of_agent: Vec<AgentCheck>,
     /// Why those that it has judged do not hold, by their ids; nothing if they do.
@@ -148,6 +150,7 @@ impl<'a> Executor<'a> {
             program: Vec::new(),
             agent: None,
             listener: None,
+            other_script: None,
             of_agent: Vec::new(),
             judged: HashMap::new(),
             model: None,
@@ -265,6 +268,9 @@ impl<'a> Executor<'a> {
                 };
             if is_of_agent {
                 self.agent_plays(idx, event_idx).await;
+                if self.is_stuck {
+                    break;
+                }
             }
             match step.role {
                 StepRole::Prompt => {
@@ -488,6 +494,11 @@ impl<'a> Executor<'a> {
         let played = agent.play(step_idx, self).await;
         if played {
             self.agent = Some(agent);
+            if self.is_stuck {
+                let message = "the agent got another prompt than was typed, and goes on with none";
+                self.fails(codes::TERMINAL_STUCK, event_idx, message.to_owned())
+                    .await;
+            }
         } else {
             let how = match self.terminal.as_mut().and_then(Terminal::end) {
                 Some(end) => format!(" with exit code {}", end.shell_code()),

@@ -201,6 +201,11 @@ impl RunScript {
         &self.timeline
     }
 
+    /// What an agent that plays it says of it: [`Timeline::fingerprint`].
+    pub fn fingerprint(&self) -> String {
+        self.timeline.fingerprint()
+    }
+
     /// Its file, as it was named.
     pub fn file(&self) -> &str {
         self.timeline.source.name()

@@ -147,8 +147,8 @@ impl Player {
         let script = self.choose().await?;
         self.script = Some(script.clone());
         self.tools.connect(&script.timeline.acp.mcp_servers);
-        let name = script.timeline.name.clone();
-        self.pace.tell(&FromAgent::Hello(name)).await;
+        let played = script.timeline.fingerprint();
+        self.pace.tell(&FromAgent::Hello(played)).await;
         if self.options.simulates && self.pace.is_controlled() {
             // Who runs it would take what is told for what was done.
             let message = "the mock agent simulates its tools: their results are not compared";

@@ -777,6 +777,6 @@ fn fitting<'a>(
 }
 
 /// Whether a history may hold no trace of the turn.
-fn may_be_missing(turn: &Turn) -> bool {
+pub(super) fn may_be_missing(turn: &Turn) -> bool {
     turn.is_only_errors() || turn.is_silent() || turn.is_cancelled
 }

@@ -299,10 +299,20 @@ impl<'a> Lanes<'a> {
             "`{}` has a time that lies at {written_ms} ms, before {before} at {before_ms} ms",
             event.kind.as_str()
         );
+        let help = match before {
+            USER_BEFORE => format!(
+                "it is read as a delay from there; the first time of an event of the user's counts from the base: write {} or more",
+                before_ms.saturating_sub(self.base_ms)
+            ),
+            _ => {
+                "it is read as a delay from there; write `[delay, …]`, or a time that lies after it"
+                    .to_owned()
+            }
+        };
         self.report(
             Diagnostic::warning(codes::TIMELINE_TIME_BEFORE, message)
                 .with_label("counted from the base")
-                .with_help("it is read as a delay from there; write `[delay, …]`, or a time that lies after it"),
+                .with_help(help),
             span,
             event,
         );

@@ -187,6 +187,8 @@ fn time_in_the_users_lane_never_falls() {
         .collect();
     assert_eq!(starts, [500, 600, 600]);
     assert_eq!(found(&reading), [("T-TIME-01", "timeline[1]")]);
+    let help = reading.diagnostics[0].help.as_deref().unwrap_or_default();
+    assert!(help.ends_with("write 500 or more"), "{help}");
 }
 
 #[test]

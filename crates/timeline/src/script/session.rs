@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::align::{
     AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, locate, locate_at,
-    locate_next,
+    locate_next, may_be_missing,
 };
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
@@ -204,7 +204,7 @@ impl Session {
         let is_given = |turn_idx: &usize| {
             script.turn(*turn_idx).is_some_and(|turn| {
                 let last = (*turn_idx, turn.attempts.len().saturating_sub(1));
-                !turn.is_cancelled && !turn.is_silent() && self.servings.contains_key(&last)
+                !may_be_missing(turn) && self.servings.contains_key(&last)
             })
         };
         let turn_idx = before.rev().find(is_given)?;
@@ -215,13 +215,14 @@ impl Session {
         }])
     }
 
-    /// Whether the history of `request` is the script's up to a turn that it asks for, in a session of its own.
-    pub(super) fn accounts_for(script: &LlmScript, request: &Request) -> bool {
-        let nothing = ServedHere {
+    /// Whether the history of `request` is the script's up to a turn that it asks for.
+    pub(super) fn follows(&self, script: &LlmScript, request: &Request) -> bool {
+        let here = ServedHere {
             script,
-            servings: &HashMap::new(),
+            servings: &self.servings,
         };
-        matches!(locate(script, request, &nothing), Located::At(_))
+        self.remembered.contains_key(&request.key)
+            || matches!(locate(script, request, &here), Located::At(_))
     }
 
     /// An equal request takes the turn after the one that it got before (`onRepeat: next`).

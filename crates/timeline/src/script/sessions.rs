@@ -225,22 +225,16 @@ impl Sessions {
         request: &Request,
         now_ms: u64,
     ) -> Result<Answered, UnmatchedRequest> {
-        let answered = self.continued(key, request, now_ms);
-        let key = match answered {
-            Some(answered) => match self.beside(&answered, address, request) {
-                Some(beside) => beside,
-                None => return Ok(answered),
-            },
-            None => key,
-        };
+        let key = self.beside(key, address, request).unwrap_or(key);
         if let Some(answered) = self.continued(key, request, now_ms) {
             return Ok(answered);
         }
         let mut entry = self.open(key, address, request, now_ms)?;
         self.uses.note(key, &mut entry.last_use);
         let answered = entry.answer(key, &mut self.repertoire, request);
+        // What stands before it in the script may have left no trace in the history.
         if let Decision::Turn(served) | Decision::Error(served) = &answered.decision
-            && let Some(after) = served.after
+            && let Some(after) = served.after.or(served.turn_idx.checked_sub(1))
         {
             self.take_over(&mut entry.progress, after, served.turn_idx);
         }
@@ -258,26 +252,33 @@ impl Sessions {
         Some(entry.answer(key, &mut self.repertoire, request))
     }
 
-    /// The session of a request that is a miss in the one that begins with the same words, such as examples, if its
-    /// history is that of another scenario.
+    /// The session beside the one with `key`, if `request` is what another scenario goes on or begins with, and nothing
+    /// that this one plays: both begin with the same words, such as examples, or the client names both the same.
     fn beside(
         &self,
-        answered: &Answered,
+        key: SessionKey,
         address: Address<'_>,
         request: &Request,
     ) -> Option<SessionKey> {
-        let is_miss = matches!(answered.decision, Decision::Miss(_));
-        if !is_miss || address.session.is_some() || request.previous.is_some() {
+        let entry = self.entries.get(&key)?;
+        let scripts = &self.repertoire.scripts;
+        if scripts.len() == 1
+            || request.previous.is_some()
+            || entry.session.follows(&scripts[entry.scenario_idx], request)
+        {
             return None;
         }
         let selection = self.select(address, request).ok()?;
-        let is_other = selection.reason == SelectionReason::History
-            && selection.scenario_idx != answered.scenario_idx;
-        let parts: [&[u8]; 2] = [
-            &answered.session.0.to_be_bytes(),
-            &selection.scenario_idx.to_be_bytes(),
-        ];
-        is_other.then(|| SessionKey(short_hash(&parts)))
+        let scenario_idx = selection.scenario_idx;
+        let is_meant = match selection.reason {
+            SelectionReason::History => true,
+            SelectionReason::Prompt(distance) => {
+                distance <= 0.0 && Session::new().follows(&scripts[scenario_idx], request)
+            }
+            _ => false,
+        };
+        let parts: [&[u8]; 2] = [&key.0.to_be_bytes(), &scenario_idx.to_be_bytes()];
+        (is_meant && scenario_idx != entry.scenario_idx).then(|| SessionKey(short_hash(&parts)))
     }
 
     /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far, unless
@@ -391,7 +392,8 @@ impl Sessions {
         };
         if !is_named && has_answers() {
             let scripts = &self.repertoire.scripts;
-            let accounts_for = |idx: usize| Session::accounts_for(&scripts[idx], request);
+            let session = Session::new();
+            let accounts_for = |idx: usize| session.follows(&scripts[idx], request);
             if let Some(selection) = self.selector.by_history(prompts, request, accounts_for) {
                 return Ok(selection);
             }

@@ -8,7 +8,7 @@ use super::request::{Endpoint, Message, PreviousAnswer, Request};
 use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::Decision;
 use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
-use super::testing::{answer, ask, session_start, timeline};
+use super::testing::{answer, ask, respond, session_start, timeline};
 use crate::model::{EventKind, SessionStart, Timeline};
 
 fn named(name: &str, events: Vec<EventKind>) -> Timeline {
@@ -120,6 +120,35 @@ fn conversations_that_begin_with_the_same_examples_are_told_apart() {
     assert_eq!(turn(&["5+5", "ten", "next"]), (1, Some(2)));
     assert_eq!(turn(&["7+7"]), (0, None));
     assert_eq!(sessions.progress().len(), 2);
+}
+
+#[test]
+fn an_empty_answer_that_a_client_leaves_out_begins_no_other_session() {
+    let mut sessions = sessions(
+        vec![named(
+            "a",
+            vec![
+                ask("Go"),
+                respond(Vec::new()),
+                ask("Please continue"),
+                answer("two"),
+            ],
+        )],
+        100,
+    );
+    let mut client = Client::default();
+    for text in ["Go", "Please continue"] {
+        let request = client.says(text).request();
+        let answered = answered(reply(&mut sessions, Address::default(), &request, 0));
+        assert!(matches!(answered.decision, Decision::Turn(_)), "{text}");
+    }
+    let turns = &sessions.scripts()[0].turns.turns;
+    let unplayed: Vec<usize> = sessions
+        .progress()
+        .iter()
+        .map(|it| it.unplayed(turns).count())
+        .collect();
+    assert_eq!(unplayed, [0]);
 }
 
 #[test]
@@ -382,17 +411,76 @@ fn answered(outcome: Result<Answered, UnmatchedRequest>) -> Answered {
 }
 
 #[test]
-fn a_scenario_is_chosen_once_and_then_fixed() {
-    let mut sessions = two();
+fn one_name_holds_a_conversation_of_each_scenario() {
+    let one = |name: &str, prompt: &str| {
+        named(
+            name,
+            vec![ask(prompt), answer(name), ask("Go on"), answer("b")],
+        )
+    };
+    let scripts = [one("main", "Plan the trip"), one("sub", "Find hotels near")];
     let address = Address {
         session: Some("one"),
         ..Address::default()
     };
-    let first = answered(reply(&mut sessions, address, &said("Fix the test"), 0));
-    let second = answered(reply(&mut sessions, address, &said("Write the docs"), 1));
-    assert_eq!(first.session, second.session);
-    assert_eq!(second.scenario_idx, 0);
-    assert_eq!(sessions.len(), 1);
+    let main: &[&str] = &["Plan the trip"];
+    let main_2: &[&str] = &["Plan the trip", "main", "Go on"];
+    let sub: &[&str] = &["Find hotels near"];
+    let sub_2: &[&str] = &["Find hotels near", "sub", "Go on"];
+    let played = |requests: &[&[&str]]| -> (Vec<String>, usize) {
+        let mut sessions = sessions(scripts.to_vec(), 100);
+        let mut of = |texts: &[&str]| {
+            let mut client = Client::default();
+            for (nth, text) in texts.iter().enumerate() {
+                client.history.push(match nth % 2 {
+                    0 => Message::user(*text),
+                    _ => Message::assistant(*text),
+                });
+            }
+            let answered = answered(reply(&mut sessions, address, &client.request(), 0));
+            let how = match answered.decision {
+                Decision::Turn(served) if served.unaligned.is_some() => "told",
+                Decision::Turn(_) => "turn",
+                Decision::Repeat(_) => "again",
+                _ => "miss",
+            };
+            format!("{} {how}", answered.scenario_idx)
+        };
+        let all = requests.iter().map(|texts| of(texts)).collect();
+        let progress = sessions.progress();
+        let turns = &sessions.scripts()[0].turns.turns;
+        let unplayed = progress.iter().map(|it| it.unplayed(turns).count());
+        (all, unplayed.sum())
+    };
+    let whole = ["0 turn", "1 turn", "0 turn", "1 turn"];
+    for (requests, expected, n_unplayed) in [
+        (&[main, sub, main_2, sub_2][..], &whole[..], 0),
+        (
+            &[main, sub, sub_2, main_2],
+            &["0 turn", "1 turn", "1 turn", "0 turn"],
+            0,
+        ),
+        (
+            &[main, main_2, sub, sub, sub_2],
+            &["0 turn", "0 turn", "1 turn", "1 again", "1 turn"],
+            0,
+        ),
+        // What goes on without its history, and what no scenario says, stays where it is.
+        (
+            &[main, sub, &["Go on"], sub_2],
+            &["0 turn", "1 turn", "0 told", "1 turn"],
+            0,
+        ),
+        (
+            &[main, sub, &["Find hotels near", "sub", "Stop"]],
+            &["0 turn", "1 turn", "0 miss"],
+            2,
+        ),
+        (&[main, &["Find a hotel near"]], &["0 turn", "0 miss"], 1),
+    ] {
+        let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+        assert_eq!(played(requests), (expected, n_unplayed), "{requests:?}");
+    }
 }
 
 #[test]

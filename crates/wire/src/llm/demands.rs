@@ -360,6 +360,13 @@ fn gemini(body: &Json) -> Refused {
             "The allowed_function_names must be a subset of the declared functions.",
         );
     }
+    let config = either(body, "generationConfig", "generation_config");
+    let n_candidates = either(&config, "candidateCount", "candidate_count");
+    if n_candidates.as_u64().is_some_and(|count| count > 1) {
+        let place = "generation_config.candidate_count";
+        let message = format!("Invalid value at '{place}': this mock gives one candidate.");
+        return refused("", message);
+    }
     for (idx, content) in items(body, "contents") {
         for (part_idx, part) in items(content, "parts") {
             let data = either(part, "inlineData", "inline_data");

@@ -345,6 +345,20 @@ impl Conversation {
         is_last && self.turns.last().is_some_and(|turn| turn.is_abandoned)
     }
 
+    /// Whether a request without answers may go on from this conversation: what it says first was answered with what
+    /// leaves no trace.
+    pub(super) fn is_silent_before(&self, request: &Request) -> bool {
+        let Some(script) = &self.script else {
+            return false;
+        };
+        let texts = said(request);
+        let before: Vec<&String> = self.turns.iter().flat_map(|turn| &turn.said).collect();
+        let mut same = texts.iter().zip(&before);
+        (0..script.turns.turns.len()).all(|turn_idx| Traceless(script).is_spent(turn_idx))
+            && texts.len() > before.len()
+            && same.all(|(text, before)| normalise(text) == normalise(before))
+    }
+
     fn n_history_turns(&self, script: &LlmScript) -> usize {
         script
             .turns

@@ -200,9 +200,10 @@ impl Recorder {
                 let is_of = |idx: &usize| self.conversations[*idx].key == Some(key);
                 let newest = || (0..self.conversations.len()).rev();
                 // With a history it may go on from any of them: what an agent tells the model beside the
-                // conversation may change, and the session's key with it.
+                // conversation may change, and the session's key with it. Empty answers leave no history.
                 let others = newest()
-                    .filter(|idx| has_history && !is_of(idx))
+                    .filter(|idx| has_history || self.conversations[*idx].is_silent_before(request))
+                    .filter(|idx| !is_of(idx))
                     .take(MAX_OTHERS);
                 let candidates = newest().filter(is_of).chain(others);
                 candidates
@@ -351,6 +352,12 @@ impl Recorder {
             notes.push(format!(
                 "a secret in the model's answer is played as `{REDACTED}`"
             ));
+        }
+        let open = document::longest_open_part(&self.redactor, &said.join("\n"));
+        if !said.is_empty() && open.is_empty() {
+            notes.push(
+                "the user's text is only a secret: a player takes any text in its place".to_owned(),
+            );
         }
         let mut next = self.conversations[idx].clone();
         let is_new_frame = exchange.previous_id.is_none() && next.add_frame(exchange.request);

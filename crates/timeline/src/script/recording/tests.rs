@@ -301,6 +301,23 @@ fn the_same_again_is_not_recorded_and_other_conversations_have_files_of_their_ow
 }
 
 #[test]
+fn an_empty_answer_that_the_client_leaves_out_ends_no_conversation() {
+    let mut recording = Recording::new();
+    recording.says("Go").gets(&RecordedAnswer::default());
+    recording.history.pop();
+    recording.says("Please continue").hears("two");
+    // Another one begins otherwise.
+    recording.history.clear();
+    recording
+        .says("Begin")
+        .says("Please continue")
+        .hears("three");
+    assert_eq!(recording.recorder.n_conversations(), 2);
+    assert_eq!(recording.recorder.counts(0).0, 2);
+    assert!(!recording.text(0).contains("three"));
+}
+
+#[test]
 fn what_was_said_before_the_recording_is_history() {
     let mut recording = Recording::new();
     recording.says("Look");
@@ -355,6 +372,12 @@ fn requests_beside_the_conversation_are_side_calls() {
 #[test]
 fn secrets_are_nowhere_and_what_is_left_still_matches() {
     let key = format!("sk-ant-{}", "a1".repeat(20));
+    let mut alone = Recording::new();
+    let recorded = alone.says("hunter22").gets(&said("Stored"));
+    assert_eq!(
+        recorded.notes,
+        ["the user's text is only a secret: a player takes any text in its place"]
+    );
     let mut recording = Recording::new();
     recording.says(&format!("Use hunter22 and the key {key} to log in"));
     let recorded = recording.gets(&said("With hunter22?"));
