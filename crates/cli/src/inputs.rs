@@ -194,7 +194,8 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
 fn json_values_of(path: &Path) -> Result<Map<String, serde_json::Value>, Diagnostic> {
     let source = read_source(path)?;
     let error = match json_value(source.text()) {
-        Ok(serde_json::Value::Object(values)) => return Ok(values),
+        Ok(serde_json::Value::Object(values)) if !values.contains_key("") => return Ok(values),
+        Ok(serde_json::Value::Object(_)) => "a variable in it has no name".to_owned(),
         Ok(_) => "it is no object".to_owned(),
         Err(error) => error,
     };

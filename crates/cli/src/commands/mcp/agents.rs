@@ -191,7 +191,8 @@ impl Project {
         };
         options.push(word("--include-results", include));
         // Not as words of the command: those are there for all to see while it runs.
-        options.push(word("--var-json", "@-"));
+        let is_given = !asked.variables.is_empty();
+        options.extend(is_given.then(|| word("--var-json", "@-")));
         let variables = Value::from(asked.variables).to_string();
         for (option, step) in [("--start", asked.start), ("--end", asked.end)] {
             options.extend(step.map(|step| word(option, step.to_string())));

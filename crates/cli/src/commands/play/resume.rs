@@ -75,6 +75,10 @@ fn without_replaced(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words = words.peekable();
     while let Some(word) = words.next() {
         let text = word.to_string_lossy();
+        // What came by standard input is in the journal, and nothing comes there again.
+        if text == "--var-json=@-" {
+            continue;
+        }
         let (name, has_value) = match text.split_once('=') {
             Some((name, _)) => (name, true),
             None => (&*text, false),

@@ -436,7 +436,7 @@ fn all_servers_of_a_config_are_recorded_for_an_agent() {
     let play = ["play", "rec.json", "--config", "servers.json"];
     let played = program::run(&scratch, &play);
     assert_eq!(played.code(), Some(3), "{}", told(&played));
-    let given = [&play[..], &["--var", "TEXT=mint"]].concat();
+    let given = [&play[..], &["--var", "TEXT_SECRET=mint"]].concat();
     let played = program::run(&scratch, &given);
     assert_eq!(played.code(), Some(0), "{}", told(&played));
     assert_no_folder_left(&scratch);
