@@ -253,7 +253,7 @@ mod tests {
         let written = scenario(&recording, "x");
         assert_eq!(
             json!(written.variables),
-            json!({"PASSWORD": "", "PATHS": ""})
+            json!({"PASSWORD": "", "PATHS_SECRET": ""})
         );
         assert_eq!(
             json!(written.steps[0].params),
@@ -261,7 +261,7 @@ mod tests {
         );
         assert_eq!(
             json!(written.steps[1].params),
-            json!({"login": {"password": "{{PASSWORD}}"}, "paths": ["/tmp/{{PATHS}}/x"]})
+            json!({"login": {"password": "{{PASSWORD}}"}, "paths": ["/tmp/{{PATHS_SECRET}}/x"]})
         );
     }
 

@@ -343,11 +343,11 @@ fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
     assert_eq!(param(&steps[1], "ticket"), "{{read.ticket}}");
     assert_eq!(
         param(&steps[2], "header"),
-        "Authorization: Bearer {{HEADER}}"
+        "Authorization: Bearer {{HEADER_SECRET}}"
     );
     assert_eq!(
         Value::Object(inferred.scenario.variables.clone()),
-        json!({"HEADER": ""})
+        json!({"HEADER_SECRET": ""})
     );
 }
 
