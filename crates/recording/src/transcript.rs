@@ -15,7 +15,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::infer::Note;
+use crate::infer::{Note, snake};
 use crate::{Call, Outcome, Recording, RpcError, Server};
 
 /// What a session was.
@@ -291,7 +291,7 @@ fn calls_of(
             patched(patch, result, cwd)
         }
         name => {
-            let tool = BuiltinTool::find(&format!("claude__{}", snake(name)));
+            let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
             let tool = tool.ok_or(NO_TOOL)?;
             if tool == BuiltinTool::Bash {
                 let command = text("command").ok_or("it has no command")?;
@@ -618,16 +618,4 @@ fn is_option(word: Option<&str>) -> bool {
     let letter = word.and_then(|word| word.strip_prefix('-'));
     letter
         .is_some_and(|letter| matches!(letter.as_bytes(), [letter] if letter.is_ascii_alphabetic()))
-}
-
-/// `WebFetch` as `web_fetch`.
-fn snake(name: &str) -> String {
-    let mut written = String::with_capacity(name.len() + 4);
-    for letter in name.chars() {
-        if letter.is_uppercase() && !written.is_empty() {
-            written.push('_');
-        }
-        written.extend(letter.to_lowercase());
-    }
-    written
 }

@@ -53,7 +53,12 @@ pub(super) fn play(
             return ExitCode::CouldNotRun;
         }
     };
-    let texts = files.iter().map(|file| inputs::read_source(file).ok());
+    let given = &options.variables;
+    let has_names = !(given.variables.is_empty()
+        && given.json_variables.is_empty()
+        && given.secrets.is_empty());
+    let texts = files.iter().filter(|_| has_names);
+    let texts = texts.map(|file| inputs::read_source(file).ok());
     let texts: Vec<String> = texts
         .map(|source| source.map_or_else(String::new, |source| source.text().to_owned()))
         .collect();
@@ -131,7 +136,7 @@ struct Session<'a> {
     args: &'a PlayArgs,
     options: &'a Options,
     files: &'a [PathBuf],
-    /// The texts of the files.
+    /// The texts of the files, if there are variables to look for in them.
     texts: &'a [String],
     environment: &'a [(OsString, OsString)],
     output: &'a Output,

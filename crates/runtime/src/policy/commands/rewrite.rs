@@ -188,39 +188,12 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
     let behind = &words[starters + 1..];
     let has = |text: &str| behind.iter().any(|word| word.literal() == Some(text));
     let base = programs::base_name(program);
-    let launcher = LAUNCHERS.iter().find(|(names, _)| is_in(names, base));
-    let launched = launcher.map(|(_, starts)| match starts.is_empty() {
-        true => Some(behind),
-        false => {
-            let is_start = |word: &Word| word.literal().is_some_and(|text| is_in(starts, text));
-            let at = behind.iter().position(is_start);
-            at.map(|at| &behind[at + 1..])
-        }
-    });
-    let is_plain_launcher = match launched {
-        Some(Some(rest)) => {
-            let Some(rest) = from_operand(rest) else {
-                return true;
-            };
-            let is_obeyed = |word: &Word| {
-                let name = word.beginning().split_once('=').map(|(name, _)| name);
-                name.is_some_and(environment::is_obeyed)
-            };
-            // Of a container the first word is its name.
-            let is_container = is_in("docker podman kubectl", base);
-            let rest = if is_container { &rest[1..] } else { rest };
-            let rest = match rest.first().and_then(Word::literal) {
-                Some("--") => &rest[1..],
-                _ => rest,
-            };
-            return behind.iter().any(is_obeyed)
-                || has("-v")
-                || (!rest.is_empty() && may_run_data(rest, makes_file));
-        }
-        // Without a module, Python is an interpreter like others.
-        Some(None) => base != "python",
-        None => false,
-    };
+    let launched = launched(base, behind);
+    if let Some(Some(rest)) = launched {
+        return launches_data(base, behind, rest, makes_file);
+    }
+    // Without a module, Python is an interpreter like others.
+    let is_plain_launcher = launched.is_some() && base != "python";
     let is_file = |word: &Word| {
         word.literal().is_some_and(|text| {
             text.contains('.') && !text.starts_with('-') && !text.starts_with("/dev")
@@ -270,6 +243,36 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
             .iter()
             .any(|word| names_runner(word) && !names_subcommand(word))
         || (!is_harmless && behind.iter().any(runs_option))
+}
+
+/// Of a launcher the words behind the one that starts something, if that is there; nothing of other programs.
+fn launched<'w>(base: &str, behind: &'w [Word]) -> Option<Option<&'w [Word]>> {
+    let (_, starts) = LAUNCHERS.iter().find(|(names, _)| is_in(names, base))?;
+    if starts.is_empty() {
+        return Some(Some(behind));
+    }
+    let is_start = |word: &Word| word.literal().is_some_and(|text| is_in(starts, text));
+    let at = behind.iter().position(is_start);
+    Some(at.map(|at| &behind[at + 1..]))
+}
+
+/// Whether data chooses or reaches as code what a launcher starts, or is in a variable or folder that decides on it.
+fn launches_data(base: &str, behind: &[Word], rest: &[Word], makes_file: bool) -> bool {
+    let Some(rest) = from_operand(rest) else {
+        return true;
+    };
+    let decides = |word: &Word| {
+        let name = word.beginning().split_once('=').map(|(name, _)| name);
+        word.literal() == Some("-v") || name.is_some_and(environment::is_obeyed)
+    };
+    // Of a container the first word is its name.
+    let is_container = is_in("docker podman kubectl", base);
+    let rest = if is_container { &rest[1..] } else { rest };
+    let rest = match rest.first().and_then(Word::literal) {
+        Some("--") => &rest[1..],
+        _ => rest,
+    };
+    behind.iter().any(decides) || (!rest.is_empty() && may_run_data(rest, makes_file))
 }
 
 /// The words from the first one on that is no option and no value of one. `None` if data, or the shell, chooses it.
