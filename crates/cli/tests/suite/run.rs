@@ -494,6 +494,7 @@ fn a_simulation_is_told_to_a_program() {
     scratch.write("client.py", CLIENT).expect("writable");
     let timeline = "
 name: told
+terminalRef: slow.yaml
 timeline:
   - userInputs: [[0, 'Write it']]
   - llmResponse: [{assistant: [[30, 'I write it.']]}]
@@ -506,6 +507,11 @@ timeline:
   - userCommand: {cmd: 'false'}
 ";
     scratch.write("told.yaml", timeline).expect("writable");
+    // The screen shows what was said when the client has printed it, and nobody knows when that is: a busy machine
+    // takes longer than the usual 50 ms.
+    scratch
+        .write("slow.yaml", "settle: 800\n")
+        .expect("writable");
     let python = python.display().to_string();
     let client = scratch.work().join("client.py").display().to_string();
     let told = ["told.yaml", "--mode", "simulate"];

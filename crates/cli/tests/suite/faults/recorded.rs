@@ -49,9 +49,6 @@ fn faults_pass_the_proxy() {
 /// Each fault of a cassette reaches its client, and those that lose nothing lose nothing.
 #[test]
 fn faults_of_a_cassette_reach_its_client() {
-    let call = |number| json!({"step": number, "tool": "mcp__peer__count", "params": {"n": number}, "timeout": 5});
-    let scenario =
-        json!({"version": "2.1", "metadata": {"name": "Counts"}, "steps": [call(1), call(2)]});
     for (name, fault) in FaultKind::NAMED.iter().copied() {
         let place = place();
         let record =
@@ -59,6 +56,22 @@ fn faults_of_a_cassette_reach_its_client() {
         let mut first = record(1);
         first["fault"] = json!({"kind": name});
         let cassette = format!("{{\"cassette\": 1}}\n{first}\n{}\n", record(2));
+        let expected = match fault {
+            FaultKind::Split | FaultKind::Merge | FaultKind::Duplicate | FaultKind::Stderr => None,
+            FaultKind::Stall | FaultKind::Reorder | FaultKind::WrongId => Some("C-RUN-03"),
+            // What was cut begins like a message, so it is no banner.
+            FaultKind::Cut | FaultKind::Garbage | FaultKind::Oversize | FaultKind::Crash => {
+                Some("C-RUN-02")
+            }
+        };
+        // What never answers ends by its time; the rest has the time that a busy machine needs (64 MiB in a line).
+        let timeout = match expected {
+            Some("C-RUN-03") => 3,
+            _ => 60,
+        };
+        let call = |number| json!({"step": number, "tool": "mcp__peer__count", "params": {"n": number}, "timeout": timeout});
+        let scenario =
+            json!({"version": "2.1", "metadata": {"name": "Counts"}, "steps": [call(1), call(2)]});
         let server = json!({"command": env!("CARGO_BIN_EXE_cuecard"), "args": ["serve", "mcp", "c.cassette.jsonl"]});
         for (file, text) in [
             ("c.cassette.jsonl", cassette),
@@ -70,14 +83,6 @@ fn faults_of_a_cassette_reach_its_client() {
         ] {
             place.write(file, text).expect("writable");
         }
-        let expected = match fault {
-            FaultKind::Split | FaultKind::Merge | FaultKind::Duplicate | FaultKind::Stderr => None,
-            FaultKind::Stall | FaultKind::Reorder | FaultKind::WrongId => Some("C-RUN-03"),
-            // What was cut begins like a message, so it is no banner.
-            FaultKind::Cut | FaultKind::Garbage | FaultKind::Oversize | FaultKind::Crash => {
-                Some("C-RUN-02")
-            }
-        };
         let exit = i32::from(expected.is_some());
         let played = program::play(&place, &["counts.json"], exit);
         let code = played.step(1)["code"].as_str();
