@@ -190,6 +190,24 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
     variables
 }
 
+/// The same arguments with each `--var-json @FILE` as the variables that are in it, so that the file is read once and each
+/// variable can be looked at.
+pub(crate) fn with_json_files(args: &VariableArgs) -> Result<VariableArgs, Diagnostic> {
+    let mut args = args.clone();
+    let mut pairs = Vec::new();
+    for pair in args.json_variables {
+        match pair.strip_prefix('@') {
+            Some(file) => {
+                let values = json_values_of(Path::new(file))?;
+                pairs.extend(values.iter().map(|(name, value)| format!("{name}={value}")));
+            }
+            None => pairs.push(pair),
+        }
+    }
+    args.json_variables = pairs;
+    Ok(args)
+}
+
 /// The variables in a file that is a JSON object of them; `-` is standard input.
 fn json_values_of(path: &Path) -> Result<Map<String, serde_json::Value>, Diagnostic> {
     let source = read_source(path)?;

@@ -1,12 +1,17 @@
 //! Diagnostics as people and machines read them.
 
+use std::sync::LazyLock;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use regex::Regex;
 use serde_json::json;
 
 use super::Style;
-use cuecard_source::diagnostic::{Diagnostic, Place, Severity, bounded};
-use cuecard_source::value::{Json, Redactor, find_credentials_in_text, turns_direction};
+use cuecard_source::diagnostic::{Diagnostic, Severity, bounded, codes};
+use cuecard_source::value::{
+    Json, Redactor, find_credentials_in_text, names_credential, turns_direction,
+};
 
 /// A longer line is shown only around the marked place.
 const MAX_SHOWN_LINE: usize = 400;
@@ -25,7 +30,7 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
+    let excerpt = Excerpt::of(diagnostic);
     let secrets = Redactor::new(excerpt.iter().flat_map(|it| it.secrets.clone()));
     let one_line = |text: &str| one_line(&secrets.text(text));
     let printable = |text: &str| printable(&secrets.text(text));
@@ -99,7 +104,7 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
         .place
         .as_ref()
         .map(|place| place.source.position(place.span.start));
-    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
+    let excerpt = Excerpt::of(diagnostic);
     let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
     let shown = |text: &str| secrets.text(text).into_owned();
     json!({
@@ -131,8 +136,26 @@ struct Excerpt {
     end: usize,
 }
 
+/// A key and the sign after it, as people write them in any format.
+static KEY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"([A-Za-z0-9_.-]{3,100})["'”’]?\s*[:=]"#).expect("a fixed pattern")
+});
+
+/// What of a line that can't be read may be a credential: all behind the key of one, since nobody knows where it ends.
+fn unread_secrets(line: &str) -> Vec<String> {
+    let mut keys = KEY.captures_iter(line);
+    let key = keys.find(|key| names_credential(&key[1]));
+    let rest = key.map_or("", |key| &line[key.get(0).map_or(0, |it| it.end())..]);
+    let words = rest.split(|it: char| !it.is_alphanumeric() && !"-_./+".contains(it));
+    words
+        .filter(|word| word.len() > 4)
+        .map(str::to_owned)
+        .collect()
+}
+
 impl Excerpt {
-    fn of(place: &Place) -> Self {
+    fn of(diagnostic: &Diagnostic) -> Option<Self> {
+        let place = diagnostic.place.as_ref()?;
         let text = place.source.text();
         let text_start = cuecard_source::byte_order_mark(text);
         let mut start = (place.span.start as usize).clamp(text_start, text.len());
@@ -163,10 +186,14 @@ impl Excerpt {
         let mut searched = text[searched_start..searched_end].to_owned();
         let mut secrets = Vec::new();
         find_credentials_in_text(&searched, &mut secrets);
+        if [codes::JSON_SYNTAX, codes::YAML_SYNTAX, codes::TIMELINE_YAML].contains(&diagnostic.code)
+        {
+            secrets.extend(unread_secrets(&searched));
+        }
         for secret in &secrets {
             searched = searched.replace(secret, &"*".repeat(secret.len()));
         }
-        Self {
+        Some(Self {
             text: printable(&searched[window_start - searched_start..window_end - searched_start]),
             secrets,
             line: position.line,
@@ -174,7 +201,7 @@ impl Excerpt {
             shown_column: text[window_start..start].chars().count() + 1,
             start: start - window_start,
             end: end - window_start,
-        }
+        })
     }
 }
 
@@ -212,7 +239,6 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuecard_source::diagnostic::codes;
     use cuecard_source::{SourceFile, Span};
 
     fn sample() -> Diagnostic {
@@ -293,6 +319,31 @@ mod tests {
                 shown.contains("\"API_TOKEN\": \"********************\", \"x\""),
                 "{shown}"
             );
+        }
+    }
+
+    #[test]
+    fn nothing_behind_the_key_of_a_secret_is_shown_of_a_line_that_can_not_be_read() {
+        for line in [
+            r#"{"API_TOKEN": "Tango7Fo"xtrot9QBravo3Zulu", "x": 1}"#,
+            r#"{"API_TOKEN": "Tango7Foxtrot9QBravo3Zulu\"}"#,
+            r#"{"API_TOKEN": 12"Tango7Foxtrot9QBravo3Zulu"}"#,
+            "{\"API_TOKEN\": “Tango7Foxtrot9QBravo3Zulu”}",
+            "{“password”: Tango7Foxtrot9QBravo3Zulu}",
+        ] {
+            let found = Diagnostic::error(codes::JSON_SYNTAX, "missing a value")
+                .at(&SourceFile::new("s.json", line), Span::new(15, 16))
+                .with_help("write `\"Tango7Foxtrot9QBravo3Zulu\"`")
+                .with_note(line);
+            for shown in [
+                render(&found, Style::default()),
+                to_json(&found).to_string(),
+            ] {
+                assert!(
+                    !shown.contains("Bravo3") && !shown.contains("Tango7"),
+                    "{shown}"
+                );
+            }
         }
     }
 

@@ -308,6 +308,57 @@ fn a_dry_run_sees_what_is_forbidden_for_every_value() {
     }
 }
 
+/// What the book says of data in a URL or a path before its value is known: nothing, unless no value passes.
+#[test]
+fn a_dry_run_refuses_nothing_that_some_value_passes() {
+    let place = scratch();
+    for (tool, params, options) in [
+        (
+            "claude__web_fetch",
+            json!({"url": "http://127.0.0.1:{{n.title}}/x"}),
+            &["--allow-host", "127.0.0.1"][..],
+        ),
+        (
+            "claude__web_fetch",
+            json!({"url": "http://{{n.title}}/{{n.title}}"}),
+            &[
+                "--only-hosts",
+                "*.example.org",
+                "--allow-host",
+                "127.0.0.1:80",
+            ],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": "/etc/{{n.title}}/o.txt", "content": ""}),
+            &["--allow-path", "/etc/ssl/certs"],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": ".{{n.title}}", "content": ""}),
+            &[],
+        ),
+        (
+            "claude__write",
+            json!({"file_path": "vite.config.{{n.title}}", "content": ""}),
+            &[],
+        ),
+        (
+            "claude__read",
+            json!({"file_path": "/etc/{{n.title}}"}),
+            &["--allow-path", "/etc/hosts"],
+        ),
+    ] {
+        let mut note = note();
+        note["id"] = json!("n");
+        let steps = json!([note, {"step": 2, "tool": tool, "params": params}]);
+        write(&place, "s.json", &steps);
+        let dry = [&["play", "s.json", "--dry-run"], options].concat();
+        let finished = program::run(&place, &dry);
+        assert_eq!(finished.code(), Some(0), "{params}: {}", told(&finished));
+    }
+}
+
 #[test]
 fn every_report_on_several_files_names_every_failure() {
     for way in ways() {

@@ -44,7 +44,11 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn missing(&self, name: &str) -> Failure {
-        self.failure(format!("{} needs `{name}`", self.tool.name()))
+        let tool = self.tool.name();
+        self.failure(match self.value.json.get(name) {
+            Some(Json::Null) => format!("{tool} needs `{name}`, which is null"),
+            _ => format!("{tool} needs `{name}`"),
+        })
     }
 
     pub(super) fn wrong(&self, name: &str, wanted: &str) -> Failure {

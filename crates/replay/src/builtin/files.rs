@@ -8,6 +8,7 @@ use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
 use super::refused;
 use cuecard_runtime::tap::Recorder;
+use cuecard_source::value::Text;
 use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::append::{Format, OnNewColumn, append as append_to};
 use cuecard_workspace::edit::edit as edit_file;
@@ -42,13 +43,28 @@ pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json
     to_json(&write_file(&path, &content).map_err(|error| failed(&error))?)
 }
 
+fn ends_with_line_of_data(text: Option<&Text>) -> bool {
+    let last = text.and_then(|text| text.pieces().last());
+    last.is_some_and(|last| !last.origin.is_trusted() && last.text.ends_with('\n'))
+}
+
 pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
     let path = toolbox
         .policy
         .write_path(&arguments.required_text("file_path")?)
         .map_err(refused)?;
-    let old = arguments.required_text("old_string")?.to_string();
+    let old = arguments.required_text("old_string")?;
     let new = arguments.content("new_string")?;
+    // What a command printed ends with a line end, which would join two lines, or break one.
+    let new_text = arguments.text("new_string").ok().flatten();
+    let ends = [Some(&old), new_text.as_ref()].map(ends_with_line_of_data);
+    let old = old.to_string();
+    if !new.is_empty() && old.ends_with('\n') != new.ends_with('\n') && ends.contains(&true) {
+        let message =
+            "only one of `old_string` and `new_string` ends with a line end, and data has it";
+        let help = "outputs of commands end with one: take the text without it, `\"output\": { \"text\": { \"regex\": \"([^\\r\\n]+)\", \"from\": \"$.stdout\" } }`";
+        return Err(Failure::new(FailureKind::BadParameters, message).with_help(help));
+    }
     to_json(
         &edit_file(&path, &old, &new, arguments.flag("replace_all")?)
             .map_err(|error| failed(&error))?,

@@ -93,48 +93,70 @@ pub(super) fn refused(refusal: Refusal) -> Failure {
     Failure::new(kind, refusal.message).with_help(refusal.help)
 }
 
-/// What the policy says of a call before the run, whatever its references will be.
+/// What the policy says of a call before the run, whatever its references will be: what it refuses for each of the words
+/// that could pass.
 pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Failure> {
-    let known = |name: &str| with_words(params.get(name).and_then(Json::as_str)?);
-    let writes = |name: &str| known(name).and_then(|path| policy.write_path(&path).err());
-    let reads = |name: &str| known(name).and_then(|path| policy.read_path(&path).err());
-    let refusal = match tool {
+    type Judge = fn(&Policy, &Text) -> Option<Refusal>;
+    let writes: Judge = |policy, path| policy.write_path(path).err();
+    let reads: Judge = |policy, path| policy.read_path(path).err();
+    let (name, refused_for): (_, Judge) = match tool {
         BuiltinTool::Wait
         | BuiltinTool::Log
         | BuiltinTool::WaitForElement
         | BuiltinTool::WaitUntil
         | BuiltinTool::BashOutput
-        | BuiltinTool::KillShell => None,
-        BuiltinTool::AppendFile => writes("path"),
-        BuiltinTool::Write | BuiltinTool::Edit => writes("file_path"),
-        BuiltinTool::NotebookEdit => writes("notebook_path"),
-        BuiltinTool::Read => reads("file_path"),
-        BuiltinTool::Glob | BuiltinTool::Grep => reads("path"),
-        BuiltinTool::Bash => known("command").and_then(|command| policy.command(&command).err()),
-        BuiltinTool::WebFetch => known("url").and_then(|url| policy.url(&url).err()),
+        | BuiltinTool::KillShell => return None,
+        BuiltinTool::AppendFile => ("path", writes),
+        BuiltinTool::Write | BuiltinTool::Edit => ("file_path", writes),
+        BuiltinTool::NotebookEdit => ("notebook_path", writes),
+        BuiltinTool::Read => ("file_path", reads),
+        BuiltinTool::Glob | BuiltinTool::Grep => ("path", reads),
+        BuiltinTool::Bash => ("command", |policy, command| policy.command(command).err()),
+        BuiltinTool::WebFetch => ("url", |policy, url| policy.url(url).err()),
     };
-    // What data may not be is told by itself.
-    let refusal = refusal.filter(|refusal| refusal.kind != RefusalKind::Data);
-    refusal.map(refused)
+    let written = params.get(name)?.as_str()?;
+    let mut refused_text = None;
+    for text in with_words(written, &policy.words())? {
+        // What data may not be is told by itself.
+        let refusal = refused_for(policy, &text).filter(|it| it.kind != RefusalKind::Data)?;
+        refused_text.get_or_insert((text, refusal));
+    }
+    let (text, mut refusal) = refused_text?;
+    refusal.message = refusal.message.replace(&text.to_string(), written);
+    Some(refused(refusal))
 }
 
-/// A text with a plain word in place of each reference; none if a reference decides how it begins.
-fn with_words(text: &str) -> Option<Text> {
+/// A text with each of the words in place of its reference, or of each of its two; none if it has more, or if one
+/// decides how it begins.
+fn with_words(text: &str, words: &[String]) -> Option<Vec<Text>> {
     let mut parts = text.split("{{");
-    let mut pieces = vec![Piece::author(
-        parts.next().filter(|first| !first.is_empty())?,
-    )];
-    for part in parts {
-        let (reference, rest) = part.split_once("}}")?;
-        pieces.push(Piece {
-            text: "text".to_owned(),
-            is_string: true,
-            origin: Origin::Peer,
-            reference: Some(reference.into()),
-        });
-        pieces.push(Piece::author(rest));
-    }
-    Some(Text::new(pieces))
+    let first = parts.next().filter(|first| !first.is_empty())?;
+    let parts = parts.map(|part| part.split_once("}}"));
+    let parts: Vec<(&str, &str)> = parts.collect::<Option<_>>()?;
+    let mut references: Vec<&str> = parts.iter().map(|(reference, _)| *reference).collect();
+    references.sort_unstable();
+    references.dedup();
+    let count = u32::try_from(references.len()).ok().filter(|it| *it <= 2)?;
+    let with = |nth: usize| {
+        let mut pieces = vec![Piece::author(first)];
+        for (reference, rest) in &parts {
+            let is_first = references.first() == Some(reference);
+            let word = if is_first {
+                nth % words.len()
+            } else {
+                nth / words.len()
+            };
+            pieces.push(Piece {
+                text: words[word].clone(),
+                is_string: true,
+                origin: Origin::Peer,
+                reference: Some((*reference).into()),
+            });
+            pieces.push(Piece::author(rest));
+        }
+        Text::new(pieces)
+    };
+    Some((0..words.len().pow(count)).map(with).collect())
 }
 
 /// A note if the policy refuses a step's command whatever text a server gives, so that only a whole number passes.

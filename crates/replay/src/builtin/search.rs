@@ -60,8 +60,9 @@ fn data_as_text(pattern: &Text, escaped: impl Fn(&str) -> String) -> String {
 
 fn escaped_glob(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        escaped.extend(r"*?[]{}\".contains(letter).then_some('\\'));
+    // Outputs of commands end with a line end.
+    for letter in text.trim_end_matches(['\n', '\r']).chars() {
+        escaped.extend(r"*?[]{}\!#".contains(letter).then_some('\\'));
         escaped.push(letter);
     }
     escaped

@@ -100,7 +100,7 @@ pub(super) async fn run(
         // Test runners and compilers say on standard output why they fail.
         let streams = [("stderr", &outcome.stderr), ("stdout", &outcome.stdout)];
         let streams = streams.map(|(name, text)| (name, text.trim_end()));
-        let said = streams.into_iter().find(|(_, text)| !text.is_empty());
+        let said = streams.into_iter().filter(|(_, text)| !text.is_empty());
         failure.notes.extend(said.map(|(name, text)| {
             let from = text.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
             format!("{name}: {}", &text[from..])

@@ -39,6 +39,19 @@ impl HostLists {
         !self.only.is_empty()
     }
 
+    /// A host for each pattern, with its port.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        self.allowed.iter().chain(&*self.only).flat_map(|pattern| {
+            let host = match pattern.is_wildcard {
+                true => format!("a.{}", pattern.host),
+                false => pattern.host.clone(),
+            };
+            let port = pattern.port.map(|port| port.to_string());
+            let both = port.as_ref().map(|port| format!("{host}:{port}"));
+            [Some(host), port, both].into_iter().flatten()
+        })
+    }
+
     pub(super) fn grant(&self, text: &Text) -> Result<UrlGrant, Refusal> {
         let written = text.to_string();
         if written.len() > MAX_URL {

@@ -124,6 +124,16 @@ impl Policy {
         self.places.create(text)
     }
 
+    /// What data could be so that a path, a host or a port passes: what the limits name, and a few plain words.
+    pub fn words(&self) -> Vec<String> {
+        let plain = ["text", "8080", "gitignore", "md"].map(str::to_owned);
+        plain
+            .into_iter()
+            .chain(self.places.words())
+            .chain(self.hosts.words())
+            .collect()
+    }
+
     /// The command for a POSIX shell (sh, dash or bash), with data bound to variables.
     ///
     /// # Errors

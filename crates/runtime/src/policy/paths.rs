@@ -109,6 +109,23 @@ impl Places {
         self.run_dir.as_deref()
     }
 
+    /// The names that lead to the root and to each allowed path, alone and with those that follow.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let allowed = self.allowed.iter().flat_map(|it| [&it.named, &it.path]);
+        allowed.chain([&self.root]).flat_map(|path| {
+            let names: Vec<_> = path
+                .iter()
+                .skip(1)
+                .map(|name| name.to_string_lossy())
+                .collect();
+            let starts = 0..names.len();
+            let parts = starts.flat_map(|from| (from + 1..=names.len()).map(move |to| (from, to)));
+            parts
+                .map(|(from, to)| names[from..to].join("/"))
+                .collect::<Vec<_>>()
+        })
+    }
+
     pub(super) fn read(&self, text: &Text) -> Result<PathBuf, Refusal> {
         self.checked(text, false)
     }

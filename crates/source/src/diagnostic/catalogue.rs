@@ -127,6 +127,7 @@ catalogue! {
     CONDITION_FAILED = "C-COND-03", "a condition can't be evaluated";
     ENVIRONMENT_SERVER = "C-ENV-01", "the server of the recording is not configured";
     EXIT_UNREAD = "C-EXIT-01", "the exit code of a command is not read";
+    LEFT_RUNNING = "C-EXIT-02", "a command leaves a process running, which is killed";
     EXPECT_INVALID = "C-EXPECT-01", "invalid expectation";
     EXPECT_FAILED = "C-EXPECT-02", "a result does not match the expectation";
     FIELD_MISSING = "C-FIELD-01", "a required field is missing";

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::template::is_name;
 use crate::model::{
-    BuiltinTool, ExpectedTest, PathSegment, Step, Template, ToolCallScenario, ToolName,
+    BuiltinTool, ExpectedTest, MemberRef, PathSegment, Step, Template, TextPart, ToolCallScenario,
+    ToolName,
 };
 use cuecard_page::Snapshot;
 use cuecard_source::Span;
@@ -28,6 +29,16 @@ pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnost
         Diagnostic::note(codes::EXIT_UNREAD, message)
             .at(&scenario.source, step.params_span)
             .with_help("add \"expect_exit\": 0 to `params`")
+    }));
+    let left = scenario.steps.iter().filter(|step| leaves_running(step));
+    diagnostics.extend(left.map(|step| {
+        let message = format!(
+            "{} leaves a process running, which is killed when the command ends",
+            step.label()
+        );
+        Diagnostic::note(codes::LEFT_RUNNING, message)
+            .at(&scenario.source, step.params_span)
+            .with_help("replace the last `&` by \"run_in_background\": true in `params`")
     }));
     // Steps stand in the order of play; pointers go by the order of the file.
     let mut starts: Vec<u32> = scenario.steps.iter().map(|step| step.span.start).collect();
@@ -72,6 +83,22 @@ fn reads_exit_code(step: &Step) -> bool {
             .outputs
             .iter()
             .any(|rule| reads(&rule.path.to_string()))
+}
+
+/// Whether a step's command ends with a process in the background of its shell.
+fn leaves_running(step: &Step) -> bool {
+    let end = match step.params.member("command") {
+        Some(MemberRef::Literal(Json::String(command))) => command.as_str(),
+        Some(MemberRef::Template(Template::Text(parts))) => match parts.last() {
+            Some(TextPart::Literal(end)) => end.as_str(),
+            _ => "",
+        },
+        _ => "",
+    };
+    let before = end.trim_end().strip_suffix('&');
+    step.tool == ToolName::Builtin(BuiltinTool::Bash)
+        && step.params.member("run_in_background").is_none()
+        && before.is_some_and(|before| !before.ends_with(['&', '\\']))
 }
 
 /// The literal element ids and the first coordinate of a step's parameters: a finding each, at the first place.
@@ -458,6 +485,40 @@ mod tests {
                 .map(|found| found.code.name())
                 .collect();
             assert_eq!(codes.contains(&"C-EXIT-01"), is_noted, "{more}: {codes:?}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_leaves_a_process_running_is_noted() {
+        for (params, is_noted) in [
+            (r#""command": "npm run dev &", "expect_exit": 0"#, true),
+            (
+                r#""command": "nohup ./serve > log 2>&1 &\n", "expect_exit": 0"#,
+                true,
+            ),
+            (r#""command": "serve {{P}} &", "expect_exit": 0"#, true),
+            (
+                r#""command": "serve & sleep 1; curl x", "expect_exit": 0"#,
+                false,
+            ),
+            (r#""command": "serve &", "run_in_background": true"#, false),
+            (r#""command": "echo {{P}}", "expect_exit": 0"#, false),
+        ] {
+            let text = format!(
+                r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "variables": {{"P": "1"}},
+                    "steps": [{{"step": 1, "tool": "claude__bash", "params": {{{params}}}}}]}}"#
+            );
+            let read = read(&SourceFile::new("x.json", text));
+            let scenario = read
+                .scenario
+                .unwrap_or_else(|| panic!("{:?}", read.diagnostics));
+            let found = lint(&scenario, &[]);
+            let codes: Vec<&str> = found.iter().map(|found| found.code.name()).collect();
+            assert_eq!(
+                codes.contains(&"C-EXIT-02"),
+                is_noted,
+                "{params}: {codes:?}"
+            );
         }
     }
 

@@ -53,6 +53,17 @@ pub(super) fn play(
             return ExitCode::CouldNotRun;
         }
     };
+    let with_files = Options {
+        variables: match inputs::with_json_files(&options.variables) {
+            Ok(variables) => variables,
+            Err(diagnostic) => {
+                output.diagnostic(&diagnostic, args.json, &Redactor::default());
+                return ExitCode::Invalid;
+            }
+        },
+        ..options.clone()
+    };
+    let options = &with_files;
     let given = &options.variables;
     let has_names = !(given.variables.is_empty()
         && given.json_variables.is_empty()

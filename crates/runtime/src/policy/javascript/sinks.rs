@@ -184,14 +184,17 @@ impl Script<'_> {
             Use::Attribute if self.at(after + 2) != "," => false,
             Use::Attribute => self.literal(after + 1).is_some_and(|name| {
                 let name = name.to_ascii_lowercase();
-                let acts = is_in("href src srcdoc xlink:href action formaction data", &name);
+                let acts = is_in(
+                    "href src srcdoc xlink:href action formaction data innerhtml outerhtml",
+                    &name,
+                );
                 !(acts || name.starts_with("on"))
                     || self
                         .argument(after, 1)
                         .is_some_and(|value| self.is_literal(&value))
             }),
             Use::Function => {
-                let first = self.argument(after, 0).unwrap_or_default();
+                let first = self.meant(self.argument(after, 0).unwrap_or_default());
                 is_call
                     && !self.is_data(first.start)
                     && (self.is_path(&first) || self.is_function(&first))
@@ -206,9 +209,22 @@ impl Script<'_> {
             Use::Selector => {
                 let first = self.argument(after, 0).unwrap_or_default();
                 let start = self.beginning(first.start).unwrap_or_default().trim_start();
-                !self.holds_data(first) || !(start.is_empty() || start.starts_with('<'))
+                let is_selector =
+                    !self.holds_data(first) || !(start.is_empty() || start.starts_with('<'));
+                let mut members = self.argument(after, 1).unwrap_or_default();
+                is_selector && members.all(|at| self.is_no_handler(at))
             }
         }
+    }
+
+    /// Whether a token is no key of a handler, or of one that is a function or a literal.
+    fn is_no_handler(&self, index: usize) -> bool {
+        let is_handler =
+            |name: &Name<'_>| name.text.starts_with("on") && self.at(name.after) == ":";
+        self.name(index).filter(is_handler).is_none_or(|name| {
+            let value = self.expression(name.after + 1);
+            self.is_function(&value) || self.is_literal(&value)
+        })
     }
 
     /// Whether a name is read, or gets nothing but harmless values, each as the tokens where it begins.
@@ -302,15 +318,21 @@ impl Script<'_> {
         Some(self.expression(only + 2))
     }
 
+    /// The tokens of a value; of a variable that gets one only, those of that.
+    fn meant(&self, value: Range<usize>) -> Range<usize> {
+        let named = (value.len() == 1).then(|| self.only_value(self.at(value.start)));
+        named.flatten().unwrap_or(value)
+    }
+
     /// Whether an expression is a jQuery object and what its methods give, or the name of one.
     fn is_jquery(&self, value: &Range<usize>) -> bool {
-        let named = (value.len() == 1).then(|| self.only_value(self.at(value.start)));
-        let value = &named.flatten().unwrap_or(value.clone());
+        let value = self.meant(value.clone());
         if value.is_empty() {
             return false;
         }
         let parent = self.tokens[value.start].parent;
         is_in(JQUERY, self.at(value.start))
+            && self.at(value.start + 1) == "("
             && value.clone().all(|at| {
                 self.tokens[at].parent != parent
                     || self.kind(at) == Some(Kind::Word)
