@@ -12,7 +12,7 @@ use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes, did_you_mean};
 use cuecard_source::json;
-use cuecard_source::value::is_credential;
+use cuecard_source::value::{is_credential, names_credential, without_credentials};
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Given, short_secret};
@@ -106,7 +106,11 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
                     variables.environment.insert(name, value);
                 }
             }
-            Err(error) => variables.diagnostics.push(error),
+            Err(mut error) => {
+                // Who takes it for a list of variables gives their values.
+                error.message = without_credentials(&error.message).into_owned();
+                variables.diagnostics.push(error);
+            }
         }
     }
     let from_environment: Vec<(String, String)> = variables
@@ -147,8 +151,13 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
                 .split(pair, "--var-json")
                 .map_or(Ok(Map::new()), |(name, text)| {
                     let value = json_value(&text).map_err(|error| {
+                        let is_hidden = is_secret(&name) || names_credential(&name);
+                        let error = match is_hidden {
+                            true => String::new(),
+                            false => format!(": {error}"),
+                        };
                         let message = format!(
-                            "the value of `--var-json {name}` can't be read as JSON: {error}"
+                            "the value of `--var-json {name}` can't be read as JSON{error}"
                         );
                         Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
                             "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
@@ -168,6 +177,15 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         }
     }
     for name in &args.secrets {
+        if let Some((name, _)) = name.split_once('=') {
+            let message = format!("`--secret {name}` takes no value");
+            let help = format!(
+                "give it as the variable `{VARIABLE_PREFIX}{name}` of the environment, or type it when asked"
+            );
+            let error = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
+            variables.diagnostics.push(error);
+            continue;
+        }
         let given = variables
             .given
             .iter()
@@ -260,9 +278,15 @@ impl Variables {
             }
             split => {
                 let what = if split.is_some() { "variable" } else { "value" };
+                // What stands behind a name may be a secret.
+                let end = pair.find(|it: char| !it.is_alphanumeric() && !"_-.".contains(it));
+                let shown = format!("{option} {}", &pair[..end.unwrap_or(pair.len())]);
                 self.diagnostics.push(
-                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` has no {what}"))
-                        .with_help(format!("write {option} NAME=VALUE")),
+                    Diagnostic::error(
+                        codes::ARGUMENT,
+                        format!("`{}` has no {what}", shown.trim_end()),
+                    )
+                    .with_help(format!("write {option} NAME=VALUE")),
                 );
                 None
             }
@@ -277,7 +301,7 @@ impl Variables {
                 .iter()
                 .map(|variable| variable.name.as_str())
         };
-        if self.given.iter().any(|given| given.name == name) {
+        if name.contains('=') || self.given.iter().any(|given| given.name == name) {
             return;
         }
         if !names().any(|known| known == name) {

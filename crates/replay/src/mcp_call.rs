@@ -391,7 +391,7 @@ fn bind_scripts(
 }
 
 /// Parameters that hold a script in whatever tool.
-const SCRIPTS: &[&str] = &["initScript", "init_script", "pageFunction"];
+const SCRIPTS: &[&str] = &["initScript", "init_script", "pageFunction", "jsScript"];
 
 /// Those that do so in a tool that runs scripts.
 const SCRIPTS_OF_SCRIPT_TOOLS: &[&str] = &[
@@ -416,7 +416,16 @@ fn script_parameters(tool: &str) -> impl Iterator<Item = &'static str> {
 
 fn is_script_tool(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    let words = ["eval", "script", "run_code", "runcode", "wait_for_function"];
+    let words = [
+        "eval",
+        "script",
+        "run_code",
+        "runcode",
+        "run_playwright",
+        "playwright_run",
+        "execute_playwright",
+        "wait_for_function",
+    ];
     let mut parts = tool.split(['_', '-', '.']);
     tool == "execute"
         || parts.any(|part| part == "js")

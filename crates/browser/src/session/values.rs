@@ -59,7 +59,9 @@ pub fn bind(
         marked.iter().cloned().partition(|name| is_known(name));
     // Other scenarios of a suite may have them.
     if !matches!(missing, Missing::Leave) {
-        let found = unknown_secrets.iter().map(|name| unknown(name, declared));
+        // What has a value is an error by itself.
+        let names = unknown_secrets.iter().filter(|name| !name.contains('='));
+        let found = names.map(|name| unknown(name, declared));
         diagnostics.extend(found);
     }
     let mut secrets = [declared.secrets, &marked].concat();

@@ -510,3 +510,40 @@ fn all_runs_of_a_command_are_kept_and_of_earlier_ones_the_newest_of_each_kind() 
     // Of the 30 that passed 20 are left, and the one that failed.
     assert_eq!(play(&["passes.json"], 0), 22);
 }
+
+/// Mistakes that people make when they give a secret.
+#[test]
+fn a_secret_behind_the_wrong_sign_is_shown_nowhere() {
+    let place = scratch();
+    let steps =
+        json!([{"step": 1, "tool": "mcp__demo__echo", "params": {"message": "{{API_TOKEN}}"}}]);
+    let scenario = json!({"version": "2.1", "metadata": {"name": "t"}, "variables": {"API_TOKEN": ""}, "steps": steps});
+    place
+        .write("s.json", scenario.to_string())
+        .expect("writable");
+    for given in [
+        ["--secret", "API_TOKEN=hunter2secret"],
+        ["--var", "API_TOKEN:hunter2secret"],
+        ["--var-json", "API_TOKEN=hunter2secret"],
+        ["--var-json", "{\"API_TOKEN\":\"hunter2secret\"}"],
+        ["--env", "API_TOKEN=hunter2secret"],
+    ] {
+        let reports = [
+            "--report",
+            "junit:r.xml",
+            "--report",
+            "html:r.html",
+            "-o",
+            "o.json",
+        ];
+        let args = [&["play", "s.json"][..], &given, &reports].concat();
+        let finished = program::run(&place, &args);
+        assert_eq!(finished.code(), Some(3), "{}", told(&finished));
+        let files = ["r.xml", "r.html", "o.json"].map(|file| read(&place, file));
+        let all = files.join("\n") + &told(&finished);
+        assert!(
+            all.contains("API_TOKEN") && !all.contains("hunter2"),
+            "{all}"
+        );
+    }
+}

@@ -125,17 +125,25 @@ fn credential_in(label: &str) -> Option<&str> {
     const ANYWHERE: &[&str] = &["password", "passwd", "passphrase", "passcode"];
     let label = &label[..label.floor_char_boundary(LONGEST_KEY)];
     let is_part = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
-    let mut words = label.split(|letter| !is_part(letter));
-    words.find_map(|word| {
-        let is_known = |part: &&str| {
-            ANYWHERE
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(part))
+    let begins = |at: &usize| label[*at..].starts_with(is_part) && !label[..*at].ends_with(is_part);
+    let is_known = |part: &&str| {
+        ANYWHERE
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(part))
+    };
+    let mut starts = label.char_indices().map(|(at, _)| at).filter(begins);
+    starts.find_map(|start| {
+        let rest = &label[start..];
+        let end = |from: usize| {
+            let length = rest[from..].find(|letter| !is_part(letter));
+            length.map_or(rest.len(), |length| from + length)
         };
-        match names_credential(word) {
-            true => Some(word),
-            false => word.split(['_', '-']).find(is_known),
-        }
+        let word = &rest[..end(0)];
+        // `API key`, as pages write it.
+        let has_next = rest[word.len()..].starts_with(' ');
+        let names = [word, &rest[..end(word.len() + usize::from(has_next))]];
+        let named = names.into_iter().find(|name| names_credential(name));
+        named.or_else(|| word.split(['_', '-']).find(is_known))
     })
 }
 
@@ -674,6 +682,10 @@ mod tests {
             (
                 json!({"element": "Password textbox", "text": "Winter2026"}),
                 "Password",
+            ),
+            (
+                json!({"element": "Your API key (required)", "text": "Winter2026"}),
+                "API key",
             ),
             (
                 json!({"name": "Password", "type": "textbox", "value": "Winter2026"}),

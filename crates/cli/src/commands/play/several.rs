@@ -84,11 +84,11 @@ pub(super) fn play(
     // Before anything is played, since it may ask for secrets.
     let waiting = (0..files.len()).map(|idx| keeping_printed(|| session.prepare(idx)));
     let mut waiting: Vec<_> = waiting.collect();
-    if waiting.iter().any(|(waiting, _)| waiting.has_errors()) {
+    // What is only looked at is looked at in any case.
+    if !args.dry_run && waiting.iter().any(|(waiting, _)| waiting.has_errors()) {
         for (waiting, _) in &mut waiting {
             if waiting.ready.is_ok() {
-                let error = Diagnostic::error(codes::FILE_READ, OTHERS_HAVE_ERRORS);
-                waiting.ready = Err(Stop::could_not_run(error));
+                waiting.ready = Err(None);
             }
         }
     }
@@ -135,7 +135,6 @@ async fn in_order(done: &mut UnboundedReceiver<Done>, summary: &mut Summary<'_>)
         while let Some(done) = early.remove(&due) {
             done.printed.print();
             summary.add(done.exit, done.part);
-            stderr_line("");
             due += 1;
         }
     }
@@ -153,10 +152,11 @@ struct Session<'a> {
     output: &'a Output,
 }
 
-/// A file before it is played: the part of the reports that is its own, and what to play or why not.
+/// A file before it is played: the part of the reports that is its own, and what to play or why not. A file that is right
+/// has no reason of its own.
 struct Waiting {
     part: SharedPart,
-    ready: Result<Ready, Stop>,
+    ready: Result<Ready, Option<Stop>>,
 }
 
 impl Waiting {
@@ -165,7 +165,7 @@ impl Waiting {
         let is_of_file = |found: &Diagnostic| {
             found.severity == Severity::Error && found.code != codes::VARIABLE_MISSING
         };
-        let stopped = self.ready.as_ref().err();
+        let stopped = self.ready.as_ref().err().and_then(Option::as_ref);
         stopped.is_some_and(|Stop(found, exit)| {
             *exit == ExitCode::Invalid && found.iter().any(is_of_file)
         })
@@ -175,7 +175,7 @@ impl Waiting {
 /// What came of a file.
 struct Done {
     idx: usize,
-    exit: ExitCode,
+    exit: Option<ExitCode>,
     part: Part,
     printed: Printed,
 }
@@ -187,21 +187,20 @@ impl Session<'_> {
         stop: &CancellationToken,
         summary: &mut Summary<'_>,
     ) {
-        for (idx, (Waiting { part, ready }, before)) in waiting.into_iter().enumerate() {
+        for (idx, (waiting, before)) in waiting.into_iter().enumerate() {
             if stop.is_cancelled() {
                 break;
             }
-            before.print();
-            let exit = match ready {
+            let part = waiting.part.clone();
+            let exit = match waiting.ready {
                 Ok(ready) => {
-                    ready
-                        .play(self.args, self.environment, self.output, stop)
-                        .await
+                    before.print();
+                    let played = ready.play(self.args, self.environment, self.output, stop);
+                    Some(played.await)
                 }
-                Err(stopped) => self.refused(idx, &stopped, &part),
+                Err(stopped) => self.refused(idx, stopped, before, &part),
             };
             summary.add(exit, part.take());
-            stderr_line("");
         }
     }
 
@@ -220,15 +219,15 @@ impl Session<'_> {
             && let Some((idx, (waiting, before))) = next()
         {
             let Waiting { part, ready } = waiting;
-            let (exit, printed) = keeping_printed(|| {
-                before.print();
-                match ready {
-                    Ok(ready) => on_this_thread(async || {
+            let (exit, printed) = keeping_printed(|| match ready {
+                Ok(ready) => {
+                    before.print();
+                    let played = on_this_thread(async || {
                         ready.play(self.args, self.environment, &output, stop).await
-                    })
-                    .unwrap_or_else(|exit| exit),
-                    Err(stopped) => self.refused(idx, &stopped, &part),
+                    });
+                    Some(played.unwrap_or_else(|exit| exit))
                 }
+                Err(stopped) => self.refused(idx, stopped, before, &part),
             });
             let part = part.take();
             let done = Done {
@@ -262,7 +261,10 @@ impl Session<'_> {
             self.environment,
             self.output,
         );
-        Waiting { part, ready }
+        Waiting {
+            part,
+            ready: ready.map_err(Some),
+        }
     }
 
     /// The variables for a file: without those that are not in its text, and in that of another one.
@@ -279,21 +281,39 @@ impl Session<'_> {
         variables
     }
 
-    /// Says why a file is not played.
-    fn refused(&self, idx: usize, stopped: &Stop, part: &SharedPart) -> ExitCode {
-        let Stop(diagnostics, exit) = stopped;
+    /// Says why a file is not played, if that is its own fault.
+    fn refused(
+        &self,
+        idx: usize,
+        stopped: Option<Stop>,
+        before: Printed,
+        part: &SharedPart,
+    ) -> Option<ExitCode> {
+        let file = shown(&self.files[idx]);
+        let Some(stopped) = stopped else {
+            part.with(|part| {
+                part.error = Some(OTHERS_HAVE_ERRORS.to_owned());
+                let document =
+                    json!({"success": false, "status": "not_played", "error": OTHERS_HAVE_ERRORS});
+                part.json = format!("{document:#}\n").into_bytes();
+                part.suite = Some(JunitSuite::refused(&file, [("", OTHERS_HAVE_ERRORS)]));
+            });
+            return None;
+        };
+        before.print();
+        let Stop(diagnostics, exit) = &stopped;
         self.output
             .diagnostics(diagnostics, self.args.json, &Redactor::default());
-        let document = not_run(stopped);
+        let document = not_run(&stopped);
         let reasons = diagnostics
             .iter()
             .map(|found| (found.code.name(), found.message.as_str()));
         part.with(|part| {
             part.error = document["error"].as_str().map(str::to_owned);
             part.json = format!("{document:#}\n").into_bytes();
-            part.suite = Some(JunitSuite::refused(&shown(&self.files[idx]), reasons));
+            part.suite = Some(JunitSuite::refused(&file, reasons));
         });
-        *exit
+        Some(*exit)
     }
 
     fn no_thread(&self, error: &io::Error) -> ExitCode {
@@ -335,7 +355,8 @@ struct Summary<'a> {
     args: &'a PlayArgs,
     files: &'a [PathBuf],
     clock: Clock,
-    exits: Vec<ExitCode>,
+    /// Nothing for one that was left out.
+    exits: Vec<Option<ExitCode>>,
     errors: Vec<Option<String>>,
     /// The file of the JSON document.
     json: Option<Box<dyn Write>>,
@@ -381,7 +402,7 @@ impl<'a> Summary<'a> {
     }
 
     /// Takes note of what came of the next file.
-    fn add(&mut self, exit: ExitCode, part: Part) {
+    fn add(&mut self, exit: Option<ExitCode>, part: Part) {
         let file = shown(&self.files[self.exits.len()]);
         // The document of a file is an object: its name comes first in it.
         let document = String::from_utf8_lossy(&part.json);
@@ -396,11 +417,19 @@ impl<'a> Summary<'a> {
         self.suites.extend(part.suite);
         self.errors.push(part.error);
         self.exits.push(exit);
+        if exit.is_some() {
+            stderr_line("");
+        }
     }
 
     /// Ends the reports, and says how many passed.
     fn end(mut self, ended: ExitCode, output: &Output) -> ExitCode {
-        let exit = self.exits.iter().copied().fold(ended, ExitCode::worst);
+        let exit = self
+            .exits
+            .iter()
+            .flatten()
+            .copied()
+            .fold(ended, ExitCode::worst);
         let counts = self.counts();
         let totals = json!({
             "success": matches!(exit, ExitCode::Passed | ExitCode::Drifted),
@@ -466,7 +495,12 @@ impl<'a> Summary<'a> {
                         let link = page.strip_prefix(folder).unwrap_or(&page);
                         IndexEntry {
                             file: shown(&self.files[idx]),
-                            status: self.exits.get(idx).map_or(NOT_PLAYED, |exit| status(*exit)),
+                            status: self
+                                .exits
+                                .get(idx)
+                                .copied()
+                                .flatten()
+                                .map_or(NOT_PLAYED, status),
                             error: self.errors.get(idx).cloned().flatten(),
                             page: page.is_file().then(|| shown(link)),
                         }
@@ -479,7 +513,14 @@ impl<'a> Summary<'a> {
     }
 
     fn count(&self, wanted: ExitCode) -> usize {
-        self.exits.iter().filter(|exit| **exit == wanted).count()
+        self.exits
+            .iter()
+            .filter(|exit| **exit == Some(wanted))
+            .count()
+    }
+
+    fn count_not_played(&self) -> usize {
+        self.files.len() - self.exits.iter().flatten().count()
     }
 
     fn counts(&self) -> Json {
@@ -491,7 +532,7 @@ impl<'a> Summary<'a> {
             "blocked": self.count(ExitCode::CouldNotRun),
             "invalid": self.count(ExitCode::Invalid),
             "interrupted": self.count(ExitCode::Interrupted),
-            "not_played": self.files.len() - self.exits.len(),
+            "not_played": self.count_not_played(),
         })
     }
 
@@ -508,7 +549,8 @@ impl<'a> Summary<'a> {
         let passed = self.count(ExitCode::Passed) + self.count(ExitCode::Drifted);
         let ended = self.files.iter().zip(&self.exits);
         let failed: Vec<String> = ended
-            .filter(|(_, exit)| status(**exit) != "passed" && **exit != ExitCode::Interrupted)
+            .filter_map(|(file, exit)| Some((file, (*exit)?)))
+            .filter(|(_, exit)| status(*exit) != "passed" && *exit != ExitCode::Interrupted)
             .map(|(file, _)| shown(file))
             .collect();
         let files = match self.files.len() {
@@ -528,11 +570,9 @@ impl<'a> Summary<'a> {
         if interrupted > 0 {
             facts.push(style.bad(&format!("{interrupted} interrupted")));
         }
-        if self.files.len() > self.exits.len() {
-            facts.push(format!(
-                "{} not played",
-                self.files.len() - self.exits.len()
-            ));
+        let not_played = self.count_not_played();
+        if not_played > 0 {
+            facts.push(format!("{not_played} not played"));
         }
         format!("{}\n", facts.join(style.dot()))
     }
