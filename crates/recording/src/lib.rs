@@ -5,6 +5,7 @@
 
 pub mod cassette;
 pub mod infer;
+mod marks;
 pub mod proxy;
 mod recording;
 mod scenario;

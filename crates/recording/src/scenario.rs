@@ -1,10 +1,15 @@
 //! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
 //! texts stay texts.
 
-use cuecard_source::value::{REDACTED, key_of, names_credential};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use cuecard_source::value::{key_of, names_credential};
+use regex::Captures;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::marks::MARK;
 use crate::{Call, Recording};
 
 /// A scenario to be written; the keys stand in the order of the fields.
@@ -94,8 +99,7 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
             ..Step::default()
         });
     }
-    let variables = secrets.variables.into_iter();
-    scenario.variables = variables.map(|(_, _, name)| (name, json!(""))).collect();
+    scenario.variables = secrets.variables;
     scenario
 }
 
@@ -103,24 +107,18 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
 #[derive(Default)]
 struct Secrets {
     names: Names,
-    /// Each with the key and the text that it was in: what is equal there is one secret.
-    variables: Vec<(String, String, String)>,
+    by_mark: HashMap<String, String>,
+    variables: Map<String, Value>,
 }
 
 impl Secrets {
     fn make_variables(&mut self, key: &str, value: &mut Value) {
         match value {
-            Value::String(text) if text.contains(REDACTED) => {
-                let known = self.variables.iter();
-                let mut known = known.filter(|(of, from, _)| of == key && from == text);
-                let name = known.next().map(|(_, _, name)| name.clone());
-                let name = name.unwrap_or_else(|| {
-                    let name = self.names.unique(&secret_name(key));
-                    self.variables
-                        .push((key.to_owned(), text.clone(), name.clone()));
-                    name
-                });
-                *text = text.replace(REDACTED, &format!("{{{{{name}}}}}"));
+            Value::String(text) => {
+                let reference = |found: &Captures<'_>| self.reference(key, &found[0]);
+                if let Cow::Owned(template) = MARK.replace_all(text, reference) {
+                    *text = template;
+                }
             }
             Value::Array(items) => {
                 for item in items {
@@ -130,6 +128,16 @@ impl Secrets {
             Value::Object(members) => self.make_members(members),
             _ => {}
         }
+    }
+
+    /// The reference to the variable of a mark, called like the key where it stands first.
+    fn reference(&mut self, key: &str, mark: &str) -> String {
+        let name = self.by_mark.entry(mark.to_owned()).or_insert_with(|| {
+            let name = self.names.unique(&secret_name(key));
+            self.variables.insert(name.clone(), json!(""));
+            name
+        });
+        format!("{{{{{name}}}}}")
     }
 
     fn make_members(&mut self, members: &mut Map<String, Value>) {
@@ -182,7 +190,7 @@ pub(crate) fn verbatim_text(text: &str) -> String {
 
 /// Names that were given, each with the number that the next of its kind gets.
 #[derive(Debug, Default)]
-pub(crate) struct Names(std::collections::HashMap<String, usize>);
+pub(crate) struct Names(HashMap<String, usize>);
 
 impl Names {
     /// A name like `wish`, made of letters, digits and `_`: with a number if it was given before.
@@ -245,15 +253,20 @@ mod tests {
         };
         let recording = Recording {
             calls: vec![
-                call(json!({"user": "ann", "password": "[redacted]"})),
-                call(json!({"login": {"password": "[redacted]"}, "paths": ["/tmp/[redacted]/x"]})),
+                call(json!({"user": "ann", "password": "[redacted-00000001]"})),
+                call(json!({
+                    "old": {"password": "[redacted-00000001]"},
+                    "new": {"password": "[redacted-00000002]"},
+                    "confirm": "[redacted-00000002]",
+                    "paths": ["/tmp/[redacted-00000003]/[redacted-00000001]"]
+                })),
             ],
             ..Recording::default()
         };
         let written = scenario(&recording, "x");
         assert_eq!(
             json!(written.variables),
-            json!({"PASSWORD": "", "PATHS_SECRET": ""})
+            json!({"PASSWORD": "", "PASSWORD_2": "", "PATHS_SECRET": ""})
         );
         assert_eq!(
             json!(written.steps[0].params),
@@ -261,7 +274,12 @@ mod tests {
         );
         assert_eq!(
             json!(written.steps[1].params),
-            json!({"login": {"password": "{{PASSWORD}}"}, "paths": ["/tmp/{{PATHS_SECRET}}/x"]})
+            json!({
+                "old": {"password": "{{PASSWORD}}"},
+                "new": {"password": "{{PASSWORD_2}}"},
+                "confirm": "{{PASSWORD_2}}",
+                "paths": ["/tmp/{{PATHS_SECRET}}/{{PASSWORD}}"]
+            })
         );
     }
 

@@ -15,7 +15,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::infer::{Note, snake};
+use crate::infer::{Note, each_leaf, snake};
 use crate::{Call, Outcome, Recording, RpcError, Server};
 
 /// What a session was.
@@ -64,21 +64,28 @@ pub fn session_of(trace: &Trace) -> Session {
                 };
                 match calls_of(call, answer.map(|(_, result)| *result), folders) {
                     Ok(calls) => {
-                        let names_folder = |made: &Call| {
-                            let command = made.arguments.get("command").and_then(Value::as_str);
-                            command
-                                .zip(cwd)
-                                .is_some_and(|(command, cwd)| names(command, cwd))
-                        };
-                        if let Some(call) = calls.iter().find(|call| names_folder(call)) {
-                            session.questions.push(Note {
-                                tool: call.tool.clone(),
-                                text: format!(
-                                    "its command names the agent's folder, `{}`: does it mean the folder of the run?",
-                                    cwd.unwrap_or_default()
-                                ),
-                                ..Note::default()
+                        let names_folder = |made: &&Call| {
+                            let mut is_named = false;
+                            each_leaf(&json!(made.arguments), &mut |leaf| {
+                                let text = leaf.as_str().zip(cwd);
+                                is_named |= text.is_some_and(|(text, cwd)| {
+                                    places(text, cwd).next().is_some()
+                                });
                             });
+                            is_named
+                        };
+                        let asked = calls.iter().filter(names_folder).map(|call| Note {
+                            tool: crate::scenario::tool_name(call),
+                            text: format!(
+                                "it names the agent's folder, `{}`: does it mean the folder of the run?",
+                                cwd.unwrap_or_default()
+                            ),
+                            ..Note::default()
+                        });
+                        for note in asked {
+                            if !session.questions.contains(&note) {
+                                session.questions.push(note);
+                            }
                         }
                         recording.calls.extend(calls.into_iter().map(|call| Call {
                             started: at,
@@ -169,9 +176,14 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     let start = start.to_lowercase();
     // Codex says so in answers that count as passed.
     let may_be = !result.success
-        || ["user rejected mcp", "user cancelled mcp", "aborted"]
-            .iter()
-            .any(|words| start.starts_with(words));
+        || [
+            "user rejected mcp",
+            "user cancelled mcp",
+            "err: user rejected",
+            "aborted",
+        ]
+        .iter()
+        .any(|words| start.starts_with(words));
     may_be && text.len() <= LONGEST && WORDS.iter().any(|words| start.contains(words))
 }
 
@@ -349,7 +361,9 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
         }
         _ => vec![text(&text_of(result).as_ref().into())],
     };
-    let mut answer = json!({ "content": content, "isError": !result.success });
+    // Codex says so of a call that counts as passed.
+    let has_failed = !result.success || text_of(result).starts_with("tool call error: ");
+    let mut answer = json!({ "content": content, "isError": has_failed });
     if let Some(structured) = &result.structured {
         answer["structuredContent"] = structured.clone();
     }
@@ -422,10 +436,15 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     let folder = folders
         .now
         .map(|now| below(now, folders.first).unwrap_or(now));
-    let command = match (folder.filter(|folder| *folder != "."), folders.first) {
-        (Some(folder), _) => format!("cd {} && {command}", quote(folder)),
-        (None, Some(cwd)) => from_here(&command, cwd),
-        (None, None) => command,
+    let (command, cwd) = match (folder.filter(|folder| *folder != "."), folders.first) {
+        (Some(folder), _) => (format!("cd {} && {command}", quote(folder)), None),
+        (None, Some(cwd)) => (from_here(&command, cwd), Some(cwd)),
+        (None, None) => (command, None),
+    };
+    // What it prints names paths as it does.
+    let printed = |text: &str| match cwd {
+        Some(cwd) => without_folder(text, cwd),
+        None => text.to_owned(),
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
@@ -451,10 +470,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     } else if code == 0 {
         arguments.insert("expect_exit".to_owned(), json!(0));
     }
-    let mut stdout = kept("stdout")
-        .and_then(Value::as_str)
-        .unwrap_or(&text)
-        .to_owned();
+    let mut stdout = printed(kept("stdout").and_then(Value::as_str).unwrap_or(&text));
     // Agents keep it without its last line end, which a scenario gets.
     if !stdout.is_empty() && !stdout.ends_with('\n') {
         stdout.push('\n');
@@ -463,7 +479,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         true => json!({ "shell_id": null }),
         false => json!({
             "stdout": stdout,
-            "stderr": kept("stderr").and_then(Value::as_str).unwrap_or_default(),
+            "stderr": printed(kept("stderr").and_then(Value::as_str).unwrap_or_default()),
             "exit_code": code,
         }),
     };
@@ -547,6 +563,10 @@ fn known_arguments(
     {
         return Err(format!("it has no `{}`", missing.name));
     }
+    // It is what the command in the background gave as `shell_id`.
+    if let Some(id) = known.remove("bash_id") {
+        known.insert("shell_id".to_owned(), id);
+    }
     let pattern = (tool == BuiltinTool::Glob).then_some("pattern");
     for key in ["file_path", "path", "notebook_path"]
         .into_iter()
@@ -584,22 +604,22 @@ fn from_here(command: &str, cwd: &str) -> String {
         let rest = &command[at..];
         at + rest.find(['&', ';', '|', '\n', ')']).unwrap_or(rest.len())
     });
-    let mut written = String::with_capacity(command.len());
+    without_folder(&command[..end], cwd) + &command[end..]
+}
+
+/// A text with `.` in place of a folder.
+fn without_folder(text: &str, folder: &str) -> String {
+    let mut written = String::with_capacity(text.len());
     let mut from = 0;
-    for at in places(&command[..end], cwd) {
-        written.push_str(&command[from..at]);
+    for at in places(text, folder) {
+        written.push_str(&text[from..at]);
         written.push('.');
-        from = at + cwd.trim_end_matches('/').len();
+        from = at + folder.trim_end_matches('/').len();
     }
-    written + &command[from..]
+    written + &text[from..]
 }
 
-/// Whether a command names a folder, or something below it.
-fn names(command: &str, folder: &str) -> bool {
-    places(command, folder).next().is_some()
-}
-
-/// Where a command names a folder, or something below it.
+/// Where a text names a folder, or something below it.
 fn places(command: &str, folder: &str) -> impl Iterator<Item = usize> {
     let folder = folder.trim_end_matches('/');
     let is_of_name = |letter: char| letter.is_alphanumeric() || "-_.~+@%".contains(letter);

@@ -64,8 +64,9 @@ impl Comparing<'_> {
                 ..doubt
             });
         }
-        // A cancellation may come while a command runs.
+        // A cancellation may come while a command runs. The end of a call that never began is the refusal.
         if is_ended
+            && !came.is_only_asked
             && !(self.is_cut
                 && came
                     .ended
@@ -146,7 +147,7 @@ impl Comparing<'_> {
     }
 
     /// Why a call is not the one that is scripted.
-    fn other_call(&self, wanted: &ToolUse, came: &SeenCall) -> Option<String> {
+    pub(super) fn other_call(&self, wanted: &ToolUse, came: &SeenCall) -> Option<String> {
         let tool = AbstractTool::named(&wanted.tool);
         let is_known = tool.is_some();
         let kind = wanted

@@ -5,7 +5,7 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
+use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest, ToolStatus};
 
 use super::effects::asked_late;
 use super::expected::{Expected, ExpectedItem, Wanted};
@@ -131,7 +131,7 @@ impl Comparing<'_> {
                     let is_echo = *speaker == Speaker::User && !tells_users;
                     !is_left_out && !is_echo && !pieces.iter().all(is_blank)
                 }
-                Came::Call(call) => !call.is_only_asked,
+                Came::Call(call) => !call.is_only_asked || is_refused(item, seen),
                 _ => false,
             });
         let (mut next_wanted, mut next_came) = (wanted.next(), came.next());
@@ -149,6 +149,12 @@ impl Comparing<'_> {
                         self.more(came.count(), "came that the script does not have", compared);
                     }
                     return;
+                }
+                // It belongs to the request for permission, and need not be in the script.
+                (Some((_, item)), Some((_, other)))
+                    if is_refused(other, seen) && !self.is_scripted_failure(item, other) =>
+                {
+                    next_came = came.next();
                 }
                 (Some((wanted_idx, item)), Some((came_idx, other))) => {
                     match (&item.wanted, &other.came) {
@@ -181,11 +187,6 @@ impl Comparing<'_> {
                             next_came = came.next();
                             continue;
                         }
-                        // It belongs to the request for permission.
-                        (Wanted::Text(..), _) if is_refused(other, seen) => {
-                            next_came = came.next();
-                            continue;
-                        }
                         (Wanted::Text(..), _) => {
                             compared.differences.push(missing(item, Some(other)));
                             next_wanted = wanted.next();
@@ -199,6 +200,12 @@ impl Comparing<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the script has this call, and has it fail.
+    fn is_scripted_failure(&self, item: &ExpectedItem<'_>, came: &SeenItem) -> bool {
+        matches!((&item.wanted, &came.came), (Wanted::Call(call, _), Came::Call(came))
+            if call.status == ToolStatus::Error && self.other_call(call, came).is_none())
     }
 
     /// What was said after a cancellation that was known by then.

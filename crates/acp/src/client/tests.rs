@@ -726,7 +726,18 @@ async fn what_is_really_done_is_held_against_the_script() {
         .replace("allow_once", "reject_once")
         .replace("\"y\"", "\"n\"")
         .replace("Yes", "No");
+    let fails = format!(
+        "{refused}  - editFile: {{path: a.txt, old_string: tea, new_string: milk}}\n    status: error\n"
+    );
+    let only_asked = refusal.replace(
+        r#"{"toolCallId":"c"}"#,
+        r#"{"toolCallId":"c","title":"Edit","kind":"edit","rawInput":{"path":"a.txt","old_string":"tea","new_string":"milk"}}"#,
+    );
     let runs = timeline(&["  - runCmd: {cmd: 'exit 3'}\n".to_owned()]);
+    let refused_runs = format!("{refused}  - runCmd: {{cmd: 'exit 3'}}\n    status: error\n");
+    let ran = update(
+        r#"{"sessionUpdate":"tool_call","toolCallId":"d","title":"run","kind":"execute","status":"failed","rawInput":{"cmd":"exit 3"}}"#,
+    );
     let shown = update(
         r#"{"sessionUpdate":"tool_call","toolCallId":"c","title":"run","kind":"execute","status":"completed","rawInput":{"cmd":"exit 3"},"content":[{"type":"terminal","terminalId":"terminal-1"}]}"#,
     );
@@ -798,6 +809,27 @@ async fn what_is_really_done_is_held_against_the_script() {
             "",
             "the call `Edit` (edit) is not in the script",
         ),
+        (&refused, only_asked.clone(), "", ""),
+        (&fails, only_asked.clone(), "", ""),
+        (
+            &fails,
+            only_asked.replace("milk", "bread"),
+            "",
+            "has another input",
+        ),
+        (
+            &fails,
+            refusal.clone(),
+            "",
+            "the agent did not call `editFile`",
+        ),
+        (
+            &refused_runs,
+            refusal.clone() + &edit("milk", "failed") + &ran,
+            "",
+            "",
+        ),
+        (&refused_runs, only_asked + &ran, "", ""),
         (
             &refused,
             refusal + &edit("milk", "failed") + &write(1, "milk"),

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
 use super::format::{CallLine, ErrorLine, Notification, ServerLine, ToolEntry, VERSION};
-use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
+use crate::{Call, Outcome, Recording, RpcError, Server, Tool, marks};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
@@ -167,8 +167,8 @@ pub(crate) fn line(line: &impl serde::Serialize) -> String {
 }
 
 /// Returns a line without its secrets, unless it has none. What is a credential by its key, its place or its looks is
-/// a secret from here on. The name of the server is none.
-pub(crate) fn redact(text: &str, redactor: &mut Redactor) -> Option<Json> {
+/// a secret from here on. The name of the server is none. With a salt, the marks tell which secrets are equal.
+pub(crate) fn redact(text: &str, redactor: &mut Redactor, salt: Option<u64>) -> Option<Json> {
     if !may_hold_credential(text) && !redactor.finds(text) {
         return None;
     }
@@ -177,11 +177,15 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor) -> Option<Json> {
     let mut found = Vec::new();
     find_credentials(&line, &mut found);
     redactor.learn(found);
-    redactor.json(&mut line);
-    if let Some(server) = server {
-        line["server"] = server;
+    let mut redacted = line.clone();
+    redactor.json(&mut redacted);
+    if let Some(salt) = salt {
+        marks::number(&line, &mut redacted, salt);
     }
-    Some(line)
+    if let Some(server) = server {
+        redacted["server"] = server;
+    }
+    Some(redacted)
 }
 
 impl From<&Server> for ServerLine {

@@ -11,6 +11,7 @@ use cuecard_source::value::{Json, REDACTED, cut, mask_credentials};
 use serde_json::{Map, json};
 
 use super::read::{Cassette, Record, server_info};
+use crate::marks::{MARK, plain};
 use crate::{Call, Outcome};
 
 /// More calls that the cassette doesn't hold are counted, not reported one by one.
@@ -408,9 +409,9 @@ impl Handler for CassetteServer {
 /// Whether a value is the recorded one, of which secrets may have been taken out: there anything may stand.
 fn is_recorded(recorded: &Json, value: &Json) -> bool {
     match (recorded, value) {
-        (Json::String(recorded), _) if recorded == REDACTED => true,
-        (Json::String(recorded), Json::String(text)) if recorded.contains(REDACTED) => {
-            let mut parts: Vec<&str> = recorded.split(REDACTED).collect();
+        (Json::String(recorded), _) if plain(recorded) == REDACTED => true,
+        (Json::String(recorded), Json::String(text)) if MARK.is_match(recorded) => {
+            let mut parts: Vec<&str> = MARK.split(recorded).collect();
             let last = parts.pop().unwrap_or_default();
             let mut rest = Some(text.as_str());
             for (nth, part) in parts.into_iter().enumerate() {
@@ -448,9 +449,13 @@ mod tests {
     fn anything_may_stand_where_a_secret_was_taken_out() {
         for (recorded, value, expected) in [
             (json!("[redacted]"), json!("hunter2"), true),
-            (json!("[redacted]"), json!(12345678), true),
+            (json!("[redacted-0a1b2c3d]"), json!(12345678), true),
             (json!("/tmp/[redacted]/x"), json!("/tmp/ann/x"), true),
-            (json!("/tmp/[redacted]/x"), json!("/tmp/ann/y"), false),
+            (
+                json!("/tmp/[redacted-0a1b2c3d]/x"),
+                json!("/tmp/ann/y"),
+                false,
+            ),
             (json!("[redacted]-[redacted]!"), json!("a-b!"), true),
             (
                 json!({"a": ["[redacted]"], "b": 1}),

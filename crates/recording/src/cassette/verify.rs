@@ -7,7 +7,7 @@ use cuecard_mcp::result::value_of;
 use cuecard_mcp::{CallErrorKind, ContentBlock, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::matching::{Mismatch, Predicate};
-use cuecard_source::value::{Json, REDACTED, Redactor};
+use cuecard_source::value::{Json, Redactor};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, json};
 use serde_json_path::{JsonPath, NormalizedPath};
@@ -15,6 +15,7 @@ use serde_json_path::{JsonPath, NormalizedPath};
 use super::compare::{Change, compare_tools};
 use super::format::{CallLine, ServerLine};
 use super::read::{Cassette, Record, line, redact};
+use crate::marks::{MARK, plain};
 use crate::{Call, Outcome, RpcError, Server, Tool};
 
 /// How a cassette is verified.
@@ -159,7 +160,7 @@ impl Verification {
             return CallVerdict::NotVerified("the tool may write: `--writes` calls it");
         }
         let arguments = record.call.arguments.clone();
-        if json!(arguments).to_string().contains(REDACTED) {
+        if MARK.is_match(&json!(arguments).to_string()) {
             return CallVerdict::NotVerified("a secret was taken out of its arguments");
         }
         let recorded = self.answer(record, record.call.outcome.clone());
@@ -206,9 +207,12 @@ impl Verification {
             outcome,
             ..record.call.clone()
         };
-        let call = CallLine::from(call);
-        let members = match redact(&line(&call), &mut self.secrets).unwrap_or_else(|| json!(call)) {
-            Json::Object(members) => members,
+        let text = line(&CallLine::from(call));
+        let text = plain(&text);
+        let redacted = redact(&text, &mut self.secrets, None);
+        let members: Map<String, Json> = match redacted.or_else(|| serde_json::from_str(&text).ok())
+        {
+            Some(Json::Object(members)) => members,
             _ => Map::new(),
         };
         let is_answer = |(key, _): &(String, Json)| matches!(key.as_str(), "result" | "error");

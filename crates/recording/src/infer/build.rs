@@ -14,8 +14,9 @@ use super::pairs::pairs;
 use super::parts::{command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
-use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, weight};
+use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, weight};
 use super::{InferError, Inferred, Note, shape, targets};
+use crate::marks::{MARK, plain};
 use crate::scenario::{Names, secret_name, tool_name, verbatim};
 use crate::{Outcome, Recording, Scenario, Step};
 
@@ -124,12 +125,15 @@ fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
     notes
 }
 
-/// The credentials in arguments and prompts, with those in results too where nothing of them may be shown.
+/// The credentials, or their marks, in arguments and prompts, with those in results too where nothing of them may be shown.
 fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<String> {
     let mut secrets = Vec::new();
     for recording in second.into_iter().chain([recording]) {
         for call in &recording.calls {
-            find_credentials(&json!(call.arguments), &mut secrets);
+            let text = json!(call.arguments).to_string();
+            secrets.extend(MARK.find_iter(&text).map(|mark| mark.as_str().to_owned()));
+            let arguments = serde_json::from_str(&plain(&text)).unwrap_or_default();
+            find_credentials(&arguments, &mut secrets);
             if let (Outcome::Result(value) | Outcome::BuiltIn(value), true) = (&call.outcome, all) {
                 find_credentials(value, &mut secrets);
             }
@@ -138,7 +142,6 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
             find_credentials_in_text(prompt, &mut secrets);
         }
     }
-    secrets.retain(|secret| secret != REDACTED);
     secrets
 }
 
@@ -170,7 +173,7 @@ pub(super) struct Builder<'c, 'r> {
     /// The step that is made, and the parameter that is looked at.
     pub(super) step: usize,
     pub(super) key: String,
-    /// Whether the tool lists the values of the parameter, and whether a text becomes a number there.
+    /// Whether the values of the parameter are fixed, as the tool lists them, and whether a text becomes a number there.
     enumerated: bool,
     converts: bool,
 }
@@ -257,7 +260,9 @@ impl<'r> Builder<'_, 'r> {
             tool_of(self.recording, call).and_then(|tool| tool.pointer("/inputSchema/properties"));
         for (key, value) in &arguments {
             let property = schema.and_then(|schema| schema.get(key));
-            self.enumerated = property.is_some_and(|property| property.get("enum").is_some());
+            // Nobody gave the exit code that is expected.
+            self.enumerated = key == "expect_exit"
+                || property.is_some_and(|property| property.get("enum").is_some());
             self.converts = property
                 .and_then(|property| property["type"].as_str())
                 .is_some_and(|kind| matches!(kind, "number" | "integer"));
@@ -428,6 +433,10 @@ impl<'r> Builder<'_, 'r> {
     }
 
     pub(super) fn is_secret(&self, value: &Value) -> bool {
+        // Only the parts of a list or an object are.
+        if value.is_array() || value.is_object() {
+            return false;
+        }
         let text = as_text(value);
         let secrets = self.redactor.secrets();
         // Of `Bearer abc`, only the token is one.
@@ -435,7 +444,7 @@ impl<'r> Builder<'_, 'r> {
             .iter()
             .any(|secret| secret.len() < text.len() && text.contains(secret.as_str()));
         let is_known = secrets.iter().any(|secret| *secret == text);
-        text == REDACTED || (!holds_one && (is_known || is_credential(&self.key, value)))
+        !holds_one && (is_known || is_credential(&self.key, value))
     }
 
     /// A variable without a default; each secret has its own.
@@ -585,12 +594,8 @@ impl<'r> Builder<'_, 'r> {
         );
         let shown = cut(&as_text(value), 60).into_owned();
         if !is_proved {
-            let text = value.as_str().unwrap_or_default();
-            let is_telling =
-                weight >= Weight::Middling || text.trim().contains(char::is_whitespace);
             // An integer may be a count; a text or an amount is seldom another one's.
-            let is_amount = value.is_string() || value.is_f64();
-            if !differs && ((is_named && !key.is_empty()) || (is_amount && is_telling)) {
+            if !differs && ((is_named && !key.is_empty()) || is_telling(value)) {
                 self.ask(format!(
                     "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                 ));
@@ -612,7 +617,8 @@ impl<'r> Builder<'_, 'r> {
                 "`{key}` was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
             ));
         } else if let Some((place, count)) = source.path.place_among(&self.results[first])
-            && other.is_none()
+            // Two recordings that take a later one may go through all of them.
+            && (other.is_none() || place > 1)
         {
             self.ask(format!(
                 "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"

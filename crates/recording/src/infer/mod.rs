@@ -16,6 +16,7 @@ mod tidy;
 mod values;
 
 pub(crate) use build::snake;
+pub(crate) use values::each_leaf;
 use serde::Serialize;
 
 use crate::{Recording, Scenario};

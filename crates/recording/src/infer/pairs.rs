@@ -7,6 +7,7 @@ use cuecard_source::matching::equal_ranges;
 use serde_json::Value;
 
 use super::tidy::Kept;
+use crate::marks::plain;
 
 /// For each call of the first recording that of the second: those with the same arguments, and between them those of
 /// the same tool, in their order.
@@ -52,7 +53,7 @@ fn hash(kept: &Kept<'_>, whole: bool) -> u64 {
     if whole {
         let mut arguments = Value::Object(call.arguments.clone());
         arguments.sort_all_objects();
-        arguments.to_string().hash(&mut hasher);
+        plain(&arguments.to_string()).hash(&mut hasher);
     }
     hasher.finish()
 }

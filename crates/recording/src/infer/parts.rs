@@ -1,8 +1,7 @@
 //! Texts with references, on their way into a scenario.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use cuecard_runtime::policy;
+use cuecard_source::value::{Origin, Piece, Text};
 use serde_json::{Map, Value};
 
 use crate::scenario::verbatim_text;
@@ -35,101 +34,74 @@ pub(super) fn reference(name: &str) -> String {
 /// of the command. Where that can't be, outputs stay as they were recorded, variables are references, and both are given
 /// back.
 pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String>) {
-    let (mut written, mut env, mut kept) = (String::new(), Map::new(), Vec::new());
-    let mut recorded = String::new();
-    for (idx, part) in parts.iter().enumerate() {
-        let (name, text, is_output) = match part {
-            Part::Text(text) => {
-                recorded.push_str(text);
-                written.push_str(&verbatim_text(text));
-                continue;
-            }
-            Part::Variable(name, text) => (name, text, false),
-            Part::Output(name, text) => (name, text, true),
-        };
-        let is_end =
-            |letter: Option<char>| letter.is_none_or(|letter| " \t\n;|&()<>".contains(letter));
-        let next = match parts.get(idx + 1) {
-            Some(Part::Text(text)) => text.chars().next(),
-            Some(_) => Some('x'),
-            None => None,
-        };
-        let is_word = is_end(next) && is_end(recorded.chars().last());
-        // Shells and programs obey variables such as `BASH_ENV`.
-        let variable = format!("FROM_{}", name.replace(['.', '-'], "_").to_uppercase());
-        // Several words are several arguments.
-        let is_one =
-            !text.contains(|letter: char| letter.is_whitespace() || "*?~".contains(letter));
-        let is_of_program = |(quote, at): (char, usize)| {
-            let is_all = at + 1 == recorded.len() && next == Some(quote);
-            !is_all && PROGRAMS.is_match(&recorded[..at])
-        };
-        let quotes = quotes(&recorded);
-        let use_of_it = match quotes.map(|(quote, _)| quote) {
-            Some(_) if quotes.is_some_and(is_of_program) => None,
-            Some('"') => Some(format!("${{{variable}}}")),
-            Some('\'') => Some(format!("'\"${{{variable}}}\"'")),
-            None if is_word && is_one => Some(format!("\"${variable}\"")),
-            None if is_one && !is_output => Some(format!("\"${{{variable}}}\"")),
-            _ => None,
-        };
-        match use_of_it {
-            Some(use_of_it) => {
-                written.push_str(&use_of_it);
-                env.insert(variable, reference(name).into());
-            }
-            None => {
-                written.push_str(&match is_output {
-                    true => verbatim_text(text),
-                    false => reference(name),
-                });
-                kept.push(name.clone());
-            }
+    let is_alone = |idx: &usize| in_environment(parts, &[*idx]).is_some();
+    let places = (0..parts.len()).filter(|&idx| !matches!(parts[idx], Part::Text(_)));
+    let (bound, left): (Vec<usize>, Vec<usize>) = places.partition(is_alone);
+    let name = |idx: usize| match &parts[idx] {
+        Part::Text(_) => None,
+        Part::Variable(name, _) | Part::Output(name, _) => Some(name.clone()),
+    };
+    let (written, env, kept) = match in_environment(parts, &bound) {
+        Some((written, env)) => (written, env, left),
+        None => {
+            let written = parts.iter().map(as_recorded);
+            let all = bound.into_iter().chain(left).collect();
+            (written.collect(), Map::new(), all)
         }
-        recorded.push_str(text);
-    }
-    (written, env, kept)
+    };
+    (written, env, kept.into_iter().filter_map(name).collect())
 }
 
-/// Before a quote: programs whose argument is a program itself.
-static PROGRAMS: LazyLock<Regex> = LazyLock::new(|| {
-    let start = r"(?:^|[\s;|&(/])";
-    let shells =
-        r"(?:(?:ba|da|k|z)?sh|python[\d.]*|node|perl|ruby|php)\s(?:[^;|&\n]*\s)?-\w*[ce]\w*\s";
-    let others = r"(?:eval|trap|ssh|sed|g?awk|jq)\s";
-    let found = format!(r"{start}(?:{shells}|{others})[^;|&\n]*$");
-    Regex::new(&found).expect("it is fixed")
-});
-
-/// The quotes that are open at the end of the beginning of a command, and where they begin; `\` for what can't be told. In
-/// `$(…)` they begin anew.
-fn quotes(command: &str) -> Option<(char, usize)> {
-    const UNKNOWN: Option<(char, usize)> = Some(('\\', 0));
-    let mut open: Vec<(char, usize)> = Vec::new();
-    let mut letters = command.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        let rest = letters.as_str();
-        match (letter, open.last().map(|(open, _)| open)) {
-            ('\'', Some('\'')) | ('"', Some('"')) | (')', Some('(')) => {
-                open.pop();
-            }
-            (_, Some('\'')) => {}
-            ('\\', _) => {
-                letters.next();
-            }
-            ('$', _) if rest.starts_with("((") => return UNKNOWN,
-            ('$', _) if rest.starts_with('(') => {
-                open.push(('(', at));
-                letters.next();
-            }
-            ('`', _) => return UNKNOWN,
-            (_, Some('"')) => {}
-            ('$', _) if rest.starts_with('\'') => return UNKNOWN,
-            ('<', _) if rest.starts_with('<') => return UNKNOWN,
-            ('#' | ')', _) => return UNKNOWN,
-            ('\'' | '"' | '(', _) => open.push((letter, at)),
-            _ => {}
-        }
+/// The template of a part of a command that no variable can stand for.
+fn as_recorded(part: &Part) -> String {
+    match part {
+        Part::Text(text) | Part::Output(_, text) => verbatim_text(text),
+        Part::Variable(name, _) => reference(name),
     }
-    open.pop().filter(|(open, _)| *open != '(')
+}
+
+/// The command with these parts as environment variables, if they can be.
+fn in_environment(parts: &[Part], bound: &[usize]) -> Option<(String, Map<String, Value>)> {
+    let piece = |(idx, part): (usize, &Part)| match part {
+        Part::Variable(name, text) | Part::Output(name, text) if bound.contains(&idx) => Piece {
+            text: text.clone(),
+            is_string: true,
+            origin: Origin::Peer,
+            reference: Some(name.as_str().into()),
+        },
+        Part::Variable(name, _) => Piece {
+            reference: Some(name.as_str().into()),
+            ..Piece::author("")
+        },
+        Part::Text(text) | Part::Output(_, text) => Piece::author(text),
+    };
+    let pieces = parts.iter().enumerate().map(piece).collect();
+    let (written, pairs) = policy::in_environment(&Text::new(pieces))?;
+    let variable = |name: &str| {
+        let pair = pairs.iter().find(|(_, of)| *of == reference(name));
+        pair.map(|(variable, _)| format!("\"${{{variable}}}\""))
+    };
+    let is_split = |idx: &usize| {
+        let (Part::Variable(name, text) | Part::Output(name, text)) = &parts[*idx] else {
+            return false;
+        };
+        let beside = |idx: Option<usize>| match idx.and_then(|idx| parts.get(idx)) {
+            Some(Part::Text(text)) => text.as_str(),
+            _ => "",
+        };
+        let is_quoted =
+            beside(idx.checked_sub(1)).ends_with('"') && beside(Some(idx + 1)).starts_with('"');
+        // Between single quotes, the rewriting ends and begins those.
+        let is_bare = variable(name).is_some_and(|used| {
+            let is_beside_quote =
+                written.contains(&format!("'{used}")) || written.contains(&format!("{used}'"));
+            written.contains(&used) && !is_beside_quote
+        });
+        // Several words are several arguments.
+        is_bare && !is_quoted && text.contains(|it: char| it.is_whitespace() || "*?~".contains(it))
+    };
+    let env = pairs
+        .iter()
+        .map(|(name, of)| (name.clone(), of.as_str().into()));
+    (!bound.iter().any(is_split)).then(|| (written, env.collect()))
 }

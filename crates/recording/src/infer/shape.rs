@@ -8,10 +8,7 @@ use super::values::{Source, Weight, weight};
 pub(super) fn check(source: &Source, result: &Value) -> Option<Value> {
     let path = source.path.to_string();
     if let Some(regex) = &source.regex {
-        return Some(match path.as_str() {
-            "$" => json!({ "matches": regex }),
-            path => json!({ "json_path": path, "matches": regex }),
-        });
+        return Some(matches(&path, regex));
     }
     let schema = match source.path.get(result)? {
         Value::String(_) => json!({ "type": "string", "minLength": 1 }),
@@ -25,6 +22,14 @@ pub(super) fn check(source: &Source, result: &Value) -> Option<Value> {
         "$" => json!({ "json_schema": schema }),
         path => json!({ "json_path": path, "json_schema": schema }),
     })
+}
+
+/// The check that a regular expression matches the text at a path.
+pub(super) fn matches(path: &str, regex: &str) -> Value {
+    match path {
+        "$" => json!({ "matches": regex }),
+        path => json!({ "json_path": path, "matches": regex }),
+    }
 }
 
 /// So many checks are proposed for a step.

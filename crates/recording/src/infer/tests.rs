@@ -297,6 +297,82 @@ fn secrets_are_variables_without_a_value_wherever_they_stand() {
     );
 }
 
+/// What the agent gave itself is no copy of a result that repeats it.
+#[test]
+fn an_object_of_an_earlier_call_is_not_copied_from_its_result() {
+    let relation = |from: &str| json!({"from": from, "to": "Cy"});
+    let both = json!([relation("Ann"), relation("Bob")]);
+    let recording = recording(
+        "Go",
+        vec![
+            call("create", json!({ "relations": both }), both.clone()),
+            call(
+                "delete",
+                json!({"relations": [relation("Bob")], "all": both}),
+                json!({}),
+            ),
+        ],
+    );
+    for second in [None, Some(&recording)] {
+        let inferred = infer(&recording, second, "test").expect("a scenario");
+        assert_eq!(
+            json!(inferred.scenario.steps[1].params),
+            json!({"relations": [relation("Bob")], "all": both})
+        );
+        assert_eq!(questions(&inferred), [""; 0]);
+    }
+}
+
+/// A text that differs keeps its secret apart: no mark is a value.
+#[test]
+fn a_secret_in_a_text_that_differs_must_be_given() {
+    for (one, other, expected) in [
+        (
+            "postgres://u:[redacted]@h1/db",
+            "postgres://u:[redacted]@h2/db",
+            "postgres://u:{{DSN_SECRET}}@h1/db",
+        ),
+        (
+            "pw [redacted-00000001]",
+            "pw [redacted-0000000a] for bob",
+            "pw {{DSN_SECRET}}",
+        ),
+    ] {
+        let of = |dsn: &str| recording("", vec![call("t", json!({ "dsn": dsn }), json!("ok"))]);
+        let both = infer(&of(one), Some(&of(other)), "test").expect("a scenario");
+        assert_eq!(param(&both.scenario.steps[0], "dsn"), expected);
+        assert_eq!(json!(both.scenario.variables), json!({"DSN_SECRET": ""}));
+        assert_eq!(
+            questions(&both),
+            ["`dsn` differs between the recordings: what in it is a variable?"]
+        );
+    }
+}
+
+/// A list or an object stays one, whatever its key is.
+#[test]
+fn parts_of_an_object_with_secrets_are_variables() {
+    for (secret, expected) in [
+        (
+            json!({"user": "ann", "value": "[redacted]"}),
+            json!({"user": "ann", "value": "{{VALUE_SECRET}}"}),
+        ),
+        (
+            json!(["[redacted-00000001]", "[redacted-00000002]", "x"]),
+            json!(["{{SECRET}}", "{{SECRET_2}}", "x"]),
+        ),
+        (
+            json!({"data": {"k": "vvvvvv1111"}}),
+            json!({"data": {"k": "{{K_SECRET}}"}}),
+        ),
+        (json!({"n": 12}), json!({"n": 12})),
+    ] {
+        let calls = vec![call("t", json!({ "secret": secret }), json!("ok"))];
+        let inferred = of_one(&recording("Go", calls));
+        assert_eq!(*param(&inferred.scenario.steps[0], "secret"), expected);
+    }
+}
+
 #[test]
 fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
     let one = |key: &str, number: &str| {
@@ -542,13 +618,28 @@ fn data_reaches_a_command_by_its_environment_only() {
     );
     assert_eq!(
         json!(steps[1].params),
-        json!({"command": "git show \"$FROM_BASH_COMMAND\"", "expect_exit": 0, "env": {"FROM_BASH_COMMAND": "{{bash.command}}"}})
+        json!({"command": "git show \"${VALUE_COMMAND}\"", "expect_exit": 0, "env": {"VALUE_COMMAND": "{{bash.command}}"}})
     );
     assert_eq!(
         param(&steps[2], "command"),
-        "echo 'at '\"${FROM_BASH_COMMAND}\"'' \"is ${FROM_BASH_COMMAND}\""
+        "echo 'at '\"${VALUE_COMMAND}\" \"is ${VALUE_COMMAND}\""
     );
     assert_eq!(questions(&inferred), Vec::<&str>::new());
+}
+
+#[test]
+fn the_exit_code_that_is_expected_is_no_word_of_the_prompt() {
+    let command = Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        ..call(
+            "claude__bash",
+            json!({"command": "true", "expect_exit": 0}),
+            json!(null),
+        )
+    };
+    let inferred = of_one(&recording("Release 2.4.0, with 0 errors", vec![command]));
+    assert_eq!(questions(&inferred), [""; 0]);
 }
 
 /// A variable is one argument, whatever the user gives; of several words nobody knows how many they are.
@@ -565,49 +656,49 @@ fn variables_reach_a_command_by_its_environment() {
         (written, kept.len())
     };
     for (before, value, after, expected, n_asked) in [
-        ("./send ", "tea", "", "./send \"$FROM_V\"", 0),
+        ("./send ", "tea", "", "./send \"${VALUE_V}\"", 0),
         (
             "./send --to=",
             "tea",
             " now",
-            "./send --to=\"${FROM_V}\" now",
+            "./send --to=\"${VALUE_V}\" now",
             0,
         ),
         (
             "./send \"the ",
             "tea time",
             "\"",
-            "./send \"the ${FROM_V}\"",
+            "./send \"the ${VALUE_V}\"",
             0,
         ),
         (
             "./send 'the ",
             "tea time",
             "'",
-            "./send 'the '\"${FROM_V}\"''",
+            "./send 'the '\"${VALUE_V}\"",
             0,
         ),
         ("./send ", "tea time", "", "./send {{V}}", 1),
-        ("cat <<E\n", "tea", "\nE", "cat <<E\n{{V}}\nE", 1),
+        ("cat <<E\n", "tea", "\nE", "cat <<E\n${VALUE_V}\nE", 0),
         (
             "git commit -m \"$(cat <<'E'\n",
             "tea",
             "\nE\n)\"",
-            "git commit -m \"$(cat <<'E'\n{{V}}\nE\n)\"",
-            1,
+            "git commit -m \"$(cat <<E\n${VALUE_V}\nE\n)\"",
+            0,
         ),
         (
             "echo \"$(echo 'a ",
             "tea time",
             "')\"",
-            "echo \"$(echo 'a '\"${FROM_V}\"'')\"",
+            "echo \"$(echo 'a '\"${VALUE_V}\")\"",
             0,
         ),
         (
             "(cd x && echo \"",
             "tea",
             "\")",
-            "(cd x && echo \"${FROM_V}\")",
+            "(cd x && echo \"${VALUE_V}\")",
             0,
         ),
         ("echo $'", "tea", "\\n'", "echo $'{{V}}\\n'", 1),
@@ -632,26 +723,53 @@ fn variables_reach_a_command_by_its_environment() {
             "jq . a | send --title \"for ",
             "tea",
             "\"",
-            "jq . a | send --title \"for ${FROM_V}\"",
+            "jq . a | send --title \"for ${VALUE_V}\"",
             0,
         ),
         (
             "jq --arg t \"",
             "tea",
             "\" .",
-            "jq --arg t \"${FROM_V}\" .",
+            "jq --arg t \"${VALUE_V}\" .",
             0,
         ),
         (
             "python3 run.py 'for ",
             "tea",
             "'",
-            "python3 run.py 'for '\"${FROM_V}\"''",
+            "python3 run.py 'for '\"${VALUE_V}\"",
             0,
         ),
         ("echo $((1 + ", "2", "))", "echo $((1 + {{V}}))", 1),
     ] {
-        assert_eq!(of(before, value, after), (expected.to_owned(), n_asked));
+        let seen = of(before, value, after);
+        assert_eq!(seen, (expected.to_owned(), n_asked), "{before}");
+    }
+    // Where a program may run it, it stays what it was.
+    for (before, after) in [
+        ("eval echo ", ""),
+        ("eval \"echo ", "\""),
+        ("echo ", " | bash"),
+        ("printf 'echo %s' ", " | sh"),
+        ("source <(echo ", ")"),
+        ("alias x='echo ", "'; x"),
+        ("git -c alias.x=\"!echo ", "\" x"),
+        ("script -qc \"echo ", "\" /dev/null"),
+        ("npx -c 'echo ", "'"),
+        ("flock x -c 'echo ", "'"),
+        ("$BASH -c 'echo ", "'"),
+        ("ssh h echo ", ""),
+        ("echo 'echo ", "' > x.sh; sh x.sh"),
+        ("f() { eval \"$1\"; }; f \"", "\""),
+        ("awk -v x=", " 'BEGIN{system(\"echo \" x)}'"),
+        ("node -p \"'", "'\""),
+        ("node --eval 'f(", ")'"),
+        ("su - x -c 'echo ", "'"),
+        ("psql -c \"select '", "'\""),
+        ("tar cf x.tar --to-command='echo ", "' o"),
+    ] {
+        let seen = of(before, "n-10001", after);
+        assert_eq!(seen, (format!("{before}{{{{V}}}}{after}"), 1), "{before}");
     }
 }
 
@@ -1061,14 +1179,17 @@ fn what_a_text_tells_is_a_copy_or_a_question_of_one_recording() {
 
 #[test]
 fn amounts_and_parts_of_longer_texts_are_copies_or_questions() {
-    let order = json!({"id": "ORD-8928CA", "total": 4.52, "zip": "67140"});
+    let order = json!({
+        "id": "ORD-8928CA", "total": 4.52, "zip": "67140", "due": "2026-05-23", "at": "2026-05-24T10:30:00Z",
+        "time": "10:30", "version": "2.4.1", "name": "Ann Lee", "first": "Ann", "sha": "f5bed10aa11223344",
+    });
     let made = |second: Value| {
         let calls = vec![
             call("order", json!({}), order.clone()),
             call(
                 "ship",
-                json!({"o": "x"}),
-                json!("Order ORD-8928CA ships now"),
+                json!({"o": "x", "at": "2026-05-25T08:00:00Z"}),
+                json!("Order ORD-8928CA ships now, at 2026-05-25T08:00:00Z"),
             ),
             call("use", second, json!("ok")),
         ];
@@ -1101,6 +1222,24 @@ fn amounts_and_parts_of_longer_texts_are_copies_or_questions() {
         (json!({"t": 0.5}), json!({"t": 0.5}), 0),
     ] {
         assert_eq!(made(given.clone()), (expected, n_asked), "{given}");
+    }
+    for (text, n_asked) in [
+        ("It is due on 2026-05-23.", 1),
+        ("It came on 2026-05-24 then", 1),
+        ("Meet at 10:30.", 1),
+        ("Released 2.4.1 now", 1),
+        ("v2.4.1", 1),
+        ("Dear Ann Lee", 2),
+        ("Dear Ann,", 1),
+        ("Ann", 1),
+        ("Built f5bed10", 1),
+        ("f5bed10aa", 1),
+        ("It was due on 2026-05-21", 0),
+        ("anno 2.4", 0),
+        ("It ships on 2026-05-25", 0),
+    ] {
+        let given = json!({ "text": text });
+        assert_eq!(made(given.clone()), (given, n_asked), "{text}");
     }
 }
 
@@ -1142,18 +1281,30 @@ fn what_is_typed_into_a_field_for_a_password_is_a_secret() {
     assert!(!text.contains("Winter"), "{text}");
     assert_eq!(
         json!(inferred.scenario.variables),
-        json!({"PASSWORD": "", "PASSWORD_2": "", "TOKEN": ""})
+        json!({"PASSWORD": "", "PASSWORD_2": "", "API_TOKEN": ""})
     );
     let written = &inferred.scenario.steps[1].params["fields"];
     assert_eq!(written[0]["value"], "ann-lee-77");
-    assert_eq!(written[2]["value"], "{{TOKEN}}");
+    assert_eq!(written[2]["value"], "{{API_TOKEN}}");
 }
 
-/// A mark such as `(` or `#` stands in titles too: the value is the last thing of its line.
+/// Marks and words stand in titles too: the value is the last thing of its line, behind whatever title.
 #[test]
-fn a_mark_alone_finds_the_last_value_of_its_line() {
-    for (before, after) in [("(", ")"), ("saved: #", ""), ("| ", ""), ("<", ">")] {
-        let text = |title: &str, id: &str| format!("Note \"{title}\" {before}{id}{after}");
+fn words_and_marks_find_the_last_value_of_its_line() {
+    for (before, after) in [
+        (" (", ")"),
+        (" saved: #", ""),
+        (" | ", ""),
+        (" <", ">"),
+        (" as ", ""),
+        (" with id ", "."),
+        (" created. ID: ", ""),
+        (" (id: ", ")"),
+        (" saved\nKey: ", ""),
+        (": ", ""),
+        ("](https://x.ex/n/", ")"),
+    ] {
+        let text = |title: &str, id: &str| format!("Note {title}{before}{id}{after}");
         let one = recording(
             "",
             vec![
@@ -1179,6 +1330,12 @@ fn a_mark_alone_finds_the_last_value_of_its_line() {
             "Fix bug #1212",
             "A | B",
             "a <b> c",
+            "Dress as clown",
+            "Print with id cards",
+            "Check ID: 7",
+            "Ask (id: who)",
+            "Key: 7",
+            "Use as n-10001",
         ] {
             let other = text(title, "n-20002");
             let found = regex.captures(&other).map(|found| found[1].to_owned());
@@ -1557,7 +1714,7 @@ fn a_failed_command_is_left_out_only_for_one_like_it() {
     assert_eq!(steps.len(), 2);
     assert_eq!(
         param(&steps[0], "command"),
-        "deploy \"$FROM_COMMAND\" --prod"
+        "deploy \"${VALUE_COMMAND}\" --prod"
     );
     let steps = run(vec![shell("make", 1), shell("make", 1), shell("make", 0)]);
     assert_eq!((steps.len(), steps[0].on_error), (1, Some("retry")));

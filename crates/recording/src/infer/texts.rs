@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 
-use cuecard_source::value::{REDACTED, as_text, cut};
+use cuecard_source::value::{as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
 use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
-use super::values::{Source, Weight, number, weight, words};
+use super::values::{Source, Weight, is_date, is_telling, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -133,7 +133,6 @@ impl Builder<'_, '_> {
             Copied,
         }
         let mut secrets = self.redactor.secrets().to_vec();
-        secrets.push(REDACTED.to_owned());
         secrets.sort_by_key(String::len);
         let mut candidates: Vec<(usize, Value, Kind)> = Vec::new();
         for secret in &secrets {
@@ -176,10 +175,7 @@ impl Builder<'_, '_> {
             let source = match kind {
                 Kind::Secret => self.copy(&value, None),
                 Kind::Given => None,
-                Kind::Copied if weight(&value) < Weight::Strong => {
-                    self.ask_of_number(&value, text);
-                    None
-                }
+                Kind::Copied if weight(&value) < Weight::Strong => None,
                 Kind::Copied => {
                     let source = self.copy(&value, again);
                     source.filter(|source| !self.is_part(text, (at, &part), source))
@@ -194,10 +190,7 @@ impl Builder<'_, '_> {
                     Some((at, end, Part::Variable(self.variable(&value, again), part)))
                 }
                 (None, Kind::Copied) => {
-                    let is_news = self.prompt.mentions(&value) == Mention::None;
-                    if is_news && weight(&value) == Weight::Strong {
-                        self.is_inside_result(&part);
-                    }
+                    self.ask_of_part(&value, text);
                     None
                 }
             });
@@ -270,6 +263,11 @@ impl Builder<'_, '_> {
     /// Where a value stood first that was news, if it is a whole value there, and of which step.
     fn stood_in(&self, value: &Value) -> Option<(String, String)> {
         let (step, path) = self.index.whole(value, self.step)?;
+        // If another value stands there in the second recording, it was none.
+        let again = self.partner(*step).map(|other| path.get(&other.value));
+        if again.is_some_and(|again| again != Some(value)) {
+            return None;
+        }
         Some((path.to_string(), self.ids[*step].clone()))
     }
 
@@ -333,18 +331,25 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// A number of three or more digits inside a text may be copied, or stand in a result by coincidence.
-    fn ask_of_number(&mut self, value: &Value, text: &str) {
-        let written = as_text(value);
-        let is_number = number(&written).is_some() && written.len() >= 3;
-        if !is_number || *written == *text || self.prompt.mentions(value) != Mention::None {
+    /// A number, a date or a name inside a text may be copied, or stand in a result by coincidence.
+    fn ask_of_part(&mut self, value: &Value, text: &str) {
+        if self.prompt.mentions(value) != Mention::None {
             return;
         }
-        if let Some((path, id)) = self.stood_in(value) {
+        let written = as_text(value);
+        let is_strong = weight(value) == Weight::Strong;
+        let may_be = written.len() >= 3 && (number(&written).is_some() || is_telling(value));
+        if !is_strong
+            && may_be
+            && *written != *text
+            && let Some((path, id)) = self.stood_in(value)
+        {
             let key = &self.key;
             self.ask(format!(
                 "`{key}` holds `{written}`, as `{path}` of `{id}` was: is it copied from there?"
             ));
+        } else if is_strong || is_date(&written) {
+            self.is_inside_result(&written);
         }
     }
 }
@@ -359,6 +364,11 @@ fn parts_of(at: usize, word: &str) -> Vec<(usize, &str)> {
     let mut fragments = vec![(at, word)];
     if word.len() > LONGEST_ADDRESS {
         return fragments;
+    }
+    if let Some(version) = word.strip_prefix('v')
+        && version.starts_with(|letter: char| letter.is_ascii_digit())
+    {
+        fragments.push((at + 1, version));
     }
     // What a path is below: `/tmp/tmp.a1B2` of `/tmp/tmp.a1B2/notes.txt`.
     let folders = word.rmatch_indices('/').map(|(end, _)| &word[..end]);

@@ -62,6 +62,9 @@ const WRITES: &str = "add change create delete post put save send set toggle upd
 /// How the words begin with which a job says that it did not succeed.
 const FAILURES: &str = "abort cancel denied error fail reject time";
 
+/// Shorter words of a text tell nothing, in bytes.
+const SHORTEST_WORD: usize = 3;
+
 /// The server and the name of a tool.
 pub(super) type ToolKey = (Option<String>, String);
 
@@ -196,22 +199,23 @@ fn as_one<'r>(
     let all_failed = before.iter().all(|call| call.failure.is_some());
     let is_other = |call: &&Kept<'_>| call.failure.is_none() && call.value != last.value;
     let all_other = before.iter().all(is_other);
+    let key = (&last.call.server, &last.call.tool);
+    let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
     let change = if all_other {
-        change(before, last)
+        change(before, last, is_often)
     } else {
         None
     };
+    let reads = only_reads(recording, last.call, is_often);
     let is_even = before.iter().all(|call| call.value == before[0].value);
-    if !all_failed && !(all_other && (is_even || (change.is_some() && before.len() > 1))) {
+    let may_be_wait = match all_other {
+        true => is_even || reads || (change.is_some() && before.len() > 1),
+        false => reads && before.iter().any(|call| call.value != last.value),
+    };
+    if !all_failed && !may_be_wait {
         return run;
     }
-    let key = (&last.call.server, &last.call.tool);
-    let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
-    let is_wait = |change: &Value| {
-        let end = change["equals"].as_str().unwrap_or_default().to_lowercase();
-        !FAILURES.split(' ').any(|word| end.starts_with(word))
-            && only_reads(recording, last.call, is_often)
-    };
+    let is_wait = |change: &Value| reads && !change["equals"].as_str().is_some_and(is_failure);
     if !all_failed && !change.as_ref().is_some_and(is_wait) {
         let text = format!(
             "calls {} to {} are the same, and the last one got another result: was this a wait? \
@@ -250,30 +254,71 @@ fn as_one<'r>(
     one.into_iter().chain(after).collect()
 }
 
-/// The check that holds for the last result and for none before, if one word tells them apart.
-fn change(before: &[&Kept<'_>], last: &Kept<'_>) -> Option<Value> {
-    let (mut changed, before) = (Vec::new(), before.iter().map(|call| Some(&call.value)));
-    changes("$", before.collect(), &last.value, &mut changed);
+fn is_failure(text: &str) -> bool {
+    let text = text.to_lowercase();
+    FAILURES.split(' ').any(|word| text.starts_with(word))
+}
+
+/// The check that holds for the last result and for none before, if one word tells them apart: a value, or if that was
+/// asked `often`, a word in a text.
+fn change(before: &[&Kept<'_>], last: &Kept<'_>, often: bool) -> Option<Value> {
+    let check = |new: NewCheck| {
+        let (mut changed, before) = (Vec::new(), before.iter().map(|call| Some(&call.value)));
+        changes("$", before.collect(), &last.value, new, &mut changed);
+        changed
+    };
+    let mut changed = check(new_value);
+    if changed.is_empty() && often {
+        changed = check(new_word);
+    }
     match changed.as_slice() {
         [check] => Some(check.clone()),
         _ => None,
     }
 }
 
-fn changes(path: &str, before: Vec<Option<&Value>>, after: &Value, changed: &mut Vec<Value>) {
+/// Gives the check for what is new in a value at a path, as those before it show.
+type NewCheck = fn(&str, &[Option<&Value>], &Value) -> Option<Value>;
+
+fn new_value(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
+    let is_word = after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak);
+    let is_new = is_word && !before.contains(&Some(after));
+    is_new.then(|| json!({ "json_path": path, "equals": after }))
+}
+
+/// The texts before have all the same words, whatever they count: `running (30%)`.
+fn new_word(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
+    fn words(text: &Value) -> Option<Vec<&str>> {
+        let words = text.as_str()?.split(|letter: char| !letter.is_alphabetic());
+        Some(words.filter(|word| word.len() >= SHORTEST_WORD).collect())
+    }
+    let olds: Option<Vec<_>> = before.iter().map(|old| old.and_then(words)).collect();
+    let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
+    let mut news = words(after)?;
+    news.retain(|word| !olds[0].contains(word));
+    let word = news.first()?;
+    let is_good = !news.iter().any(|word| is_failure(word));
+    is_good.then(|| super::shape::matches(path, &format!(r"\b{word}\b")))
+}
+
+fn changes(
+    path: &str,
+    before: Vec<Option<&Value>>,
+    after: &Value,
+    new: NewCheck,
+    changed: &mut Vec<Value>,
+) {
     if let Value::Object(members) = after {
         for (key, value) in members {
             let is_plain = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
             let olds = before.iter().map(|old| old.and_then(|old| old.get(key)));
             if key.chars().all(is_plain) {
-                changes(&format!("{path}.{key}"), olds.collect(), value, changed);
+                let path = format!("{path}.{key}");
+                changes(&path, olds.collect(), value, new, changed);
             }
         }
     }
-    let is_word = after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak);
-    if is_word && !before.contains(&Some(after)) {
-        changed.push(json!({ "json_path": path, "equals": after }));
-    }
+    changed.extend(new(path, &before, after));
 }
 
 /// Whether a tool changes nothing, as the server says, or else the tool's name if it was called `often`.

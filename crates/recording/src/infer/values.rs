@@ -16,6 +16,15 @@ pub(super) const MOST_VALUES: usize = 500_000;
 /// The longest text or list that is taken for a copied one, in bytes of JSON.
 const LONGEST: usize = 2_000;
 
+/// So many digits of a hash are written at least.
+const SHORT_HASH: usize = 7;
+
+/// A number of so many digits is seldom another one's, unless it is a round one.
+const LONG_NUMBER: usize = 5;
+
+/// A code of so many capital letters is no keyword or currency.
+const SHORTEST_CODE: usize = 5;
+
 /// A value's other places beyond these are not kept.
 const MOST_PLACES: usize = 20;
 
@@ -138,25 +147,34 @@ pub(super) struct Index {
     places: HashMap<String, Vec<(usize, Path)>>,
     /// Words inside longer texts, with the places of these texts.
     words: HashMap<String, Vec<(usize, Path)>>,
-    /// Texts of several words that say enough, by their first word.
+    /// Texts of several words, by their first word.
     phrases: HashMap<String, Vec<String>>,
-    /// The first call that was made with a value, or with a word.
+    /// The first call that was made with a value, its parts, or a word.
     arguments: HashMap<String, usize>,
     n_values: usize,
 }
 
 impl Index {
     pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
-        each_leaf(arguments, &mut |leaf| {
-            let text = as_text(leaf);
-            let words = fragments_of(&text).map(|(_, word)| word);
-            for word in words.chain([text.as_ref()]) {
-                if word.len() <= LONGEST && self.n_values < MOST_VALUES {
-                    self.n_values += 1;
-                    self.arguments.entry(word.to_owned()).or_insert(step);
-                }
+        let text = as_text(arguments);
+        let words = match arguments {
+            Value::Array(items) => {
+                items.iter().for_each(|item| self.add_arguments(step, item));
+                None
             }
-        });
+            Value::Object(members) => {
+                let members = members.values();
+                members.for_each(|member| self.add_arguments(step, member));
+                None
+            }
+            _ => Some(forms_of(&text)),
+        };
+        for word in words.into_iter().flatten().chain([text.as_ref()]) {
+            if word.len() <= LONGEST && self.n_values < MOST_VALUES {
+                self.n_values += 1;
+                self.arguments.entry(word.to_owned()).or_insert(step);
+            }
+        }
     }
 
     pub(super) fn add_result(&mut self, step: usize, result: &Value) {
@@ -197,16 +215,14 @@ impl Index {
             Value::String(text) => {
                 if let Some((0, first)) = words(text).next()
                     && first.len() < text.trim_end().len()
-                    && weight_of_text(text) == Weight::Strong
+                    && is_telling(value)
                 {
                     let phrases = self.phrases.entry(first.to_owned()).or_default();
                     if phrases.len() < MOST_PLACES && !phrases.contains(text) {
                         phrases.push(text.clone());
                     }
                 }
-                let date = date_of(text).map(|date| (0, date));
-                let words = fragments_of(text).chain(date);
-                for (_, word) in words.filter(|(_, word)| *word != text) {
+                for word in forms_of(text).filter(|word| word != text) {
                     if self.is_full() {
                         return;
                     }
@@ -254,16 +270,21 @@ impl Index {
         results: &[Value],
     ) -> Option<(usize, Path)> {
         let known = self.arguments.get(text).copied();
-        let mut places = words(text)
-            .filter_map(|(_, word)| self.words.get(word))
-            .flatten();
+        let places = |(_, word): (usize, &str)| {
+            let short = || self.words.get(word.get(..SHORT_HASH)?);
+            self.words.get(word).or_else(short)
+        };
+        let mut places = words(text).filter_map(places).flatten();
         let found = places.find(|(source, path)| {
             let around = path
                 .get(&results[*source])
                 .and_then(Value::as_str)
                 .unwrap_or_default();
             let is_news = *source < step && known.is_none_or(|known| known > *source);
-            let is_in = date_of(around) == Some(text) || occurrences(around, text).next().is_some();
+            let mut hashes = fragments_of(around).filter(|(_, word)| start_of_hash(word).is_some());
+            let is_in = date_of(around) == Some(text)
+                || occurrences(around, text).next().is_some()
+                || hashes.any(|(_, hash)| hash.starts_with(text));
             is_news && around != text && is_in
         });
         found.cloned()
@@ -313,7 +334,10 @@ impl Index {
             let inside = inside.iter().filter(|(source, _)| is_news(source));
             found.extend(inside.filter_map(|(source, path)| {
                 let around = path.get(results.get(*source)?)?.as_str()?;
-                let regex = Some(pattern(around, &text)?);
+                // The user's words are others the next time.
+                let is_given = |word: &str| self.arguments.get(word).is_some_and(|at| at <= source);
+                let regex = pattern(around, &text, &is_given);
+                let regex = Some(regex.or_else(|| pattern(around, &text, &|_| false))?);
                 Some(Source {
                     step: *source,
                     path: path.clone(),
@@ -331,13 +355,15 @@ fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
 }
 
 /// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line. The
-/// group is all of a word, so that it never matches a part of one.
-fn pattern(text: &str, word: &str) -> Option<String> {
+/// group is all of a word, so that it never matches a part of one. Words that are given are not in it.
+fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
     let (at, _) = fragments_of(text)
         .into_iter()
         .find(|(_, found)| *found == word)?;
-    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let whole = text[..at].rsplit('\n').next().unwrap_or_default();
+    let given = fragments_of(whole).filter(|(_, word)| is_given(word));
+    let line = &whole[given.map(|(at, word)| at + word.len()).max().unwrap_or(0)..];
     let mut groups = vec![r"(\S*[^\s.,;:!?])".to_owned()];
     if let Some(end) = text[at + word.len()..].chars().next() {
         let end = regex::escape(&end.to_string());
@@ -369,12 +395,18 @@ fn pattern(text: &str, word: &str) -> Option<String> {
     let two = before(2).split(' ').next().is_some_and(is_plain);
     let counts = if two { [2, 1, 3, 4] } else { [1, 2, 3, 4] };
     let (told, marks): (Vec<&str>, Vec<&str>) = counts.into_iter().map(before).partition(has_word);
-    // A mark alone stands in other texts of the line too: the last one is meant, where the value ends the line.
+    // They stand in other texts of the line too, such as the user's: the last ones are meant, where the value ends the line.
     let marks = marks.into_iter().filter(|words| !words.trim().is_empty());
     let rest = text[at + word.len()..].lines().next().unwrap_or_default();
-    let marks = marks.filter(|_| !has_word(&rest));
+    let ends_line = !has_word(&rest);
+    let is_labeled = |words: &str| words.len() == whole.len() && text.contains('\n');
+    let marks = marks.filter(|_| ends_line);
     let last = marks.map(|mark| (format!("(?m)^.*{}", prefix(mark)), r"\W*$"));
-    let told = told.into_iter().map(|words| (prefix(words), ""));
+    let told = told.into_iter().map(|words| match ends_line {
+        _ if is_labeled(words) => (format!("(?m)^{}", prefix(words)), ""),
+        true => (format!("(?m)^.*{}", prefix(words)), r"\W*$"),
+        false => (prefix(words), ""),
+    });
     let start_of_text = start_of_text.into_iter().map(|start| (start, ""));
     start_of_text
         .chain(last)
@@ -453,6 +485,22 @@ pub(super) fn weight_of_text(text: &str) -> Weight {
     }
 }
 
+/// Whether it is worth a question that a value stands in a result too: an amount, a number of many digits, a text of
+/// several words or with digits, a name, a code of capitals.
+pub(super) fn is_telling(value: &Value) -> bool {
+    let Value::String(text) = value else {
+        let n_digits = as_text(value).len();
+        let is_long = n_digits >= LONG_NUMBER && n_digits <= as_text(value).trim_end_matches('0').len() + 2;
+        return (value.is_f64() || is_long) && weight(value) >= Weight::Middling;
+    };
+    let is_code = text.len() >= SHORTEST_CODE && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut letters = text.chars();
+    let is_name = letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
+        && letters.all(char::is_lowercase);
+    is_name || is_code || weight(value) >= Weight::Middling || text.trim().contains(char::is_whitespace)
+}
+
 /// Whether a text is a date as programs write it: `2026-03-04`.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10
@@ -460,6 +508,18 @@ pub(super) fn is_date(text: &str) -> bool {
             4 | 7 => byte == b'-',
             _ => byte.is_ascii_digit(),
         })
+}
+
+/// The words of a text, and what people write for some.
+fn forms_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = fragments_of(text).flat_map(|(_, word)| [Some(word), start_of_hash(word)]);
+    words.chain([date_of(text)]).flatten()
+}
+
+/// The beginning of a hash that people write for it.
+fn start_of_hash(word: &str) -> Option<&str> {
+    let is_hash = word.len() >= 2 * SHORT_HASH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| &word[..SHORT_HASH])
 }
 
 /// The date of a point in time, which is a part of it though no word: of `2026-03-04T10:00`.
@@ -528,7 +588,7 @@ pub(super) fn integer(text: &str) -> Option<Value> {
 }
 
 /// Calls `visit` with every text, number, boolean and null.
-pub(super) fn each_leaf<'v>(value: &'v Value, visit: &mut impl FnMut(&'v Value)) {
+pub(crate) fn each_leaf<'v>(value: &'v Value, visit: &mut impl FnMut(&'v Value)) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| each_leaf(item, visit)),
         Value::Object(members) => members.values().for_each(|member| each_leaf(member, visit)),

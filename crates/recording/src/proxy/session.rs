@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use cuecard_runtime::clock::Clock;
+use cuecard_runtime::process::INHERITED;
 use cuecard_source::diagnostic::{Diagnostic, find_code};
 use cuecard_source::value::Redactor;
 use reqwest::Url;
@@ -18,6 +20,9 @@ use tempfile::TempDir;
 
 use super::cassette::{CassetteFile, RecordedFiles};
 use super::tap::Tap;
+
+/// A shorter value of a variable may be any word, in bytes.
+const SHORTEST_SECRET: usize = 8;
 
 /// A recording of several servers, as its proxies read it from a file that nobody else may read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,6 +33,8 @@ pub struct Session {
     pub began: f64,
     /// What must not be written.
     pub secrets: Vec<String>,
+    /// What secrets are hashed with, which is not written either.
+    salt: u64,
     /// The servers by their names.
     pub servers: BTreeMap<String, Upstream>,
 }
@@ -88,6 +95,7 @@ impl Session {
             files: files.clone(),
             began: epoch(&Clock::start()),
             secrets,
+            salt: RandomState::new().hash_one(&files.recorded_at),
             servers: BTreeMap::new(),
         }
     }
@@ -98,11 +106,26 @@ impl Session {
         let offset = Duration::try_from_secs_f64(epoch(&clock) - self.began).unwrap_or_default();
         let tap = Tap::new(
             (is_fixed.then(|| name.to_owned()), name),
-            Redactor::new(self.secrets.iter().cloned()),
+            (Redactor::new(self.all_secrets()), self.salt),
             (clock, offset),
             CassetteFile::new(self.files.clone()),
         );
         Arc::new(Mutex::new(tap))
+    }
+
+    /// What must not be written, with the values of the variables that the servers get beside those that every program needs.
+    fn all_secrets(&self) -> Vec<String> {
+        let mut secrets = self.secrets.clone();
+        for server in self.servers.values() {
+            if let Upstream::Command { env, .. } = server {
+                let is_secret = |(name, value): &&(String, String)| {
+                    !INHERITED.contains(&name.as_str()) && value.len() >= SHORTEST_SECRET
+                };
+                let values = env.iter().filter(is_secret).map(|(_, value)| value.clone());
+                secrets.extend(values);
+            }
+        }
+        secrets
     }
 }
 

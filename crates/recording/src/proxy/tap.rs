@@ -71,6 +71,7 @@ pub struct Tap {
     name: Option<String>,
     fallback_name: String,
     redactor: Redactor,
+    salt: u64,
     clock: Clock,
     /// How long the recording went on before the clock started.
     offset: Duration,
@@ -119,7 +120,7 @@ impl Tap {
     /// A tap that writes into `file`. The server is called `name`, or as it calls itself, or `fallback_name`.
     pub(super) fn new(
         (name, fallback_name): (Option<String>, &str),
-        redactor: Redactor,
+        (redactor, salt): (Redactor, u64),
         (clock, offset): (Clock, Duration),
         file: CassetteFile,
     ) -> Self {
@@ -127,6 +128,7 @@ impl Tap {
             name,
             fallback_name: slug(fallback_name).unwrap_or_else(|| "server".to_owned()),
             redactor,
+            salt,
             clock,
             offset,
             last_began: Duration::ZERO,
@@ -428,7 +430,7 @@ impl Tap {
     /// A line without its secrets.
     fn line(&mut self, written: &impl Serialize) -> String {
         let text = line(written);
-        let redacted = redact(&text, &mut self.redactor);
+        let redacted = redact(&text, &mut self.redactor, Some(self.salt));
         redacted.map_or(text, |redacted| line(&redacted))
     }
 }

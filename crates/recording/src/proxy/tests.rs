@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use super::{RecordedFiles, Session, Tap};
 use crate::cassette::Cassette;
+use crate::infer::infer;
 use crate::{Outcome, Recording};
 
 fn files(folder: &TempDir, replaces: bool) -> RecordedFiles {
@@ -162,4 +163,82 @@ fn an_old_recording_stands_until_the_new_one_has_a_line() {
         .map(str::to_owned);
     assert!(error.is_some_and(|error| error.ends_with("it is another recording")));
     assert_eq!(recording(&new).calls.len(), 2);
+}
+
+/// The calls to two servers that get three passwords, and the scenario that was written.
+fn with_passwords([one, two, three]: [&str; 3]) -> (Recording, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let session = Session::new(&files, Vec::new());
+    let taps = ["a", "b"].map(|name| session.tap(name, true));
+    let note = format!("Password: {one}\nPassword: {two}\nPassword: {three}");
+    let calls = [
+        json!({"site": "shop", "password": one}),
+        json!({"site": "bank", "password": two}),
+        json!({"old": {"password": one}, "new": {"password": two}}),
+        json!({"password": one, "confirm": one}),
+        json!({"refresh_token": format!("refresh-{one}")}),
+        json!({ "note": note }),
+    ];
+    for (arguments, id) in calls.into_iter().zip(0..) {
+        let tap = &taps[id % 2];
+        let params = json!({"name": "login", "arguments": arguments});
+        client(
+            tap,
+            &json!({"id": id, "method": "tools/call", "params": params}),
+        );
+        let text =
+            json!({"token": format!("token-{one}"), "refresh_token": format!("refresh-{one}")});
+        let content = json!([{"type": "text", "text": text.to_string()}]);
+        server(tap, &json!({"id": id, "result": {"content": content}}));
+    }
+    files.checkpoint().expect("writable");
+    let [cassette, scenario] = [&files.cassette, &files.scenario].map(|path| {
+        let text = fs::read_to_string(path).expect("it is written");
+        assert!(
+            [one, two, three]
+                .iter()
+                .all(|secret| !text.contains(secret)),
+            "{text}"
+        );
+        text
+    });
+    assert_eq!(cassette.lines().count(), 8);
+    (
+        recording(&files),
+        serde_json::from_str(&scenario).expect("JSON"),
+    )
+}
+
+/// Each secret is one variable, whatever it is called, and in whichever server's calls and longer texts it stands.
+#[test]
+fn secrets_are_told_apart_without_being_written() {
+    let (first, written) = with_passwords(["first-pass-1", "second-pass-2", "third-pass-3"]);
+    let (second, _) = with_passwords(["other-pass-4", "more-pass-5", "last-pass-6"]);
+    let inferred = [None, Some(&second)].map(|second| {
+        let inferred = infer(&first, second, "x").expect("a scenario");
+        assert_eq!(inferred.questions, []);
+        json!(inferred.scenario)
+    });
+    let [one, two] = inferred;
+    for (scenario, token) in [
+        (written, "{{REFRESH_TOKEN}}"),
+        (one, "{{login.refresh_token}}"),
+        (two, "{{login.refresh_token}}"),
+    ] {
+        let steps = scenario["steps"].as_array().expect("steps").iter();
+        let params: Vec<&Value> = steps.map(|step| &step["params"]).collect();
+        let note = "Password: {{PASSWORD}}\nPassword: {{PASSWORD_2}}\nPassword: {{NOTE_SECRET}}";
+        assert_eq!(
+            json!(params),
+            json!([
+                {"site": "shop", "password": "{{PASSWORD}}"},
+                {"site": "bank", "password": "{{PASSWORD_2}}"},
+                {"old": {"password": "{{PASSWORD}}"}, "new": {"password": "{{PASSWORD_2}}"}},
+                {"password": "{{PASSWORD}}", "confirm": "{{PASSWORD}}"},
+                {"refresh_token": token},
+                {"note": note},
+            ])
+        );
+    }
 }

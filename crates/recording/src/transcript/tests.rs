@@ -71,7 +71,7 @@ fn a_session_of_claude_code() {
 fn results_are_those_that_the_built_in_tools_give() {
     let Session { recording, .. } = read(
         r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Go"}}
-{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a"}},{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"serve","run_in_background":true}},{"type":"tool_use","id":"t3","name":"Glob","input":{"pattern":"/w/docs/*.md"}},{"type":"tool_use","id":"t4","name":"Grep","input":{"pattern":"x","path":"/w"}}]}}
+{"type":"assistant","uuid":"a1","sessionId":"s","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/w/a"}},{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"serve","run_in_background":true}},{"type":"tool_use","id":"t3","name":"Glob","input":{"pattern":"/w/docs/*.md"}},{"type":"tool_use","id":"t4","name":"Grep","input":{"pattern":"x","path":"/w"}},{"type":"tool_use","id":"t5","name":"BashOutput","input":{"bash_id":"bash_1"}}]}}
 {"type":"user","uuid":"u2","sessionId":"s","timestamp":"2026-01-02T03:04:07.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"     1→id: a→b\n    12→x"}]}}
 {"type":"user","uuid":"u3","sessionId":"s","timestamp":"2026-01-02T03:04:08.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":"Command running in background with ID: bash_1. Output is written to /tmp/x"}]}}
 {"type":"user","uuid":"u4","sessionId":"s","timestamp":"2026-01-02T03:04:09.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t3","content":"/w/docs/a.md\n/v/b.md"},{"type":"tool_result","tool_use_id":"t4","content":"Found 1 file\n/w/x.txt"}]}}
@@ -84,6 +84,7 @@ fn results_are_those_that_the_built_in_tools_give() {
             r#"claude__bash {"command":"serve","run_in_background":true} → {"shell_id":"bash_1"}"#,
             r#"claude__glob {"pattern":"docs/*.md"} → {"files":["docs/a.md","/v/b.md"]}"#,
             r#"claude__grep {"pattern":"x","path":"."} → {"files":["x.txt"]}"#,
+            r#"claude__bash_output {"shell_id":"bash_1"} → missing"#,
         ]
     );
 }
@@ -226,6 +227,15 @@ fn what_codex_refused_is_left_out() {
         ),
         ("mcp__pay__send", &pay, "user rejected MCP tool call", None),
         ("mcp__pay__send", &pay, "user cancelled MCP tool call", None),
+        ("mcp__pay__send", &pay, "err: user rejected", None),
+        (
+            "mcp__pay__send",
+            &pay,
+            "tool call error: tool call failed for `pay/send`",
+            Some(
+                r#"{"content":[{"type":"text","text":"tool call error: tool call failed for `pay/send`"}],"isError":true}"#,
+            ),
+        ),
         (
             "mcp__pay__send",
             &pay,

@@ -139,8 +139,10 @@ impl<'a> Arguments<'a> {
             let Some(Json::String(text)) = leaf else {
                 // Data anywhere in it makes data of the whole.
                 let mark = marks.iter().max_by_key(|mark| !mark.origin.is_trusted());
-                let piece = mark.map_or(Piece::author(&as_text(json)), |mark| {
-                    piece(mark, as_text(json).into_owned())
+                let piece = mark.map_or(Piece::author(&as_text(json)), |mark| Piece {
+                    // No reference stands for the whole.
+                    reference: None,
+                    ..piece(mark, as_text(json).into_owned())
                 });
                 return Text::new(vec![piece]);
             };

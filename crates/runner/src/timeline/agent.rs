@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, find_code};
-use cuecard_source::value::cut;
 use cuecard_terminal::control::{Channel, ControlFinding, FromAgent, FromExecutor};
-use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_timeline::model::EventKind;
 use cuecard_trace::{Event, EventData, MessageReceived};
 use tokio::net::UnixListener;
 
@@ -264,7 +263,7 @@ impl Executor<'_> {
                 ))
                 .with_help("have the program give its agent the file that is run"),
             None => found
-                .with_help("pass CUECARD_CONTROL on to `cuecard agent`, if the program starts it"),
+                .with_help("if the program starts `cuecard agent`, or `cuecard acp` with one timeline, pass CUECARD_CONTROL on to it"),
         };
         self.find(found).await;
         self.tell_not_evaluated().await;
@@ -287,7 +286,8 @@ impl Executor<'_> {
                 Ok(Some(FromAgent::HelloAcp(played))) => (played, true),
                 _ => continue,
             };
-            match difference(&self.script.timeline, &played) {
+            let ours = self.script.fingerprint();
+            match ours.difference(&played, self.script.file()) {
                 None => {
                     return Some(Agent {
                         channel,
@@ -319,76 +319,11 @@ impl Executor<'_> {
     }
 }
 
-/// How the timeline that an agent has `played` differs; nothing if it is the same.
-fn difference(timeline: &Timeline, played: &str) -> Option<String> {
-    if played == timeline.fingerprint() {
-        return None;
-    }
-    let (text, _) = played.rsplit_once('\n').unwrap_or((played, ""));
-    let (mut ours, mut theirs) = (timeline.source.text().lines(), text.lines());
-    let shown = |line: Option<&str>| match line {
-        Some(line) => format!("`{}`", cut(line.trim(), 100)),
-        None => "missing".to_owned(),
-    };
-    for number in 1.. {
-        match (ours.next(), theirs.next()) {
-            (None, None) => break,
-            (ours, theirs) if ours != theirs => {
-                let (ours, theirs) = (shown(ours), shown(theirs));
-                let name = timeline.source.name();
-                return Some(format!(
-                    "its line {number} is {theirs}, and that of `{name}` is {ours}"
-                ));
-            }
-            _ => {}
-        }
-    }
-    Some("the text is the same, and the symbols (`--define`) are others".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use cuecard_source::SourceFile;
-    use cuecard_timeline::format::{ReadOptions, Symbols, read};
     use tokio::net::UnixStream;
 
     use super::*;
-
-    #[test]
-    fn an_agent_must_play_the_same_timeline() {
-        let text = "name: a\ntimeline:\n  - userInputs: [[0, Go]]\n  - rules:\n      - {when: $more, config: [{log: more}]}\n";
-        let read = |text: &str, define: &str| {
-            let mut symbols = Symbols::new();
-            symbols.define(define, "--define").expect("a symbol");
-            let source = SourceFile::new("a.yaml", text);
-            let read = read(&source, &symbols, &ReadOptions::default());
-            read.timeline.expect("a timeline")
-        };
-        let ours = read(text, "x");
-        for (text, define, expected) in [
-            (text.to_owned(), "x", None),
-            (
-                text.replace("Go", "Stop"),
-                "x",
-                Some(
-                    "its line 3 is `- userInputs: [[0, Stop]]`, and that of `a.yaml` is `- userInputs: [[0, Go]]`",
-                ),
-            ),
-            (
-                format!("{text}  - log: evil\n"),
-                "x",
-                Some("its line 6 is `- log: evil`, and that of `a.yaml` is missing"),
-            ),
-            (
-                text.to_owned(),
-                "more",
-                Some("the text is the same, and the symbols (`--define`) are others"),
-            ),
-        ] {
-            let played = read(&text, define).fingerprint();
-            assert_eq!(difference(&ours, &played).as_deref(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_step_may_take_as_long_as_its_command() {

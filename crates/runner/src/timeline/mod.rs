@@ -31,6 +31,7 @@ use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::text_file::{self, folder_of, io_reason};
 use cuecard_service::RunningService;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_terminal::control::Fingerprint;
 use cuecard_timeline::format::read_terminal;
 use cuecard_timeline::model::{
     EventKind, ServerMode, TerminalChoice, TerminalConfig, Timeline, TimelineEvent, UserInput,
@@ -201,9 +202,9 @@ impl RunScript {
         &self.timeline
     }
 
-    /// What an agent that plays it says of it: [`Timeline::fingerprint`].
-    pub fn fingerprint(&self) -> String {
-        self.timeline.fingerprint()
+    /// What an agent that plays it says of it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.timeline)
     }
 
     /// Its file, as it was named.

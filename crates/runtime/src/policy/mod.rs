@@ -19,8 +19,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub use addresses::is_private;
-pub use commands::BoundCommand;
 use commands::CommandLists;
+pub use commands::{BoundCommand, in_environment};
 use hosts::HostLists;
 pub use hosts::UrlGrant;
 use paths::Places;

@@ -27,7 +27,7 @@ use super::pace::Pace;
 use super::printing::{Printer, TerminalOutput};
 use super::tools::Tools;
 use super::{AgentOptions, AgentScript, AgentVerdict, MockAgent};
-use crate::control::{ControlFinding, FromAgent};
+use crate::control::{ControlFinding, Fingerprint, FromAgent};
 
 /// A session that is being played.
 pub(super) struct Player {
@@ -134,11 +134,14 @@ impl Player {
 
     /// Plays the whole session; whether the user ended it.
     pub(super) async fn play(&mut self) -> bool {
-        if let Err(stop) = self.play_all().await {
-            match stop {
-                Stop::Interrupted => return true,
-                Stop::NoInput => {}
-            }
+        if let Err(Stop::Interrupted) = self.play_all().await {
+            return true;
+        }
+        if self.pace.is_abandoned() {
+            let message = "the run plays another timeline, or it has ended";
+            self.printer.error(message);
+            let found = Diagnostic::error(codes::TERMINAL_NO_CONTROL, message);
+            self.find(found, None).await;
         }
         false
     }
@@ -147,8 +150,6 @@ impl Player {
         let script = self.choose().await?;
         self.script = Some(script.clone());
         self.tools.connect(&script.timeline.acp.mcp_servers);
-        let played = script.timeline.fingerprint();
-        self.pace.tell(&FromAgent::Hello(played)).await;
         if self.options.simulates && self.pace.is_controlled() {
             // Who runs it would take what is told for what was done.
             let message = "the mock agent simulates its tools: their results are not compared";
@@ -181,18 +182,22 @@ impl Player {
         Ok(())
     }
 
-    /// The scenario: the only one, the one of the name, or that of the first prompt.
+    /// The scenario: the one that the executor plays, too; without an executor the only one, the one of the name, or that
+    /// of the first prompt.
     async fn choose(&mut self) -> Result<Arc<AgentScript>, Stop> {
-        if let Some(name) = &self.options.play.scenario_name {
-            let mut named = self
-                .scripts
-                .iter()
-                .filter(|script| script.timeline.name == *name);
-            if let Some(script) = named.next() {
-                return Ok(script.clone());
+        let name = self.options.play.scenario_name.as_ref();
+        let scripts = self.scripts.iter();
+        let named = scripts.filter(|script| name.is_none_or(|name| script.timeline.name == *name));
+        let named: Vec<Arc<AgentScript>> = named.cloned().collect();
+        if self.pace.is_controlled() {
+            for script in named {
+                if self.pace.offer(Fingerprint::of(&script.timeline)).await {
+                    return Ok(script);
+                }
             }
+            return Err(Stop::NoInput);
         }
-        if let [script] = &self.scripts[..] {
+        if let ([script, ..], Some(_)) | ([script], None) = (&named[..], name) {
             return Ok(script.clone());
         }
         loop {

@@ -33,7 +33,6 @@ pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
 };
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
 use cuecard_source::value::Json;
@@ -152,14 +151,6 @@ impl Timeline {
         };
         let live = self.boundary().map_or(&[][..], |idx| &self.events[idx..]);
         first(live).or_else(|| first(&self.events))
-    }
-
-    /// What two processes say to each other that play it together: its text, and below it a hash of what its rules have
-    /// made of that.
-    pub fn fingerprint(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        format!("{:?}", self.events).hash(&mut hasher);
-        format!("{}\n{:016x}", self.source.text(), hasher.finish())
     }
 
     /// The session id that it names: that of `sessionStart`, else the one its first answer is expected to have.

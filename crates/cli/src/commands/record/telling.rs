@@ -50,7 +50,7 @@ pub(super) fn recorded(teller: &OutputWriter, recording: &Recording) {
     if recording.files.is_empty() {
         let why = match recording.n_exchanges {
             0 => "no request received; was the client started with the variables above?",
-            _ => "no request to the model was answered",
+            _ => "no request got an answer of a model that can be recorded",
         };
         teller.last_line(&format!("recorded  nothing: {why}"));
         return;

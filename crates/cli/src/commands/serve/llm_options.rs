@@ -1,13 +1,15 @@
 //! From arguments and environment to the options of a stand-in for a model's API.
 
 use std::ffi::OsString;
+use std::path::Path;
 
+use clap::Parser as _;
 use cuecard_llm::{LlmOptions, OnMiss};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::profiles::AgentName;
 
 use super::n_threads;
-use crate::args::{MissAnswer, ServeLlmArgs};
+use crate::args::{Cli, Command, MissAnswer, ServeLlmArgs};
 use crate::commands::profile::read_profiles;
 use crate::commands::timeline_options::TimelineOptions;
 
@@ -62,6 +64,7 @@ pub(super) fn options(
             MissAnswer::Minimal => OnMiss::Minimal,
         },
         keep_going: args.keep_going,
+        leaves_asserts: is_judged_by_command(args),
         workspace: args.workspace.clone(),
         environment: environment.to_vec(),
         max_exchanges: args.exchanges_max,
@@ -73,6 +76,19 @@ pub(super) fn options(
         ..LlmOptions::default()
     };
     Ok((options, doubts))
+}
+
+/// Whether the command after `--` is `cuecard acp --client` for the same timelines: it judges their asserts in the folders
+/// of its sessions.
+fn is_judged_by_command(args: &ServeLlmArgs) -> bool {
+    let program = args.command.first().map(Path::new);
+    let is_ours = program.and_then(Path::file_name) == Some("cuecard".as_ref());
+    is_ours
+        && args.scenarios.is_empty()
+        && Cli::try_parse_from(&args.command).is_ok_and(|cli| match cli.command {
+            Command::Acp(client) => client.client && client.paths == args.paths,
+            _ => false,
+        })
 }
 
 fn argument(message: &str) -> Diagnostic {

@@ -14,6 +14,8 @@ mod variables;
 
 use std::ffi::OsString;
 
+pub use rewrite::in_environment;
+
 use super::paths::Places;
 use super::source::{Source, Symbol, is_integer, name};
 use super::{Refusal, RefusalKind};

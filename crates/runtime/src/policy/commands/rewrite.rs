@@ -13,17 +13,19 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     let Some(source) = Source::new(&shown) else {
         return String::new();
     };
+    let is_unknown = |piece: &Piece| piece.reference.is_none() && !piece.origin.is_trusted();
+    if env
+        .iter()
+        .any(|(_, value)| value.pieces().iter().any(is_unknown))
+    {
+        return "add the value to `env` of the step, and let the program read it there".to_owned();
+    }
     let own = env
         .iter()
         .map(|(name, value)| (name.clone(), in_braces(value)));
     let mut pairs: Vec<(String, String)> = own.collect();
     let names = variable_names(&source, &shown.to_string(), &pairs);
-    for (name, piece) in names.iter().zip(&source.data) {
-        let pair = (name.clone(), reference(piece));
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
-    }
+    add_pairs(&mut pairs, &names, &source);
     let json = |text: String| serde_json::Value::String(text).to_string();
     // A list or an object stays one, so that what is filled in is escaped.
     let is_structure = |value: &str| {
@@ -59,6 +61,27 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     format!(
         "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there{read}"
     )
+}
+
+/// The command with its data in variables of the environment, and the reference for each; nothing if some program may run
+/// what they hold.
+pub fn in_environment(command: &Text) -> Option<(String, Vec<(String, String)>)> {
+    let shown = as_written(command);
+    let source = Source::new(&shown)?;
+    let names = variable_names(&source, &shown.to_string(), &[]);
+    let written = rewritten(&source.symbols, &names)?;
+    let mut pairs = Vec::new();
+    add_pairs(&mut pairs, &names, &source);
+    Some((written.replace(BRACES, LITERAL_BRACES), pairs))
+}
+
+fn add_pairs(pairs: &mut Vec<(String, String)>, names: &[String], source: &Source<'_>) {
+    for (name, piece) in names.iter().zip(&source.data) {
+        let pair = (name.clone(), reference(piece));
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
 }
 
 /// How a program reads the variable `{}` of its environment, which may be JSON.
@@ -192,6 +215,17 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
     if let Some(Some(rest)) = launched {
         return launches_data(base, behind, rest, makes_file);
     }
+    if base == "jq" {
+        // Values have names there, and its input is never run.
+        let is_value = |at: usize| {
+            at > 1
+                && behind[at - 2]
+                    .literal()
+                    .is_some_and(|it| is_in("--arg --argjson", it))
+        };
+        let is_code = |at: usize| behind[at].literal().is_none() && !is_value(at);
+        return ["-f", "--from-file", "-L"].into_iter().any(has) || (0..behind.len()).any(is_code);
+    }
     // Without a module, Python is an interpreter like others.
     let is_plain_launcher = launched.is_some() && base != "python";
     let is_file = |word: &Word| {
@@ -302,8 +336,8 @@ const LAUNCHERS: &[(&str, &str)] = &[
 /// Their options that take no value.
 const FLAGS: &str = "-i -t -it -ti -d -y -q --rm --init --yes --quiet --detach --no-install --frozen --no-sync --tty --interactive";
 
-/// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
-const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf";
+/// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`, `jq .`.
+const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
 
 /// Words that start the program behind them, or the next part of a loop.
 const STARTERS: &str = "do while until then time command exec timeout nice nohup";
@@ -312,11 +346,11 @@ const STARTERS: &str = "do while until then time command exec timeout nice nohup
 const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun";
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli eval source trap alias hash enable let unset declare typeset \
+const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset declare typeset \
      mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython";
 
 /// Options behind which a program, a script or the name of a variable may follow.
-const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --jq --template --expression -eq -ne -lt -le -gt -ge";
+const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression -eq -ne -lt -le -gt -ge";
 
 fn is_duration(word: &str) -> bool {
     let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
