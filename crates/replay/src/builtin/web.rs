@@ -1,5 +1,7 @@
 //! `claude__web_fetch`.
 
+use std::borrow::Cow;
+
 use cuecard_source::value::{Origin, Text, cut};
 use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
@@ -19,7 +21,7 @@ pub(super) async fn fetch(
     call: &CallRequest,
     recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
-    let text = arguments.required_text("url")?;
+    let text = with_encoded_values(&arguments.required_text("url")?);
     check_url(&text)?;
     let grant = toolbox.policy.url(&text).map_err(refused)?;
     let limit = call.timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
@@ -68,6 +70,45 @@ pub(super) async fn fetch(
             Err(failure)
         }
     }
+}
+
+/// The URL with data that is the whole value of a parameter in its query written so that it stays that value, unless it
+/// is so already.
+fn with_encoded_values(url: &Text) -> Text {
+    let pieces = url.pieces();
+    let mut written = String::new();
+    let encoded = pieces.iter().enumerate().map(|(idx, piece)| {
+        let is_value = written.contains('?') && !written.contains('#') && written.ends_with('=');
+        let next = pieces.get(idx + 1).map_or("", |next| next.text.as_str());
+        let is_whole = next.is_empty() || next.starts_with(['&', '#']);
+        let mut piece = piece.clone();
+        if !piece.origin.is_trusted() && is_value && is_whole {
+            piece.text = encoded_value(&piece.text).into_owned();
+        }
+        written.push_str(&piece.text);
+        piece
+    });
+    Text::new(encoded.collect())
+}
+
+/// A value as a query has it; one that has an encoded character is taken for encoded.
+fn encoded_value(value: &str) -> Cow<'_, str> {
+    let is_digit = |digit: Option<&u8>| digit.is_some_and(u8::is_ascii_hexdigit);
+    let mut parts = value.split('%').skip(1).map(str::as_bytes);
+    if parts.any(|part| is_digit(part.first()) && is_digit(part.get(1))) {
+        return Cow::Borrowed(value);
+    }
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._~/:,@".contains(letter);
+    if value.chars().all(is_plain) {
+        return Cow::Borrowed(value);
+    }
+    let Ok(mut form) = Url::parse("http://form/") else {
+        return Cow::Borrowed(value);
+    };
+    // Tabs and line ends are none of a URL.
+    let value = value.replace(['\t', '\n', '\r'], "");
+    form.query_pairs_mut().append_key_only(&value);
+    Cow::Owned(form.query().unwrap_or_default().replace('+', "%20"))
 }
 
 /// What is no address of a page at all is a wrong parameter, whatever the policy would say about it.
@@ -240,6 +281,42 @@ mod tests {
         ] {
             let expected = (format!("`{url}` {what}"), help.map(str::to_owned));
             assert_eq!(problem(url), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_of_a_query_stays_one() {
+        let of = |before: &str, value: &str, after: &str| {
+            let mut data = Piece::author(value);
+            data.origin = Origin::Peer;
+            let text = Text::new(vec![Piece::author(before), data, Piece::author(after)]);
+            with_encoded_values(&text).to_string()
+        };
+        for (value, encoded) in [
+            ("C# & F#", "C%23%20%26%20F%23"),
+            ("a&b=c", "a%26b%3Dc"),
+            ("a+b", "a%2Bb"),
+            ("50% off", "50%25%20off"),
+            ("a%20b", "a%20b"),
+            ("plain-1.txt", "plain-1.txt"),
+            ("2026-11-29T10:00", "2026-11-29T10:00"),
+            ("é\n", "%C3%A9"),
+        ] {
+            for (before, after) in [("http://h/?q=", ""), ("http://h/x?a=1&q=", "&n=2")] {
+                assert_eq!(
+                    of(before, value, after),
+                    format!("{before}{encoded}{after}")
+                );
+            }
+        }
+        // A part of a value, a whole query, and a path are the author's word.
+        for (before, after) in [
+            ("http://h/?", ""),
+            ("http://h/", "?q=1"),
+            ("http://h/?q=", "x"),
+            ("http://h/?q=x", ""),
+        ] {
+            assert_eq!(of(before, "a&b#", after), format!("{before}a&b#{after}"));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Secrets never reach a trace, report, log or journal: they are replaced before anything is written.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -311,14 +312,53 @@ impl Redactor {
     /// Ends of secrets after a gap such as `[… 5 bytes dropped …]`.
     fn cut_ends<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         let gaps = (!self.is_empty()).then(|| text.match_indices(GAP_END));
-        gaps.into_iter().flatten().filter_map(|(at, mark)| {
+        let mut befores = None;
+        gaps.into_iter().flatten().filter_map(move |(at, mark)| {
             let start = behind_line_end(text, at + mark.len())?;
-            let nodes = 1..self.nodes.len();
-            let end = nodes
-                .filter_map(|node_idx| self.longest(text, start, node_idx))
-                .max()?;
-            Some(start..end)
+            let befores = befores.get_or_insert_with(|| self.befores());
+            // The rest of an escaped character may stand before it.
+            let is_escape = |byte: &u8| is_of_escape(*byte);
+            let torn = text[start..]
+                .bytes()
+                .take(LONGEST_TORN)
+                .take_while(is_escape);
+            let starts = start..=start + torn.count();
+            let ends = starts.flat_map(|start| {
+                let symbols = readings(text, start)
+                    .into_iter()
+                    .map(|(symbol, _)| match symbol {
+                        Symbol::Char(character) if character.is_ascii() => character,
+                        _ => char::MAX,
+                    });
+                let nodes = symbols
+                    .chain([char::MAX])
+                    .filter_map(|symbol| befores.get(&symbol));
+                let ends = nodes
+                    .flatten()
+                    .map(|node_idx| self.longest(text, start, *node_idx));
+                ends.flatten().max()
+            });
+            Some(start..ends.max()?)
         })
+    }
+
+    /// The nodes behind which a character stands; under `char::MAX` those of one that isn't ASCII.
+    fn befores(&self) -> BTreeMap<char, Vec<usize>> {
+        let mut befores: BTreeMap<char, Vec<usize>> = BTreeMap::new();
+        for (node_idx, node) in self.nodes.iter().enumerate().skip(1) {
+            for (character, _) in &node.children {
+                let key = if character.is_ascii() {
+                    *character
+                } else {
+                    char::MAX
+                };
+                let nodes = befores.entry(key).or_default();
+                if nodes.last() != Some(&node_idx) {
+                    nodes.push(node_idx);
+                }
+            }
+        }
+        befores
     }
 
     /// The end of the longest secret at `start`, without the characters that lead to the node it is sought from.
@@ -441,13 +481,18 @@ fn cut(text: &str, at: usize) -> Option<usize> {
     if is_cut(at) {
         return Some(at);
     }
-    torn(text, at).filter(|end| is_cut(*end))
+    // In a line of JSON, an escaped line end may follow.
+    (at + 1..=torn(text, at)?).find(|end| is_cut(*end))
+}
+
+fn is_of_escape(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"\\%&#;".contains(&byte)
 }
 
 /// Where what may be the beginning of an escaped character ends.
 fn torn(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
-    let is_escape = |byte: &u8| byte.is_ascii_alphanumeric() || b"\\%&#;".contains(byte);
+    let is_escape = |byte: &u8| is_of_escape(*byte);
     let torn = rest.bytes().take(LONGEST_TORN).take_while(is_escape);
     rest.starts_with(['\\', '%', '&'])
         .then(|| at + torn.count())
@@ -632,6 +677,30 @@ mod tests {
         ] {
             assert_eq!(redactor.text(text), redacted);
             assert_eq!(redactor.finds(text), text != redacted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_within_an_escape_is_found() {
+        let secret = "aaaBBB77&cccDDD88&eeeFFF99";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for spelled in [
+            "aaaBBB77%26cccDDD88%26eeeFFF99",
+            "aaaBBB77&amp;cccDDD88&amp;eeeFFF99",
+            "aaaBBB77\\u0026cccDDD88\\u0026eeeFFF99",
+            "aaaBBB77%2526cccDDD88%2526eeeFFF99",
+            "aaaBBB77\\\\u0026cccDDD88\\\\u0026eeeFFF99",
+        ] {
+            for cut in 0..=spelled.len() {
+                let (head, tail) = spelled.split_at(cut);
+                let text = format!("x {head}\n[… 9 bytes dropped …]\n{tail} y");
+                for text in [Json::from(text.as_str()).to_string(), text] {
+                    let shown = redactor.text(&text);
+                    for part in ["aaaBBB77", "cccDDD88", "eeeFFF99"] {
+                        assert!(!shown.contains(part), "{text}: {shown}");
+                    }
+                }
+            }
         }
     }
 
