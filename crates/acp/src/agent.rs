@@ -100,11 +100,40 @@ impl Agent {
         value.is_some_and(|value| !matches!(value, Json::Null | Json::Bool(false)))
     }
 
+    /// Whether somebody leads a timeline: waits until that is known.
+    pub(super) async fn is_led(&self, script: &AcpScript) -> bool {
+        let Some(lead) = &self.options.lead else {
+            return false;
+        };
+        let file = tokio::select! {
+            biased;
+            file = lead.file() => file,
+            () = self.stop.cancelled() => None,
+        };
+        file.as_deref() == Some(script.timeline.source.name())
+    }
+
     /// Tells who leads that a part was played, once the trace has what came of it.
-    pub(super) async fn has_played(&self, part: ScheduledPart) {
-        if let Some(lead) = &self.options.lead {
+    pub(super) async fn has_played(&self, script: &AcpScript, part: ScheduledPart) {
+        if let Some(lead) = &self.options.lead
+            && self.is_led(script).await
+        {
             self.telling.settled().await;
             let _ = lead.played.send((part.event_idx, part.part));
+        }
+    }
+
+    /// Sends an update of a session.
+    pub(super) async fn update(&self, session: &Session, update: Json, hit: Option<FrameHit>) {
+        let params = json!({"sessionId": &*session.id, "update": update});
+        self.peer.notify("session/update", &params, hit).await;
+        self.keep(session, update);
+    }
+
+    /// Keeps what was sent in a session for when it is loaded again.
+    pub(super) fn keep(&self, session: &Session, update: Json) {
+        if self.can("/loadSession") {
+            session.state().sent.push(update);
         }
     }
 
@@ -165,7 +194,7 @@ impl Agent {
             "session/resume" if self.can("/sessionCapabilities/resume") => {
                 match self.of_session(&params) {
                     Ok(session) => Ok(self.opened(&session, false)),
-                    // One of an earlier process is in the script, as with `session/load`.
+                    // One that was closed, or is in the script, as with `session/load`.
                     Err(_) => return self.load(id, params, false).await,
                 }
             }
@@ -286,7 +315,9 @@ impl Agent {
 
     fn of_session(&self, params: &Json) -> Result<Arc<Session>, Refused> {
         let id = text_of(params, "sessionId")?;
-        self.sessions().get(id).ok_or_else(|| {
+        let session = self.sessions().get(id);
+        let open = session.filter(|session| !session.state().is_closed);
+        open.ok_or_else(|| {
             Refused::unexpected(NOT_FOUND, format!("there is no session `{}`", cut(id, 100)))
         })
     }

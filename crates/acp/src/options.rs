@@ -12,10 +12,21 @@ pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 /// How far a stand-in may go, as somebody else says, and how far it has come.
 #[derive(Debug, Clone)]
 pub struct Lead {
+    /// The file of the timeline that is led, once that is known; closed if none is.
+    pub file: watch::Receiver<Option<String>>,
     /// It plays what stands above this event of the timeline, whatever the time.
     pub until: watch::Receiver<usize>,
     /// Is told each part of an event once it was played, or never will be.
     pub played: mpsc::UnboundedSender<(usize, EventPart)>,
+}
+
+impl Lead {
+    /// The file of the timeline that is led: waits until that is known.
+    pub(super) async fn file(&self) -> Option<String> {
+        let mut file = self.file.clone();
+        let known = file.wait_for(Option::is_some).await;
+        known.ok().and_then(|file| file.clone())
+    }
 }
 
 /// What can be said about a stand-in or a client before it starts.

@@ -20,12 +20,14 @@ pub(super) struct Session {
     pub(super) folder: String,
     /// Whoever holds it plays events to the client.
     pub(super) playing: Arc<tokio::sync::Mutex<()>>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 /// What changes.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    /// Whether the client has closed it, and not opened it again.
+    pub(super) is_closed: bool,
     /// What it plays, and its index: known once there is only one, or since the first prompt.
     pub(super) script: Option<IndexedScript>,
     /// The segment that the next prompt opens.
@@ -38,6 +40,8 @@ pub(super) struct State {
     pub(super) settled_calls: HashSet<usize>,
     /// Whether the history was told, or needs no telling.
     pub(super) has_history: bool,
+    /// The updates that were sent, and the prompts among them.
+    pub(super) sent: Vec<Json>,
     /// The entries of the plan so far.
     pub(super) plan: Vec<PlanEntry>,
     /// What prompts were answered since the last assert on them.
@@ -52,10 +56,21 @@ impl Session {
             id,
             folder,
             playing: Arc::default(),
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 script,
                 ..State::default()
-            }),
+            })),
+        }
+    }
+
+    /// The session as it is opened again: it goes on where it was.
+    pub(super) fn reopened(&self, folder: String) -> Self {
+        self.state().is_closed = false;
+        Self {
+            id: self.id.clone(),
+            folder,
+            playing: Arc::default(),
+            state: self.state.clone(),
         }
     }
 
@@ -72,7 +87,7 @@ impl Session {
     }
 }
 
-/// All sessions, up to a bound.
+/// All sessions, up to a bound; those that were closed, too.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     by_id: HashMap<Arc<str>, Arc<Session>>,
@@ -93,13 +108,8 @@ impl Sessions {
         self.by_id.values()
     }
 
-    /// Adds a session, and gives the one that had its id.
-    pub(super) fn insert(&mut self, session: Arc<Session>) -> Option<Arc<Session>> {
-        self.by_id.insert(session.id.clone(), session)
-    }
-
-    pub(super) fn remove(&mut self, id: &str) -> Option<Arc<Session>> {
-        self.by_id.remove(id)
+    pub(super) fn insert(&mut self, session: Arc<Session>) {
+        self.by_id.insert(session.id.clone(), session);
     }
 
     /// An id that no session has: that of the script if it is free, else a numbered one.

@@ -114,7 +114,7 @@ impl Turn {
             if played.is_ok() {
                 played = self.play_part(part, &script).await;
             }
-            self.agent.has_played(part).await;
+            self.agent.has_played(&script, part).await;
         }
         played?;
         self.release_all().await;
@@ -143,11 +143,21 @@ impl Turn {
     async fn wait_for(&mut self, part: ScheduledPart) -> Result<(), Stopped> {
         if let Some(lead) = &self.agent.options.lead {
             let mut until = lead.until.clone();
-            return tokio::select! {
-                // Who is gone holds nothing back.
-                _ = until.wait_for(|until| part.event_idx < *until) => Ok(()),
-                () = self.cancel.cancelled() => Err(Stopped::Cancelled),
+            let is_led = async {
+                let is_led = self.agent.is_led(&self.script).await;
+                if is_led {
+                    // Who is gone holds nothing back.
+                    let _ = until.wait_for(|until| part.event_idx < *until).await;
+                }
+                is_led
             };
+            let is_led = tokio::select! {
+                is_led = is_led => is_led,
+                () = self.cancel.cancelled() => return Err(Stopped::Cancelled),
+            };
+            if is_led {
+                return Ok(());
+            }
         }
         let speed = self.agent.options.play.speed;
         let lane = self.script.schedule.events[part.event_idx].lane;
@@ -247,8 +257,7 @@ impl Turn {
     pub(super) async fn update(&mut self, event_idx: usize, update: Json) {
         let is_begin = update["sessionUpdate"] == "tool_call";
         let hit = self.hit(event_idx, is_begin);
-        let params = json!({"sessionId": &*self.session.id, "update": update});
-        self.agent.peer.notify("session/update", &params, hit).await;
+        self.agent.update(&self.session, update, hit).await;
     }
 
     /// The fault of an event that hits the frame which is sent now, if one does. A wrong id is none in the frame that

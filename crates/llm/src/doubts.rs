@@ -66,7 +66,7 @@ impl MockServer {
         let agent = self.calling.of(request);
         // In a message of Chat the text and the calls stand apart.
         let has_order = request.endpoint != Endpoint::Chat;
-        for answer in served.history(request) {
+        for answer in served.history(script, request) {
             found.extend(self.changed_answer(script, &answer, &agent, has_order));
         }
         found

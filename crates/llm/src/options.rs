@@ -70,6 +70,8 @@ pub struct LlmOptions {
     pub keep_going: bool,
     /// The run around it, which does all asserts and says how far the model may go.
     pub lead: Option<TurnLead>,
+    /// The program under test judges the asserts and artifacts itself, where it works: only those of requests are judged.
+    pub leaves_asserts: bool,
     /// Where asserts look.
     pub workspace: PathBuf,
     /// The environment for `git`, of which an allow-list is passed on.
@@ -105,6 +107,7 @@ impl Default for LlmOptions {
             on_miss: OnMiss::Error,
             keep_going: false,
             lead: None,
+            leaves_asserts: false,
             workspace: PathBuf::from("."),
             environment: Vec::new(),
             max_exchanges: DEFAULT_MAX_EXCHANGES,

@@ -68,9 +68,8 @@ pub fn session_of(trace: &Trace) -> Session {
                             let mut is_named = false;
                             each_leaf(&json!(made.arguments), &mut |leaf| {
                                 let text = leaf.as_str().zip(cwd);
-                                is_named |= text.is_some_and(|(text, cwd)| {
-                                    places(text, cwd).next().is_some()
-                                });
+                                is_named |= text
+                                    .is_some_and(|(text, cwd)| places(text, cwd).next().is_some());
                             });
                             is_named
                         };

@@ -113,8 +113,7 @@ impl Agent {
     /// The sessions that there are, and those of the scripts that can be loaded.
     pub(super) fn list(&self, params: &Json) -> Json {
         let sessions = self.sessions();
-        // The protocol wants one, and the script has none.
-        let folder = params["cwd"].as_str().unwrap_or("/");
+        let folder = params["cwd"].as_str();
         let scripted = self
             .scripts
             .iter()
@@ -122,8 +121,10 @@ impl Agent {
         let scripted = scripted.filter(|id| sessions.get(id).is_none());
         let mut listed: Vec<Json> = sessions
             .all()
+            .filter(|session| folder.is_none_or(|folder| folder == session.folder))
             .map(|session| json!({"sessionId": &*session.id, "cwd": session.folder}))
-            .chain(scripted.map(|id| json!({"sessionId": id, "cwd": folder})))
+            // The protocol wants a folder, and the script has none.
+            .chain(scripted.map(|id| json!({"sessionId": id, "cwd": folder.unwrap_or("/")})))
             .collect();
         listed.sort_by_key(|entry| entry["sessionId"].to_string());
         json!({"sessions": listed})
@@ -132,7 +133,7 @@ impl Agent {
     pub(super) fn close(&self, params: &Json) -> Result<Json, Refused> {
         let session = self.of_session(params)?;
         session.cancel();
-        self.sessions().remove(&session.id);
+        session.state().is_closed = true;
         Ok(json!({}))
     }
 
@@ -179,28 +180,49 @@ impl Agent {
         }
     }
 
-    /// Loads a session: its history is told if the client wants that, then the answer, then what no prompt opens.
+    /// Loads a session: its history and what was played of it are told if the client wants that, then the answer, then what
+    /// no prompt opens.
     pub(super) async fn load(self: &Arc<Self>, id: Json, params: Json, tells: bool) {
-        let loaded = self.loadable(&params);
-        let (session, script) = match loaded {
+        let (session, earlier) = match self.loadable(&params) {
             Ok(loaded) => loaded,
             Err(refused) => return self.answer(&id, Err(refused), &params).await,
         };
         let agent = self.clone();
-        let live = script.1.segments.live.first();
-        let unopened = live.filter(|segment| segment.input.is_none()).cloned();
-        let unopened = unopened.map(|segment| (segment, agent.stop.child_token()));
-        // A prompt that comes meanwhile is for the next one, and waits.
-        session.state().next_segment = usize::from(unopened.is_some());
-        session.state().has_history = !tells;
-        session.state().unopened = unopened.as_ref().map(|(_, cancel)| cancel.clone());
+        let (script, unopened) = {
+            let mut state = session.state();
+            let script = state.script.clone();
+            let mut live = script.iter().flat_map(|(_, script)| &script.segments.live);
+            let next = live.nth(state.next_segment);
+            let unopened = next.filter(|segment| segment.input.is_none()).cloned();
+            let unopened = unopened.map(|segment| (segment, agent.stop.child_token()));
+            // A prompt that comes meanwhile is for the next one, and waits.
+            state.next_segment += usize::from(unopened.is_some());
+            let mut scripts = script.iter();
+            state.has_history |= !tells && scripts.any(|(_, script)| !script.loads_sessions());
+            state.unopened = unopened.as_ref().map(|(_, cancel)| cancel.clone());
+            (script, unopened)
+        };
         let playing = session.playing.clone().lock_owned().await;
         self.turns.spawn(async move {
             let _playing = playing;
-            agent.tell_history(&session, script.clone()).await;
+            if let Some(earlier) = earlier {
+                // What is still played ends first.
+                drop(earlier.playing.lock().await);
+            }
+            if tells {
+                // The history stands above what was played.
+                let sent = std::mem::take(&mut session.state().sent);
+                if let Some(script) = &script {
+                    agent.tell_history(&session, script.clone()).await;
+                }
+                for update in sent {
+                    let update = updates::without_terminal(update);
+                    agent.update(&session, update, None).await;
+                }
+            }
             let answer = agent.opened(&session, false);
             agent.peer.answer(&id, &Ok(answer)).await;
-            if let Some((segment, cancel)) = unopened {
+            if let (Some((segment, cancel)), Some(script)) = (unopened, script) {
                 let mut turn = Turn::new(
                     agent.clone(),
                     session.clone(),
@@ -220,11 +242,31 @@ impl Agent {
         });
     }
 
-    pub(super) fn loadable(&self, params: &Json) -> Result<(Arc<Session>, IndexedScript), Refused> {
+    /// The session that is meant, and what it was until now if this process has it already.
+    fn loadable(&self, params: &Json) -> Result<(Arc<Session>, Option<Arc<Session>>), Refused> {
         self.is_open_to_sessions()?;
         let id = text_of(params, "sessionId")?;
-        let folder = folder_of(params)?;
+        let folder = folder_of(params)?.to_owned();
         self.check_servers(params)?;
+        let earlier = self.sessions().get(id);
+        let session = match &earlier {
+            Some(earlier) => {
+                earlier.cancel();
+                earlier.reopened(folder)
+            }
+            None => {
+                let session = Session::new(id.into(), folder, Some(self.scripted_session(id)?));
+                self.n_sessions.fetch_add(1, Ordering::Relaxed);
+                session
+            }
+        };
+        let session = Arc::new(session);
+        self.sessions().insert(session.clone());
+        Ok((session, earlier))
+    }
+
+    /// The script with a session of an earlier process.
+    fn scripted_session(&self, id: &str) -> Result<IndexedScript, Refused> {
         let is_it = |script: &Arc<AcpScript>| {
             let timeline = &script.timeline;
             timeline.session_id() == Some(id) || timeline.name == id
@@ -233,24 +275,10 @@ impl Agent {
             let timelines = self.scripts.iter().map(|script| &script.timeline);
             let known = timelines.map(|it| it.session_id().unwrap_or(&it.name));
             let known: Vec<&str> = known.collect();
-            Refused::unexpected(
-                NOT_FOUND,
-                format!("there is no session `{}` to load", cut(id, 100)),
-            )
-            .noting(format!("there are: {}", known.join(", ")))
+            Refused::unexpected(NOT_FOUND, format!("there is no session `{}`", cut(id, 100)))
+                .noting(format!("there are: {}", known.join(", ")))
         })?;
-        let script = (idx, self.scripts[idx].clone());
-        let session = Arc::new(Session::new(
-            id.into(),
-            folder.to_owned(),
-            Some(script.clone()),
-        ));
-        // What an earlier session of this id still plays isn't for this one.
-        if let Some(earlier) = self.sessions().insert(session.clone()) {
-            earlier.cancel();
-        }
-        self.n_sessions.fetch_add(1, Ordering::Relaxed);
-        Ok((session, script))
+        Ok((idx, self.scripts[idx].clone()))
     }
 
     /// Tells what happened before the session, without waiting and without asking the client for anything.

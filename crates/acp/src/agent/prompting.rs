@@ -15,6 +15,7 @@ use super::Agent;
 use crate::found::{Refused, differs, shown};
 use crate::peer::Answer;
 use crate::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
+use crate::script::updates::{self, Speaker};
 use crate::script::{self, AcpScript, AwaitedCall, content};
 use crate::session::{IndexedScript, Session};
 use crate::turn::{Stopped, Turn};
@@ -47,7 +48,7 @@ impl Agent {
         let bound = session.state().script.clone();
         let script = match bound {
             Some(script) => script,
-            None => self.chosen(&session, blocks)?,
+            None => self.chosen(&session, blocks).await?,
         };
         let segment_idx = session.state().next_segment;
         let Some(segment) = script.1.segments.live.get(segment_idx) else {
@@ -105,6 +106,7 @@ impl Agent {
         Ok(Begun {
             session,
             script,
+            blocks: blocks.to_vec(),
             segment_idx,
             cancel,
         })
@@ -133,8 +135,24 @@ impl Agent {
         Ok(())
     }
 
-    /// The scenario that a first prompt means.
-    fn chosen(&self, session: &Session, blocks: &[Json]) -> Result<IndexedScript, Refused> {
+    /// The scenario that is led, else the one that a first prompt means.
+    async fn chosen(&self, session: &Session, blocks: &[Json]) -> Result<IndexedScript, Refused> {
+        let led = match &self.options.lead {
+            Some(lead) => lead.file().await,
+            None => None,
+        };
+        let mut scripts = self.scripts.iter();
+        let led = scripts.position(|it| led.as_deref() == Some(it.timeline.source.name()));
+        let scenario_idx = match led {
+            Some(scenario_idx) => scenario_idx,
+            None => self.selected(blocks)?,
+        };
+        let script = (scenario_idx, self.scripts[scenario_idx].clone());
+        session.state().script = Some(script.clone());
+        Ok(script)
+    }
+
+    fn selected(&self, blocks: &[Json]) -> Result<usize, Refused> {
         let texts = texts(blocks);
         let joined = texts.join("\n");
         let mut prompts: Vec<&str> = texts.clone();
@@ -151,12 +169,7 @@ impl Agent {
                 found: Box::new(found),
             }
         })?;
-        let script = (
-            selection.scenario_idx,
-            self.scripts[selection.scenario_idx].clone(),
-        );
-        session.state().script = Some(script.clone());
-        Ok(script)
+        Ok(selection.scenario_idx)
     }
 
     /// Tells of calls that should have come before the events from `end` on.
@@ -189,6 +202,7 @@ impl Agent {
         let Begun {
             session,
             script,
+            blocks,
             segment_idx,
             cancel,
         } = begun;
@@ -196,6 +210,11 @@ impl Agent {
         let _playing = session.playing.clone().lock_owned().await;
         if !script.1.loads_sessions() {
             self.tell_history(&session, script.clone()).await;
+        }
+        let message_id = format!("{}-p{segment_idx}", session.id);
+        for block in blocks {
+            let chunk = updates::chunk(Speaker::User, block, &message_id, &Json::Null);
+            self.keep(&session, chunk);
         }
         let segment = script.1.segments.live[segment_idx].clone();
         let mut turn = Turn::new(
@@ -283,6 +302,7 @@ impl Agent {
 struct Begun {
     session: Arc<Session>,
     script: IndexedScript,
+    blocks: Vec<Json>,
     segment_idx: usize,
     cancel: CancellationToken,
 }

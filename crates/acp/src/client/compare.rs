@@ -5,7 +5,7 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest, ToolStatus};
+use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
 
 use super::effects::asked_late;
 use super::expected::{Expected, ExpectedItem, Wanted};
@@ -152,7 +152,7 @@ impl Comparing<'_> {
                 }
                 // It belongs to the request for permission, and need not be in the script.
                 (Some((_, item)), Some((_, other)))
-                    if is_refused(other, seen) && !self.is_scripted_failure(item, other) =>
+                    if is_refused(other, seen) && !self.is_scripted(item, other) =>
                 {
                     next_came = came.next();
                 }
@@ -202,10 +202,10 @@ impl Comparing<'_> {
         }
     }
 
-    /// Whether the script has this call, and has it fail.
-    fn is_scripted_failure(&self, item: &ExpectedItem<'_>, came: &SeenItem) -> bool {
+    /// Whether the script has this call.
+    fn is_scripted(&self, item: &ExpectedItem<'_>, came: &SeenItem) -> bool {
         matches!((&item.wanted, &came.came), (Wanted::Call(call, _), Came::Call(came))
-            if call.status == ToolStatus::Error && self.other_call(call, came).is_none())
+            if self.other_call(call, came).is_none())
     }
 
     /// What was said after a cancellation that was known by then.

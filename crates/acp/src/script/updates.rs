@@ -123,6 +123,17 @@ pub(crate) fn call_update(
     with_meta(update, meta)
 }
 
+/// An update as it is sent again: the output of a terminal, which is gone by then, is text.
+pub(crate) fn without_terminal(mut update: Json) -> Json {
+    if update["content"][0]["type"] == "terminal" {
+        update["content"] = match update["rawOutput"]["output"].as_str() {
+            Some(output) => text_content(output),
+            None => json!([]),
+        };
+    }
+    update
+}
+
 /// Text as the content of a tool call.
 pub(crate) fn text_content(text: &str) -> Json {
     json!([{"type": "content", "content": content::text(text)}])

@@ -1,5 +1,7 @@
 //! Clients that break the protocol, or send another prompt than the script has.
 
+use tokio::sync::{mpsc, watch};
+
 use super::*;
 
 const RICH: &str = "
@@ -437,6 +439,188 @@ async fn what_a_loaded_session_does_by_itself_is_cancelled_too() {
         assert!(!format!("{before:?}").contains("Never"), "{before:?}");
         let verdict = client.end().await;
         assert_eq!(verdict.unplayed.len(), 1, "{verdict:?}");
+    }
+}
+
+const REOPENED: &str = "
+name: past
+acp: {capabilities: {loadSession: true, sessionCapabilities: {list: true, close: true, resume: true}}}
+timeline:
+  - userInputs: [[0, Old]]
+  - llmResponse: [{assistant: [[0, Before]]}]
+  - sessionStart: {sessionId: s-1}
+  - userInputs: [[0, Go]]
+  - runCmd: {cmd: make}
+    status: ok
+  - userInputs: [[0, More]]
+  - llmResponse: [{assistant: [[0, Done]]}]
+";
+
+#[tokio::test]
+async fn a_session_that_is_opened_again_goes_on_where_it_was() {
+    let played = ["Old", "Before", "Go", "make made"];
+    let unexpected = &["T-ACP-20"][..];
+    // How it is opened, what is sent then, what comes back of its history in the end, what is found and left.
+    let cases = [
+        (&["close", "resume"][..], &["More"][..], &[][..], &[][..], 0),
+        (&["close", "load"], &["More"], &played[..], &[], 0),
+        (&["load"], &["More"], &played, &[], 0),
+        (&["resume", "load", "load"], &["More"], &played, &[], 0),
+        (&["close", "resume", "load"], &["More"], &played, &[], 0),
+        (&["close", "resume"], &["Go"], &[], unexpected, 1),
+        (&["close", "load"], &["Go"], &played, unexpected, 1),
+        (&["close", "resume"], &["More", "Go"], &[], unexpected, 0),
+        (&["close"], &["More"], &[], unexpected, 1),
+    ];
+    let params = |id: &str| json!({"sessionId": id, "cwd": "/work", "mcpServers": []});
+    for opens in ["resume", "load", "new"] {
+        for (calls, prompts, expected, found, n_unplayed) in cases {
+            let mut client = Client::start(REOPENED).await;
+            let hello = json!({"protocolVersion": 1, "clientCapabilities": able()});
+            client.call("initialize", hello).await;
+            client
+                .call(&format!("session/{opens}"), params("s-1"))
+                .await;
+            answered(&mut client, "s-1", |_| None).await;
+            let mut history = Vec::new();
+            for call in calls {
+                let id = client.ask(&format!("session/{call}"), params("s-1")).await;
+                let (before, answer) = client.until(id).await;
+                assert_eq!(answer["result"], json!({}), "{calls:?}: {answer}");
+                history = before;
+            }
+            let updates = history.iter().map(|message| &message["params"]["update"]);
+            let texts = updates.filter_map(|update| match &update["sessionUpdate"] {
+                kind if kind == "tool_call_update" => {
+                    let text = update["content"][0]["content"]["text"].as_str()?;
+                    Some(format!("make {text}"))
+                }
+                _ => update["content"]["text"].as_str().map(str::to_owned),
+            });
+            let case = format!("{opens} {calls:?} {prompts:?}");
+            assert_eq!(texts.collect::<Vec<_>>(), expected, "{case}");
+            for text in prompts {
+                let id = client.prompt("s-1", text).await;
+                client.until(id).await;
+            }
+            let verdict = client.end().await;
+            assert_eq!(codes(&verdict), found, "{case}: {:?}", verdict.findings);
+            assert_eq!(verdict.unplayed.len(), n_unplayed, "{case}");
+            assert_eq!(verdict.n_sessions, 1, "{case}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_closed_session_leaves_open_is_found() {
+    let mode = "status: ok\n  - setMode: {modeId: plan}";
+    let timeline = REOPENED.replace("status: ok", mode);
+    let params = json!({"sessionId": "s-1", "cwd": "/work", "mcpServers": []});
+    for (reopens, n_failed) in [
+        ("session/list", 1),
+        ("session/resume", 1),
+        ("session/load", 2),
+    ] {
+        let mut client = Client::start(&timeline).await;
+        let hello = json!({"protocolVersion": 1, "clientCapabilities": able()});
+        client.call("initialize", hello).await;
+        client.call("session/load", params.clone()).await;
+        let prompt = client.prompt("s-1", "Go").await;
+        // It is closed, and opened again, while its command runs.
+        let mut reopening = None;
+        let mut before = Vec::new();
+        let mut is_answered = false;
+        while !is_answered || reopening.is_some() {
+            let message = client.next().await;
+            match message["method"].as_str() {
+                Some("terminal/wait_for_exit") => {
+                    let session = json!({"sessionId": "s-1"});
+                    client.ask("session/close", session).await;
+                    reopening = Some(client.ask(reopens, params.clone()).await);
+                }
+                Some(method) if message.get("id").is_some() => {
+                    client.answer(&message, honest(method)).await;
+                }
+                Some(_) => before.push(message),
+                None => {
+                    is_answered |= message["id"] == prompt;
+                    reopening = reopening.filter(|id| message["id"] != *id);
+                }
+            }
+        }
+        let statuses = before.iter().map(|it| &it["params"]["update"]["status"]);
+        let failed = statuses.filter(|status| *status == "failed");
+        assert_eq!(failed.count(), n_failed, "{reopens}: {before:?}");
+        if reopens != "session/list" {
+            let id = client.prompt("s-1", "More").await;
+            client.until(id).await;
+        }
+        let verdict = client.end().await;
+        assert_eq!(codes(&verdict), ["T-ACP-20", "T-ACP-22"], "{reopens}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_listed_by_their_folders_and_closed_ones_keep_their_ids() {
+    let mut client = Client::start(REOPENED).await;
+    let first = client.open(json!({})).await;
+    client
+        .call("session/close", json!({"sessionId": first}))
+        .await;
+    let params = json!({"cwd": "/other", "mcpServers": []});
+    let second = client.call("session/new", params).await["result"]["sessionId"].clone();
+    let first = json!({"sessionId": first, "cwd": "/work"});
+    let second = json!({"sessionId": second, "cwd": "/other"});
+    for (asked, expected) in [
+        (json!({}), json!([second, first])),
+        (json!({"cwd": "/work"}), json!([first])),
+        (json!({"cwd": "/other"}), json!([second])),
+        (json!({"cwd": "/nowhere"}), json!([])),
+    ] {
+        let listed = client.call("session/list", asked.clone()).await;
+        assert_eq!(listed["result"]["sessions"], expected, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn of_several_timelines_the_one_that_is_led_is_played_and_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(format!("{name}.yaml"));
+    for name in ["a", "b"] {
+        let answers = format!("llmResponse: [{{assistant: [[0, {name}]]}}]");
+        let timeline =
+            format!("name: {name}\ntimeline:\n  - userInputs: [[0, Go {name}]]\n  - {answers}\n");
+        std::fs::write(file(name), timeline).expect("written");
+    }
+    for (led, prompt, answer, n_played) in [
+        (Some("b"), "Go b", Some("b"), 1),
+        (Some("b"), "Go a", None, 0),
+        (None, "Go a", Some("a"), 0),
+    ] {
+        let (files, led_file) = watch::channel(None);
+        let (until, until_led) = watch::channel(0);
+        let (plays, mut played) = mpsc::unbounded_channel();
+        let lead = Lead {
+            file: led_file,
+            until: until_led,
+            played: plays,
+        };
+        let mut client = Client::of(folder.path(), |options| options.lead = Some(lead)).await;
+        let session = client.open(json!({})).await;
+        let id = client.prompt(&session, prompt).await;
+        match led {
+            Some(led) => drop(files.send_replace(Some(file(led).display().to_string()))),
+            None => drop(files),
+        }
+        until.send_replace(2);
+        let (before, _) = client.until(id).await;
+        let text = before
+            .first()
+            .and_then(|it| it["params"]["update"]["content"]["text"].as_str());
+        assert_eq!(text, answer, "{led:?} {prompt}");
+        client.end().await;
+        let parts = std::iter::from_fn(|| played.try_recv().ok());
+        assert_eq!(parts.count(), n_played, "{led:?} {prompt}");
     }
 }
 

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 /// What connects the agent with the run.
 pub(super) struct RunControl {
     socket: PathBuf,
-    script: Arc<RunScript>,
+    scripts: Vec<Arc<RunScript>>,
+    file: watch::Sender<Option<String>>,
     until: watch::Sender<usize>,
     played: mpsc::UnboundedReceiver<(usize, EventPart)>,
     told: mpsc::UnboundedReceiver<FromAgent>,
@@ -29,8 +30,7 @@ pub(super) struct RunControl {
 }
 
 impl RunControl {
-    /// It, and how the agent is led; nothing if no run has started its client, or if the run can't know which scenario is
-    /// meant.
+    /// It, and how the agent is led; nothing if no run has started its client.
     pub(super) fn of(
         environment: &[(OsString, OsString)],
         paths: &[PathBuf],
@@ -39,21 +39,21 @@ impl RunControl {
         let mut variables = environment.iter();
         let (_, socket) = variables.find(|(name, _)| name == CONTROL_VARIABLE)?;
         let scripts = load_runs(paths, play).ok()?.scripts;
-        let [script] = scripts.as_slice() else {
-            return None;
-        };
+        let (file, led) = watch::channel(None);
         let (until, leads) = watch::channel(0);
         let (plays, played) = mpsc::unbounded_channel();
         let (tell, told) = mpsc::unbounded_channel();
         let control = Self {
             socket: socket.into(),
-            script: script.clone(),
+            scripts,
+            file,
             until,
             played,
             told,
             tell,
         };
         let lead = Lead {
+            file: led,
             until: leads,
             played: plays,
         };
@@ -95,19 +95,23 @@ impl RunControl {
 
     /// Follows the run to its end, or until there is none, or the agent is `over`: then it is told what is left.
     pub(super) async fn follow(mut self, over: CancellationToken) {
-        if let Ok(channel) = Channel::connect(&self.socket).await {
+        for script in self.scripts.clone() {
             // A run that is gone is not told that it is.
-            let _ = self.play(channel, &over).await;
+            if !matches!(self.play(&script, &over).await, Ok(false)) {
+                break;
+            }
         }
         // What nobody leads goes on to its end.
         self.until.send_replace(usize::MAX);
     }
 
-    async fn play(&mut self, mut channel: Channel, over: &CancellationToken) -> io::Result<()> {
-        let played = self.script.fingerprint();
-        channel.send(&FromAgent::HelloAcp(played)).await?;
-        let parts = self.script.parts();
-        let own = self.script.acp_parts();
+    /// Plays what the run says; `false` if it sends away who plays this script.
+    async fn play(&mut self, script: &RunScript, over: &CancellationToken) -> io::Result<bool> {
+        let mut channel = Channel::connect(&self.socket).await?;
+        let hello = FromAgent::HelloAcp(script.fingerprint());
+        channel.send(&hello).await?;
+        let parts = script.parts();
+        let own = script.acp_parts();
         let mut played = HashSet::new();
         let mut asked: Option<usize> = None;
         loop {
@@ -121,16 +125,19 @@ impl RunControl {
                 channel.send(&FromAgent::Done(idx)).await?;
                 asked = None;
             }
+            let is_taken = self.file.borrow().is_some();
             tokio::select! {
                 said = channel.next() => match said {
                     Some(FromExecutor::Play(idx)) if idx < parts.len() => {
                         let below = parts[idx].0 + 1;
                         self.until.send_modify(|until| *until = below.max(*until));
                         asked = Some(idx);
+                        self.file.send_replace(Some(script.file().to_owned()));
                     }
+                    None if !is_taken => return Ok(false),
                     _ => break,
                 },
-                Some(told) = self.told.recv() => channel.send(&told).await?,
+                Some(told) = self.told.recv(), if is_taken => channel.send(&told).await?,
                 Some(part) = self.played.recv() => drop(played.insert(part)),
                 () = over.cancelled() => break,
             }
@@ -138,7 +145,7 @@ impl RunControl {
         while let Ok(told) = self.told.try_recv() {
             channel.send(&told).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -170,5 +177,56 @@ impl Write for Both {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_testing::scratch::Scratch;
+    use tokio::net::UnixListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn timelines_are_offered_until_the_run_takes_one() {
+        let scratch = Scratch::new("/bin/sh".as_ref()).expect("a folder");
+        let socket = scratch.work().join("control");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let paths = ["a", "b", "c"].map(|name| scratch.work().join(format!("{name}.yaml")));
+        for path in &paths {
+            let timeline = format!(
+                "name: n\ntimeline:\n  - userInputs: [[0, {}]]\n  - llmResponse: [{{assistant: [[0, Hi]]}}]\n",
+                path.display()
+            );
+            std::fs::write(path, timeline).expect("written");
+        }
+        let environment = [(CONTROL_VARIABLE.into(), socket.into())];
+        let control = RunControl::of(&environment, &paths, &PlayOptions::default());
+        let (control, lead) = control.expect("there is a run");
+        let taken = load_runs(&paths[1..2], &PlayOptions::default()).expect("a timeline");
+        let taken = taken.scripts[0].fingerprint();
+        let over = CancellationToken::new();
+        let run = async {
+            let mut n_refused = 0;
+            loop {
+                let (stream, _) = listener.accept().await.expect("an agent");
+                let mut channel = Channel::new(stream);
+                if channel.next().await == Some(FromAgent::HelloAcp(taken.clone())) {
+                    channel
+                        .send(&FromExecutor::Play(0))
+                        .await
+                        .expect("it is there");
+                    let done = channel.next::<FromAgent>().await;
+                    over.cancel();
+                    return (n_refused, done);
+                }
+                n_refused += 1;
+            }
+        };
+        let (told, ()) = tokio::join!(run, control.follow(over.clone()));
+        assert_eq!(told, (1, Some(FromAgent::Done(0))));
+        let led = lead.file.borrow().clone();
+        assert_eq!(led, Some(paths[1].display().to_string()));
+        assert_eq!(*lead.until.borrow(), usize::MAX);
     }
 }

@@ -116,7 +116,9 @@ fn play(
         });
         write_transcript(transcript, &trace_path, &workspace, &file).map_err(could_not_run)?;
     }
-    if !is_controlled {
+    let mut findings = verdict.findings.iter();
+    // A run tells them, if the agent has one.
+    if !is_controlled || findings.any(|found| found.code == codes::TERMINAL_NO_CONTROL) {
         told(&verdict.findings);
     }
     Ok(exit_code(&verdict))

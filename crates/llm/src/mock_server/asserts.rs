@@ -21,7 +21,8 @@ fn of_request(check: &RequestCheck, received: Option<&Received>) -> ProbeResult 
 }
 
 impl MockServer {
-    /// The asserts between the turn before and this one. Where a run leads, it makes those that are not about the request.
+    /// The asserts between the turn before and this one. A run that leads, or a program that is left to it, makes those
+    /// that are not about the request.
     pub(super) async fn run_asserts(
         &self,
         script: &LlmScript,
@@ -60,7 +61,7 @@ impl MockServer {
         for check in assert {
             let seen = match &check.check {
                 TimelineCheck::Request(request) => Some(of_request(request, received)),
-                _ if self.options.lead.is_some() => continue,
+                _ if self.options.lead.is_some() || self.options.leaves_asserts => continue,
                 other => checks::check(other, workspace, environment).await,
             };
             let Some(seen) = seen else {

@@ -122,10 +122,8 @@ pub(super) async fn handle(
     };
     let answering = busy.answering();
     let stop = proxy.stop.clone();
-    let url = proxy
-        .options
-        .upstream
-        .address(head.uri.path(), query.text());
+    let (upstream, endpoint) = (&proxy.options.upstream, arrived.endpoint_like());
+    let url = upstream.address(head.uri.path(), query.text(), endpoint);
     let forwarded = proxy.client.request(head.method.clone(), url);
     tokio::select! {
         response = pass_on(&proxy, &arrived, forwarded, body, answering) => response,
@@ -149,9 +147,10 @@ async fn pass_on(
         arrived.query.text(),
         arrived.named(),
     );
-    let target = match route {
-        Ok(Route::Generate(target)) => Some(target),
-        _ => None,
+    let (target, misplaced) = match route {
+        Ok(Route::Generate(target)) => (Some(target), None),
+        Ok(_) => (None, None),
+        Err(_) => (None, Route::misplaced(arrived.method, arrived.path)),
     };
     let endpoint = target.map_or_else(|| arrived.endpoint_like(), |target| target.endpoint);
     let mut passed = Box::new(Passed {
@@ -173,7 +172,11 @@ async fn pass_on(
         previous_id: None,
         status: 502,
         is_stream: false,
-        answered: Answered::Other,
+        answered: misplaced.map_or(Answered::Other, |path| {
+            Answered::LeftOut(format!(
+                "a player answers at `{path}`: set the client's base URL to the one that is shown at the start"
+            ))
+        }),
     });
     let understood = target.map(|target| understand(&target, arrived.path, &body, &mut passed));
     let headers = proxy.options.upstream.headers(arrived.headers, endpoint);

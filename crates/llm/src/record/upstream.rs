@@ -36,7 +36,7 @@ impl fmt::Display for Upstream {
 
 impl Upstream {
     /// The server at `url`: `https://api.openai.com/v1`, `https://api.anthropic.com`, `http://localhost:11434`. With
-    /// `/v1` at its end or without means the same.
+    /// `/v1` at its end or without means the same; another version is kept.
     ///
     /// # Errors
     /// In words, if it is no such URL.
@@ -61,14 +61,27 @@ impl Upstream {
         self.key.as_deref()
     }
 
-    /// Where a request for `path` goes.
-    pub(super) fn address(&self, path: &str, query: Option<&str>) -> Url {
+    /// Where a request for `path` goes: a version that the server's URL has takes the place of the client's.
+    pub(super) fn address(&self, path: &str, query: Option<&str>, endpoint: Endpoint) -> Url {
         let base = self.provider.base_path();
-        let rest = match base.ends_with("/v1") {
-            true => path.strip_prefix("/v1").unwrap_or(path),
-            false => path,
+        let mut segments = base.split('/');
+        let has_version = match endpoint {
+            // Clients of OpenAI's API are given all that stands before `/chat/completions`.
+            Endpoint::Chat | Endpoint::Responses => segments.any(is_version),
+            _ => segments.next_back().is_some_and(is_version),
         };
-        self.provider.at(&format!("{base}{rest}"), query)
+        let behind_version = || {
+            let (version, rest) = path.strip_prefix('/')?.split_once('/')?;
+            is_version(version).then(|| format!("/{rest}"))
+        };
+        let path = match has_version {
+            // `/v1beta` goes on from it too.
+            true if base.ends_with("/v1") => path.strip_prefix("/v1").map(str::to_owned),
+            true => behind_version(),
+            false => None,
+        }
+        .unwrap_or_else(|| path.to_owned());
+        self.provider.at(&format!("{base}{path}"), query)
     }
 
     /// A client for this server. It follows no redirect: those are for its own clients to see.
@@ -96,45 +109,59 @@ impl Upstream {
     }
 }
 
+/// Whether a segment of a path is the version of an API: `v1`, `v1beta`, `v4`.
+fn is_version(segment: &str) -> bool {
+    let number = segment.strip_prefix('v');
+    number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn address(upstream: &str, path: &str) -> String {
-        let upstream = Upstream::parse(upstream).expect("a URL");
-        upstream.address(path, Some("beta=true")).to_string()
-    }
+    use cuecard_wire::llm::route::Route;
 
     #[test]
-    fn a_version_at_the_end_of_the_url_is_not_said_twice() {
+    fn a_version_of_the_url_takes_the_place_of_the_clients() {
+        let chat = "/v1/chat/completions";
+        let gemini = "/v1beta/models/m:generateContent";
         for (upstream, path, expected) in [
+            ("https://a.example", "/v1/messages", "/v1/messages"),
+            ("https://a.example/v1", "/v1/messages", "/v1/messages"),
+            ("https://a.example/api/v1/", "/v1/models", "/api/v1/models"),
+            ("http://a.example/api", "/v1/models", "/api/v1/models"),
+            ("http://a.example/v1", "/health", "/v1/health"),
             (
-                "https://a.example",
+                "http://a.example/v1beta/openai/",
+                chat,
+                "/v1beta/openai/chat/completions",
+            ),
+            (
+                "http://a.example/api/paas/v4",
+                chat,
+                "/api/paas/v4/chat/completions",
+            ),
+            (
+                "http://a.example/v1/me/openai",
+                chat,
+                "/v1/me/openai/chat/completions",
+            ),
+            (
+                "http://a.example/v1/me/anthropic",
                 "/v1/messages",
-                "https://a.example/v1/messages?beta=true",
+                "/v1/me/anthropic/v1/messages",
             ),
-            (
-                "https://a.example/v1",
-                "/v1/messages",
-                "https://a.example/v1/messages?beta=true",
-            ),
-            (
-                "https://a.example/api/v1/",
-                "/v1/models",
-                "https://a.example/api/v1/models?beta=true",
-            ),
-            (
-                "http://a.example/api",
-                "/v1/models",
-                "http://a.example/api/v1/models?beta=true",
-            ),
-            (
-                "http://a.example/v1",
-                "/health",
-                "http://a.example/v1/health?beta=true",
-            ),
+            ("http://a.example/v1beta", gemini, gemini),
+            ("http://a.example/v1", gemini, gemini),
+            ("http://a.example/video", chat, "/video/v1/chat/completions"),
         ] {
-            assert_eq!(address(upstream, path), expected);
+            let endpoint = Route::endpoint_like(path, None);
+            let url = Upstream::parse(upstream).expect("a URL").address(
+                path,
+                Some("beta=true"),
+                endpoint,
+            );
+            let seen = (url.path(), url.query());
+            assert_eq!(seen, (expected, Some("beta=true")), "{upstream}");
         }
     }
 

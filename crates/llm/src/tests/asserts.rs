@@ -170,6 +170,26 @@ async fn what_fails_is_told_with_what_was_found() {
 }
 
 #[tokio::test]
+async fn what_the_program_judges_itself_is_left_to_it() {
+    for (request, expected) in [("m*", vec![]), ("x*", vec!["T-ASRT-10"])] {
+        let timeline = format!(
+            "  - userInputs: [[0, Begin]]
+  - assert: {{fs: {{exists: [none.txt]}}, exitCode: 0, request: {{model: '{request}'}}}}
+  - llmResponse: [{{assistant: [[0, One]]}}]
+  - assert: {{fs: {{exists: [none.txt]}}}}
+expect: {{artifacts: [{{pattern: none.txt}}]}}
+"
+        );
+        let played = Played::with(&timeline, |options| options.leaves_asserts = true).await;
+        let answer = played.chat(said("Begin")).await;
+        assert_eq!(answer.status.is_success(), expected.is_empty());
+        let verdict = played.running.stop().await;
+        let codes: Vec<_> = verdict.findings.iter().map(|it| it.code.name()).collect();
+        assert_eq!(codes, expected);
+    }
+}
+
+#[tokio::test]
 async fn each_of_several_has_its_own_outcome() {
     let both =
         "{git: {branch: other}, fs: {exists: [none.txt], notExists: [notes.txt]}, exitCode: 0}";

@@ -16,8 +16,8 @@ mod tidy;
 mod values;
 
 pub(crate) use build::snake;
-pub(crate) use values::each_leaf;
 use serde::Serialize;
+pub(crate) use values::each_leaf;
 
 use crate::{Recording, Scenario};
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use cuecard_source::SourceFile;
+use cuecard_source::value::as_text;
 use cuecard_tool_call::format::{Scope, check_references, read};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -1412,22 +1413,55 @@ fn a_text_of_which_a_part_could_be_copied_is_a_question_as_a_whole() {
 
 #[test]
 fn a_copy_under_another_name_is_a_question() {
-    for value in ["2026-03-04", "Ann Lee", "48211", "14:30"] {
-        let one = recording(
-            "",
-            vec![
-                call("get", json!({}), json!({"f": value, "g": "zzz"})),
-                call("use", json!({"p": value}), json!("ok")),
-            ],
-        );
-        let alone = of_one(&one);
-        assert_eq!(
-            questions(&alone),
-            [format!(
-                "`p` is `{value}`, as `$.f` of `get` was: is it copied from there?"
-            )]
-        );
+    let asked = |value: &Value, parameter: Value| {
+        let calls = vec![
+            call("get", json!({}), json!({"f": value, "g": "zzz"})),
+            call("use", json!({ "p": parameter }), json!("ok")),
+        ];
+        of_one(&recording("", calls)).questions
+    };
+    for value in [
+        json!("2026-03-04"),
+        json!("Ann Lee"),
+        json!("48211"),
+        json!("14:30"),
+        json!(71720),
+        json!("HGCEBE"),
+    ] {
+        let shown = as_text(&value);
+        let whole = format!("`p` is `{shown}`, as `$.f` of `get` was: is it copied from there?");
+        assert_eq!(asked(&value, value.clone())[0].text, whole);
+        assert_eq!(asked(&value, json!([value]))[0].text, whole);
     }
+    let inside = "`p` holds `HGCEBE`, as `$.f` of `get` was: is it copied from there?";
+    let found = asked(&json!("HGCEBE"), json!("Held (HGCEBE)"));
+    assert_eq!(found[0].text, inside);
+    // They stand everywhere.
+    for value in [json!(10_000), json!(150_000), json!("EUR"), json!("OPEN")] {
+        assert_eq!(asked(&value, value.clone()), []);
+    }
+}
+
+/// The beginning of an id in a command.
+#[test]
+fn a_short_id_of_a_container_is_a_question() {
+    let id = "4f6c1d2e3b4a5968778695a4b3c2d1e04f6c1d2e3b4a5968778695a4b3c2d1e0";
+    let shell = |command: &str, stdout: String| Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        ..call("claude__bash", json!({ "command": command }), json!(null))
+    };
+    let one = of_one(&recording(
+        "Run the db",
+        vec![
+            shell("docker run -d postgres", format!("{id}\n")),
+            shell("docker rm -f 4f6c1d2e3b4a", String::new()),
+        ],
+    ));
+    assert_eq!(
+        questions(&one),
+        ["`command` is `4f6c1d2e3b4a`, which is in `$.stdout` of `bash`: is it copied from there?"]
+    );
 }
 
 #[test]
@@ -1449,6 +1483,69 @@ fn equal_calls_are_a_wait_only_if_they_read() {
     );
     assert_eq!(run("status", &percents), (1, 0));
     assert_eq!(run("press_key", &percents), (3, 1));
+    // What counts up is told by the words around it, or asked for.
+    let texts = |texts: [&str; 3]| texts.map(|text| json!(text));
+    let counted = |last| texts(["running (30%)", "running (60%)", last]);
+    for (tool, results, expected) in [
+        ("get_status", counted("passed in 42s"), (1, 0)),
+        ("get_status", counted("failed in 42s"), (3, 1)),
+        ("get_status", counted("running (100%)"), (3, 1)),
+        ("press_key", counted("passed in 42s"), (3, 1)),
+        (
+            "status",
+            texts([
+                "**Status**: on\n10:01",
+                "**Status**: on\n10:02",
+                "**Status**: finished\n10:03",
+            ]),
+            (1, 0),
+        ),
+        (
+            "status",
+            [1, 2, 3].map(|count| json!({"log": format!("line {count}"), "pending": 3 - count})),
+            (3, 1),
+        ),
+        (
+            "get_quote",
+            texts(["Carpe diem, quam", "Veni, vidi, vici", "Alea iacta, dixit"]),
+            (3, 1),
+        ),
+        (
+            "get_job",
+            [3, 1, 1].map(|count| json!({"pending": count})),
+            (3, 1),
+        ),
+        (
+            "get_job",
+            [3, 3, 3].map(|count| json!({"pending": count})),
+            (3, 0),
+        ),
+    ] {
+        assert_eq!(run(tool, &results), expected, "{tool} {results:?}");
+    }
+}
+
+#[test]
+fn items_of_a_list_one_by_one_are_questions() {
+    let day = |label: &str, count: usize| {
+        let ids: Vec<String> = (1..=count)
+            .map(|idx| format!("{label}-{idx}1111"))
+            .collect();
+        let items: Vec<Value> = ids.iter().map(|id| json!({ "id": id })).collect();
+        let mut calls = vec![("list", json!({ "label": label }), json!({ "items": items }))];
+        calls.extend(
+            ids.iter()
+                .map(|id| ("close", json!({ "id": id }), json!("ok"))),
+        );
+        calls
+    };
+    let asked =
+        "`id` was copied from item 2 of 2 in the result of `list`: will it stand there again?";
+    for count in [2, 3] {
+        let both = of_two(&day("bug", 2), &day("doc", count));
+        assert_eq!(questions(&both), [asked]);
+    }
+    assert_eq!(questions(&of_two(&day("bug", 1), &day("doc", 1))), [""; 0]);
 }
 
 #[test]

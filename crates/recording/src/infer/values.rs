@@ -490,7 +490,8 @@ pub(super) fn weight_of_text(text: &str) -> Weight {
 pub(super) fn is_telling(value: &Value) -> bool {
     let Value::String(text) = value else {
         let n_digits = as_text(value).len();
-        let is_long = n_digits >= LONG_NUMBER && n_digits <= as_text(value).trim_end_matches('0').len() + 2;
+        let is_long =
+            n_digits >= LONG_NUMBER && n_digits <= as_text(value).trim_end_matches('0').len() + 2;
         return (value.is_f64() || is_long) && weight(value) >= Weight::Middling;
     };
     let is_code = text.len() >= SHORTEST_CODE && text.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -498,7 +499,10 @@ pub(super) fn is_telling(value: &Value) -> bool {
     let is_name = letters.next().is_some_and(char::is_uppercase)
         && letters.next().is_some_and(char::is_lowercase)
         && letters.all(char::is_lowercase);
-    is_name || is_code || weight(value) >= Weight::Middling || text.trim().contains(char::is_whitespace)
+    is_name
+        || is_code
+        || weight(value) >= Weight::Middling
+        || text.trim().contains(char::is_whitespace)
 }
 
 /// Whether a text is a date as programs write it: `2026-03-04`.
@@ -555,7 +559,10 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let start = at;
         at += part.len();
         let word = part.trim_end_matches(is_between);
-        let inner = word.trim_start_matches(['.', ':', '!', '?', '*']);
+        let inner = match word.starts_with("./") {
+            true => word,
+            false => word.trim_start_matches(['.', ':', '!', '?', '*']),
+        };
         let start = start + word.len() - inner.len();
         let inner = inner.trim_end_matches(['.', ':', '!', '?', '*', '\\']);
         (!inner.is_empty()).then_some((start, inner))

@@ -5,7 +5,7 @@ use cuecard_source::SourceFile;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{RecordedFiles, Session, Tap};
+use super::{RecordedFiles, Session, Tap, Upstream};
 use crate::cassette::Cassette;
 use crate::infer::infer;
 use crate::{Outcome, Recording};
@@ -41,6 +41,35 @@ fn recording(files: &RecordedFiles) -> Recording {
     let (cassette, found) = Cassette::read(&SourceFile::new("a.cassette.jsonl", text));
     assert!(found.is_empty(), "{found:?}");
     cassette.expect("no finding").recording()
+}
+
+#[test]
+fn what_a_config_gives_a_server_in_its_environment_is_a_secret() {
+    let folder = TempDir::new().expect("a folder");
+    let files = files(&folder, false);
+    let mut session = Session::new(&files, Vec::new());
+    let env = [
+        ("DB_URL", "supersecretvalue99"),
+        ("LEVEL", "debug"),
+        ("HOME", "/home/somebody"),
+    ];
+    let server_of = Upstream::Command {
+        program: "x".to_owned(),
+        args: Vec::new(),
+        env: env
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        cwd: None,
+    };
+    session.servers.insert("peer".to_owned(), server_of);
+    let tap = session.tap("peer", true);
+    client(&tap, &call(1, "echo"));
+    let text = "supersecretvalue99 debug /home/somebody";
+    let content = json!([{"type": "text", "text": text}]);
+    server(&tap, &json!({"id": 1, "result": {"content": content}}));
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    assert!(!text.contains("supersecret"), "{text}");
+    assert!(text.contains("] debug /home/somebody"), "{text}");
 }
 
 #[test]

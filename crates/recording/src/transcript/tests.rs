@@ -133,9 +133,35 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
         .map(|call| call.arguments["command"].as_str());
     let expected = all.iter().map(|(_, _, expected)| Some(*expected));
     assert_eq!(made.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-    let asked = "its command names the agent's folder, `/w`: does it mean the folder of the run?";
-    assert_eq!(questions.len(), of_another_place.len());
-    assert!(questions.iter().all(|question| question.text == asked));
+    let asked = "it names the agent's folder, `/w`: does it mean the folder of the run?";
+    let texts: Vec<&str> = questions.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(texts, [asked]);
+}
+
+/// What a command prints names the agent's folder as the command does.
+#[test]
+fn a_path_that_a_command_prints_is_found_in_the_next_one() {
+    let session = read(
+        r#"{"type":"user","uuid":"u1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"Go"}}
+{"type":"assistant","uuid":"a1","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:06.000Z","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls -t /w/data/*.csv | head -1"}}]}}
+{"type":"user","uuid":"u2","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:07.000Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"/w/data/r-10001.csv"}]}}
+{"type":"assistant","uuid":"a2","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:08.000Z","message":{"id":"m2","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"wc -l \"/w/data/r-10001.csv\""}},{"type":"tool_use","id":"t3","name":"mcp__files__get","input":{"path":"/w/data/r-10001.csv"}}]}}
+"#,
+    );
+    let asked: Vec<&str> = session
+        .questions
+        .iter()
+        .map(|note| note.tool.as_str())
+        .collect();
+    assert_eq!(asked, ["mcp__files__get"]);
+    let inferred = infer(&session.recording, None, "x").expect("a scenario");
+    let steps = &inferred.scenario.steps;
+    assert_eq!(steps[0].params["command"], "ls -t ./data/*.csv | head -1");
+    assert_eq!(
+        steps[0].output["command"],
+        json!({"regex": r"^\s*(\S*[^\s.,;:!?])", "from": "$.stdout"})
+    );
+    assert_eq!(steps[1].params["command"], "wc -l \"${VALUE_COMMAND}\"");
 }
 
 /// What was never done is not done by a play.

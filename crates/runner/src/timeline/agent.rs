@@ -263,7 +263,7 @@ impl Executor<'_> {
                 ))
                 .with_help("have the program give its agent the file that is run"),
             None => found
-                .with_help("if the program starts `cuecard agent`, or `cuecard acp` with one timeline, pass CUECARD_CONTROL on to it"),
+                .with_help("if the program starts `cuecard agent`, or `cuecard acp`, pass CUECARD_CONTROL on to it"),
         };
         self.find(found).await;
         self.tell_not_evaluated().await;

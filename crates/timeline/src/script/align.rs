@@ -5,16 +5,19 @@
 //! whether the turn found there is the one that is asked for.
 
 mod answers;
+mod prefill;
 mod prompts;
 mod results;
 
 use super::llm_script::LlmScript;
-use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::text::is_reminder;
 use super::turns::{Segment, Turn};
 use answers::answers_so;
+pub(super) use prefill::rounds_along;
+pub(super) use prompts::kept_prompt;
+use prompts::scripted_text;
 
 /// Where a request is.
 pub(super) enum Located<'r> {
@@ -30,6 +33,8 @@ pub(super) enum Located<'r> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Position<'r> {
     pub(super) turn_idx: usize,
+    /// The turn that its conversation begins with.
+    pub(super) begin: usize,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
     /// The results that came for the calls of each turn before it: the scripted id, and what arrived.
@@ -49,27 +54,6 @@ pub(super) struct AlignmentError {
     pub(super) after: Option<usize>,
     pub(super) differences: Vec<Difference>,
     pub(super) rejected: Vec<Rejection>,
-}
-
-impl AlignmentError {
-    /// A conversation that nobody played from its beginning on.
-    pub(super) fn with_history_of_its_own(request: &Request, rejected: Vec<Rejection>) -> Self {
-        let rounds = Rounds::of(request);
-        let history = rounds.answered.first().map(|(_, said)| FieldDifference {
-            field: "history",
-            expected: "none but that of the script: what was said before stands in it above `sessionStart`".into(),
-            arrived: match said.calls.is_empty() {
-                true => format!("the answer {}", quote(&said.text)),
-                false => "an answer with calls".into(),
-            },
-        });
-        Self {
-            expected: rejected.first().map(|rejection| rejection.turn_idx),
-            differences: history.map(Difference::Field).into_iter().collect(),
-            rejected,
-            ..Self::default()
-        }
-    }
 }
 
 /// What is not as the script expects it.
@@ -122,6 +106,8 @@ pub struct Rejection {
     pub why: String,
     /// Whether the history holds the answers around it, and not its own.
     pub is_gap: bool,
+    /// How far the history was followed up to there.
+    n_followed: usize,
 }
 
 impl Rejection {
@@ -130,6 +116,23 @@ impl Rejection {
             turn_idx,
             why,
             is_gap: false,
+            n_followed: 0,
+        }
+    }
+
+    /// A turn whose answer, or whose prompt, the history leaves out.
+    pub(super) fn gap(turn_idx: usize, why: String) -> Self {
+        Self {
+            is_gap: true,
+            ..Self::new(turn_idx, why)
+        }
+    }
+
+    /// The same in a round of the history, whose prompt may be the turn's.
+    fn in_round(self, round_idx: usize, is_asked: bool) -> Self {
+        Self {
+            n_followed: 2 * round_idx + usize::from(is_asked),
+            ..self
         }
     }
 }
@@ -182,7 +185,7 @@ pub(super) fn locate<'r>(
     request: &'r Request,
     spent: &dyn ConsumedTurns,
 ) -> Located<'r> {
-    let rounds = Rounds::of(request);
+    let rounds = rounds_along(script, request);
     let aligner = Aligner::new(script, &rounds, spent);
     if let Some(previous) = &request.previous {
         let place = Place {
@@ -203,7 +206,7 @@ pub(super) fn locate_at<'r>(
     spent: &dyn ConsumedTurns,
     next: usize,
 ) -> Option<Position<'r>> {
-    let rounds = Rounds::of(request);
+    let rounds = rounds_along(script, request);
     let aligner = Aligner::new(script, &rounds, spent);
     // Results say where a request is, if their calls were made in this session.
     let anchor = rounds
@@ -242,12 +245,13 @@ pub(super) fn locate_next<'r>(
     spent: &dyn ConsumedTurns,
     next: usize,
 ) -> Result<Position<'r>, AlignmentError> {
-    let rounds = Rounds::of(request);
+    let rounds = rounds_along(script, request);
     let aligner = Aligner::new(script, &rounds, spent);
     let mut differences = Vec::new();
     match aligner.next_asked(Place::start(next, false), &mut differences) {
         Some(turn_idx) => Ok(Position {
             turn_idx,
+            begin: next,
             after: None,
             results: Vec::new(),
             answered: Vec::new(),
@@ -319,12 +323,17 @@ impl<'a, 'r> Aligner<'a, 'r> {
             }
         }
         if let Some(lost) = nearest {
-            return Located::Nowhere(AlignmentError { rejected, ..lost });
+            return Located::Nowhere(lost);
         }
         // An answer that is left out is no history that was made shorter: what stood around it is still there.
-        match rejected.iter().position(|rejection| rejection.is_gap) {
-            Some(idx) => Located::Nowhere(AlignmentError {
-                expected: Some(rejected[idx].turn_idx),
+        let gap = rejected.iter().find(|rejection| rejection.is_gap);
+        let gap = gap.map(|rejection| rejection.turn_idx);
+        // Where it was followed farther, it is more likely to have begun.
+        let farthest = rejected.iter().map(|it| it.n_followed).max();
+        rejected.retain(|it| it.is_gap || Some(it.n_followed) == farthest);
+        match gap {
+            Some(_) => Located::Nowhere(AlignmentError {
+                expected: gap,
                 rejected,
                 ..AlignmentError::default()
             }),
@@ -412,13 +421,15 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     })
             });
             if goes_on {
-                self.check_between_calls(place, side)?;
+                let checked = self.check_between_calls(place, side);
+                checked.map_err(|why| why.in_round(round_idx, true))?;
             } else {
-                let turn_idx = self.next_answer(place.next, said)?;
-                let takes_any = place.takes_any_text && turn_idx == place.next;
-                if !takes_any {
-                    self.check_said(turn_idx, side)?;
-                }
+                let turn_idx = self.next_answer(place.next, said).map_err(|why| {
+                    let is_asked = self.check_said(place, place.next, side).is_ok();
+                    why.in_round(round_idx, is_asked)
+                })?;
+                let checked = self.check_said(place, turn_idx, side);
+                checked.map_err(|why| why.in_round(round_idx, true))?;
                 steps.push(Step {
                     place,
                     turn_idx: Some(turn_idx),
@@ -441,25 +452,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
             answered,
             steps,
         })
-    }
-
-    /// What the user said before the answer of a turn must have asked for it.
-    fn check_said(&self, turn_idx: usize, side: &UserSide<'_>) -> Result<(), Rejection> {
-        let input = self.turns[turn_idx].input.as_ref();
-        let input = input.filter(|input| input.text.is_some() && !input.is_keys);
-        let Some(input) = input else { return Ok(()) };
-        if side.normal_texts().find(&input.normal, 0).is_some() {
-            return Ok(());
-        }
-        let scripted = input.text.as_deref().unwrap_or_default();
-        let arrived = side.texts.last().map_or("none".into(), |text| quote(text));
-        Err(Rejection::new(
-            turn_idx,
-            format!(
-                "before its answer, the history holds another text of the user's: {arrived} in place of {}",
-                quote(scripted)
-            ),
-        ))
     }
 
     /// Between the calls of one answer, the user says nothing.
@@ -504,11 +496,8 @@ impl<'a, 'r> Aligner<'a, 'r> {
             return Rejection::new(turn_idx, why);
         }
         if said.calls.is_empty() && said.squeezed.is_empty() {
-            return Rejection {
-                turn_idx,
-                why: "the history holds an empty message in place of its answer".into(),
-                is_gap: true,
-            };
+            let why = "the history holds an empty message in place of its answer";
+            return Rejection::gap(turn_idx, why.into());
         }
         let later = (turn_idx + 1..self.turns.len()).find(|&later| {
             let turn = &self.turns[later];
@@ -521,14 +510,13 @@ impl<'a, 'r> Aligner<'a, 'r> {
             }
         });
         match later {
-            Some(later) => Rejection {
+            Some(later) => Rejection::gap(
                 turn_idx,
-                why: format!(
+                format!(
                     "the history is missing its answer, and continues with that of turn {}",
                     later + 1
                 ),
-                is_gap: true,
-            },
+            ),
             None => Rejection::new(turn_idx, why),
         }
     }
@@ -550,6 +538,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .and_then(|turn_idx| self.said_too_early(turn_idx));
         differences.extend(early.map(Difference::Field));
         let last_round = self.rounds.answered.len();
+        let begin = steps.first().map_or(place.next, |step| step.place.next);
         steps.push(Step {
             place,
             turn_idx,
@@ -596,6 +585,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
+                begin,
                 after: place.after,
                 results: all_results,
                 answered,
@@ -662,6 +652,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
                         found = Some(turn_idx);
                     }
                 }
+                None if let Some(prompt) = kept_prompt(self.script, turn) => {
+                    let arrived = self.rounds.last.texts.get(from);
+                    let missing = FieldDifference {
+                        field: "user text",
+                        expected: scripted_text(self.script, prompt),
+                        arrived: arrived.map_or("none".into(), |text| quote(text)),
+                    };
+                    differences.extend(found.is_none().then_some(Difference::Field(missing)));
+                    break;
+                }
                 None => {
                     if found.is_none() && !may_be_missing(turn) {
                         differences.push(Difference::Text(unsaid.unwrap_or(turn_idx)));
@@ -707,13 +707,11 @@ impl Difference {
             Self::Text(turn_idx) => turn_idx,
         };
         let input = script.turn(turn_idx).and_then(|turn| turn.input.as_ref());
-        let scripted = input.and_then(|input| Some((input, input.text.as_deref()?)));
-        let expected = scripted.map(|(input, text)| {
-            format!("{} ({})", quote(text), place_of_span(script, input.span))
-        });
+        let scripted = input.filter(|input| input.text.is_some());
+        let expected = scripted.map(|input| scripted_text(script, input));
         let arrived = rounds.last.texts.last().map(|text| {
             let distance =
-                scripted.and_then(|(input, _)| rounds.last.normal_texts().distance(&input.normal));
+                scripted.and_then(|input| rounds.last.normal_texts().distance(&input.normal));
             match distance {
                 Some(distance) => format!("{}, distance {distance:.2}", quote(text)),
                 None => quote(text),
@@ -776,7 +774,7 @@ fn fitting<'a>(
         .map(|segment| segment.first_turn_idx)
 }
 
-/// Whether a history may hold no trace of the turn.
+/// Whether a history may hold no answer of the turn.
 pub(super) fn may_be_missing(turn: &Turn) -> bool {
     turn.is_only_errors() || turn.is_silent() || turn.is_cancelled
 }

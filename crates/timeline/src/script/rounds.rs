@@ -80,14 +80,7 @@ impl<'r> Rounds<'r> {
         if let Some((texts, calls)) = said.take() {
             let mut side = std::mem::take(&mut self.last);
             side.leave_reminders_out();
-            let text = texts.concat();
-            let said = Said {
-                squeezed: squeeze(&text),
-                text,
-                calls,
-                texts,
-            };
-            self.answered.push((side, said));
+            self.answered.push((side, Said::new(texts, calls)));
         }
     }
 
@@ -99,6 +92,19 @@ impl<'r> Rounds<'r> {
     /// What the user said first.
     pub(super) fn first(&self) -> &UserSide<'r> {
         self.answered.first().map_or(&self.last, |(side, _)| side)
+    }
+}
+
+impl<'r> Said<'r> {
+    /// An answer with these texts between its calls.
+    pub(super) fn new(texts: Vec<String>, calls: Vec<&'r RequestedCall>) -> Self {
+        let text = texts.concat();
+        Self {
+            squeezed: squeeze(&text),
+            text,
+            calls,
+            texts,
+        }
     }
 }
 

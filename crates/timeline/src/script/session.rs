@@ -3,8 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::align::{
-    AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, locate, locate_at,
-    locate_next, may_be_missing,
+    AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, kept_prompt,
+    locate, locate_at, locate_next, may_be_missing, rounds_along,
 };
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
@@ -12,7 +12,6 @@ use super::miss::Miss;
 use super::request::{Request, RequestedCall};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
-use super::rounds::Rounds;
 use super::turns::{Attempt, Turn};
 
 /// Answers of a session that are remembered for requests that come again.
@@ -24,6 +23,8 @@ const MAX_REMEMBERED: usize = 256;
 pub struct Session {
     /// The turn after the last one that was served.
     cursor: usize,
+    /// The first turn that the history of a request began with.
+    first_held: Option<usize>,
     /// How often each attempt was served.
     servings: HashMap<(usize, usize), u32>,
     /// What each request got, if that was no error.
@@ -89,12 +90,12 @@ impl Served {
 
     /// The answers in the history of `request`, which got this, by the turns that gave them; empty if the history can't
     /// be followed.
-    pub fn history<'r>(&self, request: &'r Request) -> Vec<HistoryAnswer<'r>> {
+    pub fn history<'r>(&self, script: &LlmScript, request: &'r Request) -> Vec<HistoryAnswer<'r>> {
         let mut answers: Vec<HistoryAnswer<'r>> = Vec::new();
         if self.answered.is_empty() {
             return answers;
         }
-        let rounds = Rounds::of(request).answered.into_iter();
+        let rounds = rounds_along(script, request).answered.into_iter();
         for ((_, said), &turn_idx) in rounds.zip(&self.answered) {
             match answers.last_mut() {
                 // Parallel calls, each with its result behind it.
@@ -176,7 +177,7 @@ impl Session {
                 return miss(
                     script,
                     request,
-                    AlignmentError::with_history_of_its_own(request, rejected),
+                    AlignmentError::with_history_of_its_own(script, request, rejected),
                 );
             }
             Located::Unaligned(rejected) => {
@@ -196,23 +197,23 @@ impl Session {
         self.serve(script, request, position, rejected)
     }
 
-    /// The last answer before the history of a request begins, if this session gave it: its client has forgotten it.
+    /// The last answer before the history of a request begins, or the prompt of an empty one, if this session gave it, or if
+    /// it stands above `sessionStart` and an earlier history held it: its client has forgotten it.
     fn forgotten(&self, script: &LlmScript, position: &Position<'_>) -> Option<Vec<Rejection>> {
         let first_live = script.turns.first_live_segment()?.first_turn_idx;
-        let begin = position.answered.first().copied();
-        let before = first_live..begin.unwrap_or(position.turn_idx);
-        let is_given = |turn_idx: &usize| {
-            script.turn(*turn_idx).is_some_and(|turn| {
-                let last = (*turn_idx, turn.attempts.len().saturating_sub(1));
-                !may_be_missing(turn) && self.servings.contains_key(&last)
-            })
-        };
-        let turn_idx = before.rev().find(is_given)?;
-        Some(vec![Rejection {
-            turn_idx,
-            why: "the history is missing its answer".to_owned(),
-            is_gap: true,
-        }])
+        let from = first_live.min(self.first_held.unwrap_or(first_live));
+        let forgotten = (from..position.begin).rev().find_map(|turn_idx| {
+            let turn = script.turn(turn_idx)?;
+            let last = (turn_idx, turn.attempts.len().saturating_sub(1));
+            let what = match kept_prompt(script, turn) {
+                Some(_) => "prompt",
+                None if may_be_missing(turn) => return None,
+                None => "answer",
+            };
+            let is_held = turn.is_history || self.servings.contains_key(&last);
+            is_held.then(|| Rejection::gap(turn_idx, format!("the history is missing its {what}")))
+        });
+        forgotten.map(|rejection| vec![rejection])
     }
 
     /// Whether the history of `request` is the script's up to a turn that it asks for.
@@ -247,11 +248,14 @@ impl Session {
     ) -> Decision {
         let Position {
             turn_idx,
+            begin,
             after,
             results,
             answered,
             user_differences,
         } = position;
+        let first_held = answered.first().map(|_| begin);
+        self.first_held = self.first_held.into_iter().chain(first_held).min();
         let attempt_idx = script
             .turn(turn_idx)
             .and_then(|turn| next_attempt(turn, turn_idx, &self.servings));

@@ -393,6 +393,112 @@ fn empty_answers_may_be_left_out_of_a_history() {
 }
 
 #[test]
+fn an_empty_answer_leaves_out_no_prompt() {
+    let (one, go_on, two) = ("question one", "Please continue", "two");
+    for has_answer_before in [false, true] {
+        let mut events = vec![
+            ask(one),
+            respond(Vec::new()),
+            ask(go_on),
+            answer(two),
+            ask("third"),
+            answer("three"),
+        ];
+        let mut before = Vec::new();
+        if has_answer_before {
+            events.splice(0..0, [ask("zero"), answer("null")]);
+            before = vec![Message::user("zero"), Message::assistant("null")];
+        }
+        let script = script(events);
+        let n_before = usize::from(has_answer_before);
+        for (prompts, is_whole) in [
+            (&[one, go_on][..], true),
+            (&["question two", go_on], false),
+            (&["question", go_on], false),
+            (&[go_on], false),
+            (&[go_on, one], false),
+        ] {
+            // In the session that gave the empty answer, and in a new one; behind it, and one answer later.
+            for (is_played, is_later) in
+                [(true, false), (true, true), (false, false), (false, true)]
+            {
+                let mut play = Play::new(&script);
+                for turn_idx in 0..=n_before + usize::from(is_later) {
+                    let texts = ["zero", one, go_on];
+                    play.client.says(texts[turn_idx + 1 - n_before]);
+                    if is_played {
+                        assert_eq!(play.gets(), turn_idx);
+                        play.client
+                            .history
+                            .retain(|message| !message.parts.is_empty());
+                    }
+                }
+                play.client.history = before.clone();
+                play.client
+                    .history
+                    .extend(prompts.iter().map(|text| Message::user(*text)));
+                if is_later {
+                    play.client.history.push(Message::assistant(two));
+                    play.client.says("third");
+                }
+                let is_served = match play.sends() {
+                    Decision::Turn(served) => {
+                        assert_eq!(served.turn_idx, n_before + 1 + usize::from(is_later));
+                        served.unaligned.is_none()
+                    }
+                    _ => false,
+                };
+                assert_eq!(is_served, is_whole, "{prompts:?} {is_played} {is_later}");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_a_wrong_history_only_what_is_wrong_is_told() {
+    let script = script(vec![
+        ask("bad"),
+        answer("negative"),
+        ask("fine"),
+        answer("positive"),
+        session_start(),
+        ask("sunny"),
+        answer("pos"),
+    ]);
+    let right = ["bad", "negative", "fine", "positive", "sunny"];
+    let with = |idx: usize, text| {
+        let mut texts = right.to_vec();
+        texts[idx] = text;
+        texts
+    };
+    let more = [&right[..4], &["meh", "neutral", "sunny"]].concat();
+    for (texts, expected) in [
+        (with(3, "good"), &["\"good\" in place of \"positive\""][..]),
+        (with(1, "good"), &["\"good\" in place of \"negative\""]),
+        (with(0, "poor"), &["\"poor\" in place of \"bad\""]),
+        (more, &["\"neutral\" in place of \"pos\""]),
+        (with(4, "rainy"), &[]),
+    ] {
+        let mut play = Play::new(&script);
+        for (idx, text) in texts.iter().enumerate() {
+            let message = match idx % 2 {
+                0 => Message::user(*text),
+                _ => Message::assistant(*text),
+            };
+            play.client.history.push(message);
+        }
+        let Decision::Miss(miss) = play.sends() else {
+            panic!("{texts:?}")
+        };
+        let whys = miss.rejected.iter().map(|it| &*it.why);
+        let told: Vec<&str> = whys
+            .map(|why| why.rsplit(": ").next().unwrap_or_default())
+            .collect();
+        assert_eq!(told, expected, "{texts:?}");
+    }
+}
+
+#[test]
 fn results_may_come_one_after_the_other() {
     // As items: a call, its result, the other call, its result.
     let script = usual();
@@ -679,6 +785,90 @@ fn history_from_before_the_session_is_walked_from_the_top() {
         matches!(play.sends(), Decision::Miss(_)),
         "it has been said"
     );
+}
+
+#[test]
+fn a_prefill_is_one_message_with_the_answer_behind_it_or_two_and_is_not_forgotten() {
+    for (prefill, rest) in [("{", "\"a\": 1}"), ("The correct answer is ( ", "B)")] {
+        let script = script(vec![
+            ask("2+2"),
+            answer("4"),
+            ask("Which?"),
+            answer(prefill),
+            session_start(),
+            answer(rest),
+            ask("More"),
+            answer("Done"),
+        ]);
+        let joined = format!("{}{rest}", prefill.trim());
+        for (held, is_whole) in [
+            (vec![&*joined], true),
+            (vec![prefill, rest], true),
+            (vec![rest], false),
+            (vec![prefill], false),
+        ] {
+            let mut play = Play::new(&script);
+            play.client.says("2+2");
+            play.client.history.push(Message::assistant("4"));
+            play.client.says("Which?");
+            let mut asked = play.client.clone();
+            asked.history.push(Message::assistant(prefill));
+            let begun = std::mem::replace(&mut play.client, asked);
+            assert_eq!(play.gets(), 2);
+            play.client = begun;
+            let messages = held.iter().map(|&text| Message::assistant(text));
+            play.client.history.extend(messages);
+            play.client.says("More");
+            let texts = match play.sends() {
+                Decision::Turn(served) if served.unaligned.is_none() => {
+                    assert_eq!(served.turn_idx, 3);
+                    let request = play.client.request();
+                    let answers = served.history(&script, &request);
+                    let texts = answers.iter().map(|answer| answer.text.trim().to_owned());
+                    Some(texts.collect::<Vec<_>>())
+                }
+                _ => None,
+            };
+            let expected = ["4", prefill.trim(), rest].map(str::to_owned);
+            assert_eq!(texts, is_whole.then(|| expected.to_vec()), "{held:?}");
+        }
+    }
+}
+
+#[test]
+fn what_stood_before_the_session_is_told_if_it_is_forgotten() {
+    let script = script(vec![
+        ask("2+2"),
+        answer("4"),
+        session_start(),
+        ask("3+3"),
+        answer("6"),
+        ask("5+5"),
+        answer("10"),
+    ]);
+    for (begins_with_examples, forgets, is_told) in [
+        (true, true, true),
+        (true, false, false),
+        (false, true, false),
+    ] {
+        let mut play = Play::new(&script);
+        if begins_with_examples {
+            play.client.says("2+2");
+            play.client.history.push(Message::assistant("4"));
+        }
+        play.client.says("3+3");
+        assert_eq!(play.gets(), 1);
+        if forgets && begins_with_examples {
+            play.client.history.drain(..2);
+        }
+        play.client.says("5+5");
+        match play.sends() {
+            Decision::Turn(served) => {
+                assert_eq!((served.turn_idx, served.unaligned.is_some()), (2, is_told));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -86,6 +86,24 @@ impl<'a> Route<'a> {
         }
     }
 
+    /// The path of an API that a request means which has no route: its client has another base URL.
+    pub fn misplaced(method: &str, path: &str) -> Option<&'static str> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let own = match path {
+            // Threads of OpenAI's have messages too.
+            "/messages" => "/v1/messages",
+            _ if path.ends_with("/v1/messages") => "/v1/messages",
+            _ if path.ends_with("/chat/completions") => "/v1/chat/completions",
+            _ if path.ends_with("/responses") => "/v1/responses",
+            _ if path.ends_with(":generateContent") => "/v1beta/models/{model}:generateContent",
+            _ if path.ends_with(":streamGenerateContent") => {
+                "/v1beta/models/{model}:streamGenerateContent"
+            }
+            _ => return None,
+        };
+        (method == POST).then_some(own)
+    }
+
     /// The API in whose words errors about this path are said.
     pub fn endpoint_like(path: &str, named: Option<Endpoint>) -> Endpoint {
         if path.starts_with("/v1beta/") || path.contains(':') {
@@ -322,6 +340,31 @@ mod tests {
             (error.status, error.message.as_str()),
             (405, "/v1/messages allows POST, not GET")
         );
+    }
+
+    #[test]
+    fn a_path_behind_another_base_url_is_known() {
+        for (method, path, expected) in [
+            ("POST", "/chat/completions", Some("/v1/chat/completions")),
+            (
+                "POST",
+                "/v1beta/openai/chat/completions/",
+                Some("/v1/chat/completions"),
+            ),
+            ("POST", "/v1/v1/responses", Some("/v1/responses")),
+            ("POST", "/messages", Some("/v1/messages")),
+            ("POST", "/anthropic/v1/messages", Some("/v1/messages")),
+            ("POST", "/v1/threads/1/messages", None),
+            (
+                "POST",
+                "/models/m:generateContent",
+                Some("/v1beta/models/{model}:generateContent"),
+            ),
+            ("GET", "/responses", None),
+            ("POST", "/v1/embeddings", None),
+        ] {
+            assert_eq!(Route::misplaced(method, path), expected, "{method} {path}");
+        }
     }
 
     proptest! {

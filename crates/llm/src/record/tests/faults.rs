@@ -130,6 +130,23 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 }
 
 #[tokio::test]
+async fn a_client_with_another_base_url_is_told() {
+    let (url, _gone) = upstream(vec![send(whole("200 OK", "{}"))]).await;
+    let recorded = Recorded::of(&url).await;
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Go"}]});
+    let asked = client::http().post(format!("{}/chat/completions", recorded.url()));
+    let answer = asked.json(&body).send().await.expect("an answer");
+    assert_eq!(answer.text().await.expect("a body"), "{}", "untouched");
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["left_out"]);
+    let notes = ended.notes();
+    assert!(
+        matches!(&notes[..], [note] if note.contains("`/v1/chat/completions`")),
+        "{notes:?}"
+    );
+}
+
+#[tokio::test]
 async fn what_breaks_off_is_left_out_and_the_next_answer_is_recorded() {
     let good = stream(&format!("{CHUNK}{END}"));
     for (act, expected) in [

@@ -350,3 +350,45 @@ async fn keys_and_secrets_are_written_nowhere() {
     }
     assert!(ended.text("r.yaml").contains("[[0, \"Log in with\"]]"));
 }
+
+#[tokio::test]
+async fn a_prefill_and_the_answer_behind_it_are_one_message_later() {
+    let script = "name: a
+timeline:
+  - userInputs: [[0, Which?]]
+  - llmResponse: [{assistant: [[0, 'The correct answer is (']]}]
+  - sessionStart: true
+  - llmResponse: [{assistant: [[0, B)]]}]
+  - userInputs: [[0, More]]
+  - llmResponse: [{assistant: [[0, Done]]}]
+";
+    let said = |role: &str, text: &str| json!({"role": role, "content": text});
+    let ask = async |url: String| {
+        for (answer, more, expected) in [
+            ("The correct answer is (", None, "B)"),
+            ("The correct answer is (B)", Some("More"), "Done"),
+        ] {
+            let begin = [said("user", "Which?"), said("assistant", answer)];
+            let more = more.map(|text| said("user", text));
+            let messages: Vec<Value> = begin.into_iter().chain(more).collect();
+            let body = json!({"model": "m", "max_tokens": 9, "messages": messages});
+            let asked = client::http().post(format!("{url}/v1/messages"));
+            let answer = asked.json(&body).send().await.expect("an answer");
+            let answer: Value = answer.json().await.expect("JSON");
+            assert_eq!(answer["content"][0]["text"], expected, "{answer}");
+        }
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.yaml"), script).expect("writable");
+    let original = play(folder.path(), &Buffer::default()).await;
+    let recorded = Recorded::of(&original.base_url()).await;
+    ask(recorded.url()).await;
+    let ended = recorded.end().await;
+    assert_eq!(ended.notes(), [""; 0]);
+    let again = play(ended.folder.path(), &Buffer::default()).await;
+    ask(again.base_url()).await;
+    for running in [original, again] {
+        let verdict = running.stop().await;
+        assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    }
+}

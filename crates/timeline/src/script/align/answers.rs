@@ -1,7 +1,38 @@
 //! Whether what a client remembers of an answer is that of a turn.
 
+use super::super::llm_script::LlmScript;
+use super::super::request::Request;
 use super::super::rounds::{Said, quote};
 use super::super::turns::Turn;
+use super::{AlignmentError, Difference, FieldDifference, Rejection, rounds_along};
+
+impl AlignmentError {
+    /// A conversation that nobody played from its beginning on.
+    pub(in super::super) fn with_history_of_its_own(
+        script: &LlmScript,
+        request: &Request,
+        rejected: Vec<Rejection>,
+    ) -> Self {
+        let rounds = rounds_along(script, request);
+        let n_followed = rejected.iter().map(|it| it.n_followed).max();
+        let round = rounds.answered.get(n_followed.unwrap_or_default() / 2);
+        let history = round.map(|(side, said)| FieldDifference {
+            field: "history",
+            expected: "none but that of the script: what was said before stands in it above `sessionStart`".into(),
+            arrived: match (side.texts.last(), said.calls.is_empty()) {
+                (_, false) => "an answer with calls".into(),
+                (None, true) => format!("the answer {}", quote(&said.text)),
+                (Some(text), true) => format!("{} with the answer {}", quote(text), quote(&said.text)),
+            },
+        });
+        Self {
+            expected: rejected.first().map(|rejection| rejection.turn_idx),
+            differences: history.map(Difference::Field).into_iter().collect(),
+            rejected,
+            ..Self::default()
+        }
+    }
+}
 
 /// Whether `said` is the answer of `turn`, or else why it isn't.
 pub(super) fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {

@@ -1,13 +1,55 @@
 //! What the user says with a prompt: what belongs to it, what is missing, and what is said beside it.
 
 use super::super::blocks;
+use super::super::llm_script::LlmScript;
 use super::super::miss::place_of_span;
-use super::super::rounds::{fit, list, quote};
+use super::super::rounds::{UserSide, fit, list, quote};
 use super::super::text::normalise;
-use super::super::turns::ExpectedInput;
-use super::{Aligner, FieldDifference, Step};
+use super::super::turns::{ExpectedInput, Turn};
+use super::{Aligner, FieldDifference, Place, Rejection, Step};
+use crate::model::EventKind;
 
 impl Aligner<'_, '_> {
+    /// What the user said before the answer of a turn must have asked for it, and before that for those whose empty answers
+    /// were left out.
+    pub(super) fn check_said(
+        &self,
+        place: Place,
+        turn_idx: usize,
+        side: &UserSide<'_>,
+    ) -> Result<(), Rejection> {
+        let texts = side.normal_texts();
+        let mut from = 0;
+        for asked_idx in place.next + usize::from(place.takes_any_text)..=turn_idx {
+            let Some(turn) = self.turns.get(asked_idx) else {
+                break;
+            };
+            let (input, arrived) = match asked_idx < turn_idx {
+                true => (kept_prompt(self.script, turn), side.texts.get(from)),
+                false => (turn.input.as_ref(), side.texts.last()),
+            };
+            let input = input.filter(|input| input.text.is_some() && !input.is_keys);
+            let Some(input) = input else { continue };
+            match texts.find(&input.normal, from) {
+                // A client that polls says it once.
+                Some(_) if self.script.timeline.server.repeats_go_on => {}
+                Some(used) => from = used,
+                None => {
+                    let scripted = input.text.as_deref().unwrap_or_default();
+                    let arrived = arrived.map_or("none".into(), |text| quote(text));
+                    return Err(Rejection::new(
+                        asked_idx,
+                        format!(
+                            "before its answer, the history holds another text of the user's: {arrived} in place of {}",
+                            quote(scripted)
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The inputs that a step holds.
     fn inputs(&self, step: Step) -> impl Iterator<Item = &ExpectedInput> {
         let turns = step.turn_idx.map_or(&[][..], |turn_idx| {
@@ -99,4 +141,23 @@ impl Aligner<'_, '_> {
             ),
         })
     }
+}
+
+/// The prompt of a turn that stays in a history though its empty answer may be left out. An input without a response in
+/// the script may be one that the model never gets.
+pub(in super::super) fn kept_prompt<'t>(
+    script: &LlmScript,
+    turn: &'t Turn,
+) -> Option<&'t ExpectedInput> {
+    let event = script.timeline.events.get(turn.event_idx)?;
+    let is_kept =
+        matches!(event.kind, EventKind::Response(_)) && turn.is_silent() && !turn.is_cancelled;
+    let input = turn.input.as_ref().filter(|_| is_kept)?;
+    (input.text.is_some() && !input.is_keys).then_some(input)
+}
+
+/// The text of a prompt and where it stands.
+pub(super) fn scripted_text(script: &LlmScript, input: &ExpectedInput) -> String {
+    let text = input.text.as_deref().unwrap_or_default();
+    format!("{} ({})", quote(text), place_of_span(script, input.span))
 }
