@@ -252,6 +252,14 @@ fn files_are_played_if_all_are_right() {
 }
 
 /// What no value of a reference changes is refused before the run.
+/// Writes a scenario whose second step uses the title that the first one, `n`, gave.
+fn write_use_of_data(place: &Scratch, tool: &str, params: &Value) {
+    let mut note = note();
+    note["id"] = json!("n");
+    let steps = json!([note, {"step": 2, "tool": tool, "params": params}]);
+    write(place, "s.json", &steps);
+}
+
 #[test]
 fn a_dry_run_sees_what_is_forbidden_for_every_value() {
     let place = scratch();
@@ -287,13 +295,7 @@ fn a_dry_run_sees_what_is_forbidden_for_every_value() {
             &["--only-hosts", "x.example"],
         ),
     ] {
-        let mut note = note();
-        note["id"] = json!("n");
-        write(
-            &place,
-            "s.json",
-            &json!([note, {"step": 2, "tool": tool, "params": params}]),
-        );
+        write_use_of_data(&place, tool, &params);
         let played = [&["play", "s.json"], options].concat();
         let dry = [&played[..], &["--dry-run"]].concat();
         for (args, exit) in [(dry, 3), (played, 1)] {
@@ -349,10 +351,7 @@ fn a_dry_run_refuses_nothing_that_some_value_passes() {
             &["--allow-path", "/etc/hosts"],
         ),
     ] {
-        let mut note = note();
-        note["id"] = json!("n");
-        let steps = json!([note, {"step": 2, "tool": tool, "params": params}]);
-        write(&place, "s.json", &steps);
+        write_use_of_data(&place, tool, &params);
         let dry = [&["play", "s.json", "--dry-run"], options].concat();
         let finished = program::run(&place, &dry);
         assert_eq!(finished.code(), Some(0), "{params}: {}", told(&finished));

@@ -289,31 +289,29 @@ impl Session<'_> {
         before: Printed,
         part: &SharedPart,
     ) -> Option<ExitCode> {
-        let file = shown(&self.files[idx]);
-        let Some(stopped) = stopped else {
-            part.with(|part| {
-                part.error = Some(OTHERS_HAVE_ERRORS.to_owned());
+        let (document, exit) = match &stopped {
+            Some(stopped) => {
+                before.print();
+                self.output
+                    .diagnostics(&stopped.0, self.args.json, &Redactor::default());
+                (not_run(stopped), Some(stopped.1))
+            }
+            None => {
                 let document =
                     json!({"success": false, "status": "not_played", "error": OTHERS_HAVE_ERRORS});
-                part.json = format!("{document:#}\n").into_bytes();
-                part.suite = Some(JunitSuite::refused(&file, [("", OTHERS_HAVE_ERRORS)]));
-            });
-            return None;
+                (document, None)
+            }
         };
-        before.print();
-        let Stop(diagnostics, exit) = &stopped;
-        self.output
-            .diagnostics(diagnostics, self.args.json, &Redactor::default());
-        let document = not_run(&stopped);
-        let reasons = diagnostics
-            .iter()
-            .map(|found| (found.code.name(), found.message.as_str()));
+        let diagnostics = stopped.iter().flat_map(|Stop(diagnostics, _)| diagnostics);
+        let reasons = diagnostics.map(|found| (found.code.name(), found.message.as_str()));
+        let left_out = exit.is_none().then_some(("", OTHERS_HAVE_ERRORS));
+        let file = shown(&self.files[idx]);
         part.with(|part| {
             part.error = document["error"].as_str().map(str::to_owned);
             part.json = format!("{document:#}\n").into_bytes();
-            part.suite = Some(JunitSuite::refused(&file, reasons));
+            part.suite = Some(JunitSuite::refused(&file, reasons.chain(left_out)));
         });
-        Some(*exit)
+        exit
     }
 
     fn no_thread(&self, error: &io::Error) -> ExitCode {
