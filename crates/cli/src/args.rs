@@ -7,6 +7,7 @@ mod infer;
 mod mcp;
 mod mistakes;
 mod model;
+mod overview;
 mod parse;
 mod profile;
 mod record;
@@ -30,6 +31,11 @@ pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 pub(crate) use mcp::{McpArgs, McpServer, SkillAgent, SkillArgs, SkillCommand};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
+pub(crate) use overview::command;
+use overview::{
+    CALL_EXAMPLES, DIFF_EXAMPLES, FIRST_EXAMPLES, INFER_EXAMPLES, PARSE_EXAMPLES, TEST_EXAMPLES,
+    TOOLS_EXAMPLES, with_examples,
+};
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
@@ -46,10 +52,10 @@ pub(crate) use serve::{
 #[command(
     name = "cuecard",
     version,
-    about = "Agents that stick to the script",
-    long_about = "Cuecard replays recorded tool calls of AI agents against real MCP servers, without a model:\nthe same calls, the same checks, the same result every time.",
-    after_help = "Try it:  cuecard play examples/quickstart.json",
-    after_long_help = exit_code::HELP,
+    about = "A test kit for AI agents: it replays tool calls, mocks models and agents, records, and checks runs",
+    long_about = "A test kit for AI agents. Cuecard replays recorded tool calls on real MCP servers without a model, mocks the model's API, ACP agents, agent services and coding agents from one timeline, turns sentences into browser steps, records real traffic, and checks what an agent did.",
+    after_help = "Try it:  cuecard call demo add_note --arg title=Tea --arg text=Green\n         cuecard examples",
+    after_long_help = with_examples(FIRST_EXAMPLES),
     propagate_version = true,
     disable_help_subcommand = true
 )]
@@ -58,12 +64,12 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// When to use colours
+    /// When to use colors
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set.
@@ -77,27 +83,27 @@ pub(crate) enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Play a tool-call scenario against real MCP servers, or browser steps in a browser
+    /// Play a scenario on real MCP servers, or browser steps in a browser
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
-    /// Check that the pages still match recorded browser steps, or a server its cassette
+    /// Check that pages match browser steps, or a server its cassette
     #[command(after_long_help = exit_code::HELP)]
     Verify(Box<VerifyArgs>),
-    /// Turn a plain-language browser scenario into validated steps
+    /// Turn a browser script into validated browser steps
     #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
     Parse(Box<ParseArgs>),
-    /// Test agent runs: test cases with assertions on actions and answers
+    /// Test what an agent did: assertions on actions and answers
     #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
-    /// Show semantic differences between two traces or two test results
+    /// Compare two traces or two test results
     #[command(after_long_help = with_examples(DIFF_EXAMPLES))]
     Diff(DiffArgs),
-    /// Check scenarios, timelines and test cases without running them, and list what they would do
+    /// Check files without running them, and list what they would do
     #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
     /// List the scenarios of the project
     List(ListArgs),
-    /// Try every MCP server: where it is configured, whether it starts, what is missing on this machine
+    /// Try every MCP server of your configs, and list what is missing
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
     /// List the tools of an MCP server, with their parameters
@@ -106,7 +112,7 @@ pub(crate) enum Command {
     /// Call a tool of an MCP server once, and print the result
     #[command(after_long_help = with_examples(CALL_EXAMPLES))]
     Call(CallArgs),
-    /// Convert a version 1.x scenario to version 2.1, a timeline to canonical form, or browser steps to another format
+    /// Convert old scenarios, older timelines, and browser steps
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
     /// Format timelines: key order, blank lines, line endings
@@ -115,9 +121,12 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file format, or list the formats
     #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
-    /// Explain a code such as C-REF-02, or what a timeline does and when; without arguments, list all codes
+    /// Explain a code such as C-REF-02, or what a timeline does and when
     #[command(after_long_help = exit_code::HELP)]
     Explain(ExplainArgs),
+    /// Write the examples of the book into a directory
+    #[command(after_long_help = exit_code::HELP)]
+    Examples(ExamplesArgs),
     /// Print a shell completion script
     Completions {
         /// The shell
@@ -126,81 +135,49 @@ pub(crate) enum Command {
     },
     /// Print the man page
     Man,
-    /// Serve the scenarios of a project to agents as an MCP server, or the built-in demo server
+    /// Serve scenarios to agents as an MCP server, or the demo server
     #[command(after_long_help = with_examples(mcp::MCP_EXAMPLES))]
     Mcp(Box<McpArgs>),
-    /// Show the skill that teaches agents to use Cuecard, or install it with the MCP server
+    /// Teach agents to use Cuecard: show or install its skill
     Skill(SkillArgs),
-    /// Run a mock of a service that agents talk to
+    /// Mock a model's API, an agent service or an MCP server
     Serve(ServeArgs),
-    /// Mock an ACP agent for editors and other clients, or drive a real agent as its client
+    /// Mock an ACP agent, or drive a real agent as its client
     #[command(after_long_help = exit_code::HELP)]
     Acp(AcpArgs),
-    /// Mock a coding agent in a terminal: print its messages, and really run its tools
+    /// Mock a coding agent in a terminal, which really runs its tools
     #[command(after_long_help = exit_code::HELP)]
     Agent(AgentArgs),
-    /// Run a timeline end to end: a workspace, a program in a terminal, its user, screenshots and asserts
+    /// Run a timeline end to end: workspace, terminal, agent, checks
     #[command(after_long_help = exit_code::HELP)]
     Run(RunArgs),
-    /// Play a timeline through every mock, and compare what their clients see
+    /// Play a timeline through every mock, and compare what clients see
     #[command(after_long_help = exit_code::HELP)]
     Parity(ParityArgs),
-    /// Run a timeline several times with other delays, folders and locales, and name the first event that differs
+    /// Run a timeline several times, and name the first difference
     #[command(after_long_help = exit_code::HELP)]
     Audit(AuditArgs),
-    /// Step through a finished run: what happened, and what was on the screen
+    /// Step through a finished run: what happened, and its screens
     #[command(after_long_help = exit_code::HELP)]
     Show(ShowArgs),
-    /// Record what agents do as replayable scenarios
+    /// Record tool calls, a model or a session as files that play again
     Record(RecordArgs),
-    /// Make a scenario of one recording, or of two of the same task: variables, outputs, targets
+    /// Make a scenario of one recording, or of two of the same task
     #[command(after_long_help = with_examples(INFER_EXAMPLES))]
     Infer(InferArgs),
-    /// Show how agents name their tools, and create such a profile from what an agent advertised
+    /// Show or capture how an agent names its tools
     #[command(after_long_help = exit_code::HELP)]
     Profile(ProfileArgs),
-    /// Install what browser scenarios need
+    /// Install what browser scripts and browser steps need
     Browser(BrowserArgs),
 }
 
-const TEST_EXAMPLES: &str = "\
-Examples:
-  cuecard test tests/ --report html:report.html    run all tests in a folder
-  cuecard test tests/ --filter news --watch        rerun when a file changes
-  cuecard test tests/ --mutate --min-score 90      do the assertions detect defects?
-  cuecard test tests/ --update                     update the stored traces";
-
-const PARSE_EXAMPLES: &str = "\
-Examples:
-  cuecard parse login.yaml -o login.steps.json     sentences become steps
-  cuecard parse login.yaml --translator rules      without a model
-  cuecard parse login.yaml --headed --slow-mo 300  to watch";
-
-const TOOLS_EXAMPLES: &str = "\
-Examples:
-  cuecard tools notes                              a server from a config
-  cuecard tools https://tickets.example/mcp        any other server
-  cuecard tools -- npx -y @playwright/mcp          the command that starts it";
-
-const CALL_EXAMPLES: &str = "\
-Examples:
-  cuecard call notes add --arg text=Tea --arg count=2
-  cuecard call notes add --args @notes.json --json
-  cuecard call browser_tabs --arg action=list -- npx -y @playwright/mcp";
-
-const INFER_EXAMPLES: &str = "\
-Examples:
-  cuecard infer monday.json friday.json -o report.json   two recordings of `cuecard record mcp`
-  cuecard infer session.jsonl                            one session of an agent";
-
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  cuecard diff old.trace.json new.trace.jsonl      two traces
-  cuecard diff .cuecard/runs/A .cuecard/runs/B     the traces of two runs
-  cuecard diff runs/A runs/B                       two results of `cuecard test --output runs`";
-
-fn with_examples(examples: &str) -> String {
-    format!("{examples}\n\n{}", exit_code::HELP)
+/// Arguments of `examples`.
+#[derive(Debug, Args)]
+pub(crate) struct ExamplesArgs {
+    /// Where they go; it must not be there yet, or be empty
+    #[arg(default_value = "cuecard-examples", value_name = "DIR")]
+    pub directory: PathBuf,
 }
 
 /// Arguments of `play`.
@@ -457,6 +434,17 @@ pub(crate) struct DiffArgs {
     pub json: bool,
 }
 
+/// The name of a secret. Who gives its value too would show it to everybody who lists processes.
+fn secret_name(text: &str) -> Result<String, &'static str> {
+    let is_letter = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    match text.chars().all(is_letter) {
+        true => Ok(text.to_owned()),
+        false => Err(
+            "it is the name of a variable; its value is that of the variable `CUECARD_VAR_NAME` of the environment, or typed when asked",
+        ),
+    }
+}
+
 /// Where variables get their values.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct VariableArgs {
@@ -474,7 +462,7 @@ pub(crate) struct VariableArgs {
     #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
     pub env_file: Option<PathBuf>,
     /// Treat a variable as a secret and redact its value from all output; the value comes from CUECARD_VAR_NAME or a prompt
-    #[arg(long = "secret", value_name = "NAME", help_heading = "Variables")]
+    #[arg(long = "secret", value_name = "NAME", value_parser = secret_name, help_heading = "Variables")]
     pub secrets: Vec<String>,
     /// Treat all variables from the environment and from --env as secrets
     #[arg(long, hide = true)]

@@ -27,10 +27,10 @@ pub(crate) enum ExitCode {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0    passed
-  1    the scenario or a critical assertion failed
-  2    the run could not start or continue (server, config, I/O)
-  3    invalid file, argument or usage
-  4    passed, but something was healed or drifted
+  1    a step, a check, a test or a comparison failed
+  2    it could not run: a server, a config, a browser, a file
+  3    a file of yours or an argument is invalid
+  4    passed, but an element was healed, or there are differences
   130  interrupted";
 
 /// What is added to the table where a command of the user's is run.

@@ -15,7 +15,7 @@ mod waiting;
 use std::ffi::OsString;
 use std::process::ExitCode as ProcessExit;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use crate::args::{Cli, Command};
 use crate::exit_code::ExitCode;
@@ -38,12 +38,18 @@ fn main() -> ProcessExit {
     }));
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let exit = match Cli::try_parse_from(&arguments) {
+    let exit = match parsed(&arguments) {
         Ok(cli) => run(cli, environment),
         Err(error) => args::report(error, &arguments),
     };
     cuecard_runtime::process::kill_all();
     output::after_printing(exit).into()
+}
+
+fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = args::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
@@ -63,6 +69,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Fmt(args) => commands::fmt::run(&args, &output),
         Command::Schema(args) => commands::schema::run(&args, &output),
         Command::Explain(args) => commands::explain::run(&args, &environment, &output),
+        Command::Examples(args) => commands::examples::run(&args, &output),
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),
         Command::Mcp(args) => commands::mcp::run(&args, &environment, &output),

@@ -16,6 +16,7 @@ pub(crate) mod diff;
 pub(crate) mod doctor;
 mod doctor_output;
 mod effects;
+pub(crate) mod examples;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod infer;

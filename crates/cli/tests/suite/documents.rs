@@ -1,5 +1,7 @@
 //! The documents keep their word: their scenarios pass or fail as they say, and their commands and options exist.
 
+mod console;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +16,12 @@ const PAGES: &str = "crates/source/src/diagnostic/pages";
 
 /// What may stand behind the fence of a block that is not played.
 const OTHER_BLOCKS: &[&str] = &[
-    "console", "js", "json", "jsonl", "python", "rust", "sh", "text", "toml", "yaml",
+    "console", "html", "js", "json", "jsonl", "python", "rust", "sh", "text", "toml", "yaml",
 ];
 
 /// Options in the text that belong to other programs.
 const FOREIGN_OPTIONS: &[&str] = &[
+    "--build-arg",
     "--chrome",
     "--mcp-config",
     "--servers",
@@ -27,6 +30,7 @@ const FOREIGN_OPTIONS: &[&str] = &[
     "--path",
     "--plugin-dir",
     "--release",
+    "--save-dev",
     "--fast",
     "--bless",
     "--skip-git-repo-check",
@@ -46,6 +50,8 @@ struct Block {
     place: String,
     /// What stands behind the fence.
     info: String,
+    /// The last line of text before it.
+    lead: String,
     body: String,
 }
 
@@ -82,6 +88,7 @@ impl Document {
     fn parts(&self) -> (Vec<Block>, String) {
         let mut blocks: Vec<Block> = Vec::new();
         let mut prose = String::new();
+        let mut lead = "";
         let mut open = false;
         for (index, line) in self.text.lines().enumerate() {
             match (line.strip_prefix("```"), open) {
@@ -90,16 +97,23 @@ impl Document {
                     blocks.push(Block {
                         place: format!("{}:{}", self.name, index + 1),
                         info: info.to_owned(),
+                        lead: lead.to_owned(),
                         body: String::new(),
                     });
                 }
-                (Some(_), true) => open = false,
+                (Some(_), true) => {
+                    open = false;
+                    lead = "";
+                }
                 (None, true) => {
                     let body = &mut blocks.last_mut().expect("a block is open").body;
                     body.push_str(line);
                     body.push('\n');
                 }
                 (None, false) => {
+                    if !line.trim().is_empty() {
+                        lead = line;
+                    }
                     prose.push_str(line);
                     prose.push('\n');
                 }

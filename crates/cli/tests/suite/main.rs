@@ -23,6 +23,7 @@ mod judging;
 mod judging_adversary;
 mod llm;
 mod outcomes;
+mod packages;
 mod parse;
 mod parse_model;
 // It looks for processes in `/proc`.

@@ -1,0 +1,71 @@
+//! `cuecard examples`: the examples of the repository, which are in the binary, as files.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use include_dir::{Dir, DirEntry, include_dir};
+
+use crate::args::ExamplesArgs;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stdout};
+
+static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples");
+
+pub(crate) fn run(args: &ExamplesArgs, output: &Output) -> ExitCode {
+    let directory = &args.directory;
+    let shown = directory.display();
+    let refuse = |code, message: String, help: &str, exit| {
+        let found = Diagnostic::error(code, message).with_help(help);
+        output.diagnostic(&found, false, &Redactor::default());
+        exit
+    };
+    let is_taken = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
+    if is_taken {
+        let message = format!("`{shown}` is not empty");
+        let help = "name another directory: `cuecard examples DIR`";
+        return refuse(codes::ARGUMENT, message, help, ExitCode::Invalid);
+    }
+    let n_files = match write(&EXAMPLES, directory) {
+        Ok(n_files) => n_files,
+        Err(error) => {
+            let message = format!("`{shown}` can't be written: {error}");
+            let help = "name another directory: `cuecard examples DIR`";
+            return refuse(codes::FILE_WRITE, message, help, ExitCode::CouldNotRun);
+        }
+    };
+    stdout(&format!(
+        "{shown}: {n_files} files, which {shown}/README.md lists\ntry  cuecard play {shown}/quickstart.json\n"
+    ));
+    ExitCode::Passed
+}
+
+/// Writes all files, and gives their number.
+fn write(folder: &Dir<'_>, directory: &Path) -> io::Result<usize> {
+    fs::create_dir_all(directory)?;
+    let mut n_files = 0;
+    for entry in folder.entries() {
+        // The path of an entry begins at the root of all.
+        let to = directory.join(entry.path().file_name().unwrap_or_default());
+        match entry {
+            DirEntry::Dir(folder) => n_files += write(folder, &to)?,
+            DirEntry::File(file) => {
+                fs::write(&to, file.contents())?;
+                make_runnable(&to, file.contents())?;
+                n_files += 1;
+            }
+        }
+    }
+    Ok(n_files)
+}
+
+/// Lets scripts be run.
+fn make_runnable(path: &Path, content: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    match content.starts_with(b"#!") {
+        true => fs::set_permissions(path, fs::Permissions::from_mode(0o755)),
+        false => Ok(()),
+    }
+}

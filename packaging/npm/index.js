@@ -1,0 +1,136 @@
+// The mocks of `cuecard` for tests: child processes, with their addresses and verdicts.
+
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+const require = createRequire(import.meta.url);
+
+/** The verdict of a mock is a failure, or it could not start; the message has its findings. */
+export class MockError extends Error {
+  name = 'MockError';
+}
+
+/** The path of the binary for this machine, from the package that npm installed beside this one. */
+export function findBinary() {
+  const name = `cuecard-${process.platform}-${process.arch}`;
+  try {
+    return require.resolve(`${name}/bin/cuecard`);
+  } catch {
+    throw new Error(
+      `the package \`${name}\` is not installed: there is no binary for this platform, ` +
+        'or npm left out optional dependencies',
+    );
+  }
+}
+
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** What a mock printed for people; with `--json`, an error is also written for machines. */
+function forPeople(text) {
+  const lines = text.split('\n').filter((line) => !line.startsWith('{"severity":'));
+  return lines.join('\n').trimEnd();
+}
+
+class Server {
+  #child;
+  #ended;
+  #name;
+  #stderr = '';
+  #stopped;
+
+  static async start(words, file, { options = [], cwd, binary = findBinary() } = {}) {
+    const server = new this();
+    await server.#begin(binary, words, file, options, cwd);
+    return server;
+  }
+
+  async #begin(binary, words, file, options, cwd) {
+    this.#name = `cuecard ${words.join(' ')} ${file}`;
+    this.#child = spawn(binary, [...words, file, '--json', ...options], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Ctrl-C is for the test runner, which then stops the mock.
+      detached: true,
+    });
+    running.add(this.#child);
+    this.#child.stderr.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
+    this.#ended = new Promise((resolve) => {
+      this.#child.on('error', (error) => resolve(error.message));
+      this.#child.on('close', (code, signal) => resolve(code ?? signal));
+    }).finally(() => running.delete(this.#child));
+    const lines = createInterface({ input: this.#child.stdout });
+    // Later lines are read, so that the mock never waits for a reader.
+    const first = new Promise((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(''));
+    });
+    let ready;
+    try {
+      ready = JSON.parse(await first);
+    } catch {
+      ready = {};
+    }
+    if (ready.event !== 'ready') {
+      this.#child.kill('SIGKILL');
+      const end = await this.#ended;
+      this.#stopped = Promise.resolve();
+      throw new MockError(`\`${this.#name}\` did not start (${end})\n\n${forPeople(this.#stderr)}`);
+    }
+    this.url = ready.url;
+    this.env = ready.environment ?? {};
+  }
+
+  stop() {
+    this.#stopped ??= (async () => {
+      this.#child.kill('SIGTERM');
+      const end = await this.#ended;
+      if (end !== 0) {
+        throw new MockError(`\`${this.#name}\` failed (exit ${end})\n\n${forPeople(this.#stderr)}`);
+      }
+    })();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
+    return this.stop();
+  }
+}
+
+class Model extends Server {
+  get openaiBaseUrl() {
+    return this.env.OPENAI_BASE_URL;
+  }
+
+  get anthropicBaseUrl() {
+    return this.env.ANTHROPIC_BASE_URL;
+  }
+
+  get geminiBaseUrl() {
+    return this.env.GOOGLE_GEMINI_BASE_URL;
+  }
+
+  get apiKey() {
+    return this.env.OPENAI_API_KEY;
+  }
+}
+
+class Service extends Server {
+  get apiUrl() {
+    return `${this.url}/api/v1`;
+  }
+}
+
+/** Starts `cuecard serve llm FILE`; turns that are not played fail it. */
+export function startModel(file, options = {}) {
+  const words = ['--require-complete', ...(options.options ?? [])];
+  return Model.start(['serve', 'llm'], file, { ...options, options: words });
+}
+
+/** Starts `cuecard serve rest FILE`. */
+export function startService(file, options = {}) {
+  return Service.start(['serve', 'rest'], file, options);
+}

@@ -1,0 +1,41 @@
+"""Each test fails, with the text of its docstring in its failure."""
+
+import urllib.error
+
+from ask import ask
+from test_passing import converse
+
+
+def test_a_miss(cuecard_model):
+    """received the user's text \"What is the capital of Spain?\" """
+    model = cuecard_model("capital.yaml")
+    try:
+        ask(model.openai_base_url, "What is the capital of Spain?")
+    except urllib.error.HTTPError:
+        pass
+
+
+def test_nothing_asked(cuecard_model):
+    """turn 1 of `capital` was not played"""
+    cuecard_model("capital.yaml")
+
+
+def test_its_own_failure_has_the_findings_too(cuecard_model):
+    """turn 1 of `capital` was not played"""
+    cuecard_model("capital.yaml")
+    assert 1 == 2
+
+
+def test_a_file_that_is_not_there(cuecard_model):
+    """`missing.yaml` can't be read"""
+    cuecard_model("missing.yaml")
+
+
+def test_an_agent_that_nobody_starts(cuecard_acp):
+    """was not started by the client"""
+    cuecard_acp("capital.yaml")
+
+
+def test_an_agent_that_was_asked_something_else(cuecard_acp):
+    """T-ACP-22"""
+    converse(cuecard_acp("capital.yaml").command, "Tell me a joke about trains")
