@@ -15,7 +15,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
-use crate::infer::{Note, each_leaf, snake};
+use crate::infer::{Note, Part, each_leaf, snake, takes_data};
 use crate::{Call, Outcome, Recording, RpcError, Server};
 
 /// What a session was.
@@ -81,6 +81,8 @@ pub fn session_of(trace: &Trace) -> Session {
                             ),
                             ..Note::default()
                         });
+                        let result = answer.map(|(_, result)| *result);
+                        let asked = asked.chain(doubts(&calls, result));
                         for note in asked {
                             if !session.questions.contains(&note) {
                                 session.questions.push(note);
@@ -119,6 +121,39 @@ pub fn session_of(trace: &Trace) -> Session {
         }
     }
     session
+}
+
+/// What the calls do otherwise than the agent's did.
+fn doubts(calls: &[Call], result: Option<&ToolResult>) -> Vec<Note> {
+    let kept = |key: &str| result.and_then(|result| result.structured.as_ref()?.get(key));
+    let mut texts = Vec::new();
+    if kept("userModified") == Some(&true.into()) {
+        texts.push("the user changed it before it was done: this is what the agent proposed");
+    }
+    let is_left = |call: &Call| call.arguments.get("run_in_background") == Some(&true.into());
+    if calls.iter().any(is_left) {
+        texts.push("it goes on in the background: later steps don't wait for its end");
+    }
+    let files = |call: &Call| {
+        let mut is_named = false;
+        each_leaf(&json!(call.arguments), &mut |leaf| {
+            let text = leaf.as_str().unwrap_or_default();
+            is_named |= text.contains("/tasks/") && text.contains(".output");
+        });
+        is_named
+    };
+    if calls.iter().any(files) {
+        texts.push("it reads what a command in the background wrote: that file has another name in each run");
+    }
+    let note = |text: &str| Note {
+        tool: calls
+            .first()
+            .map(crate::scenario::tool_name)
+            .unwrap_or_default(),
+        text: text.to_owned(),
+        ..Note::default()
+    };
+    texts.into_iter().map(note).collect()
 }
 
 /// The tools of Codex that run commands.
@@ -296,6 +331,10 @@ fn calls_of(
             let now = folder.or(folders.now);
             Ok(vec![shell(command, Folders { now, ..folders }, result)])
         }
+        "write_stdin" | "TaskOutput" | "TaskStop" => Err(
+            "it waited for a command in the background, or ended it: the scenario does neither"
+                .to_owned(),
+        ),
         "apply_patch" => {
             let patch = text("input").or_else(|| text("patch"));
             let patch = patch.ok_or("the session doesn't say what the patch changed")?;
@@ -441,9 +480,10 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         (None, None) => (command, None),
     };
     // What it prints names paths as it does.
+    let names_folder = cwd.is_some_and(|cwd| places(&command, cwd).next().is_some());
     let printed = |text: &str| match cwd {
-        Some(cwd) => without_folder(text, cwd),
-        None => text.to_owned(),
+        Some(cwd) if !names_folder => without_folder(text, cwd),
+        _ => text.to_owned(),
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
@@ -593,17 +633,32 @@ fn below<'p>(path: &'p str, cwd: Option<&str>) -> Option<&'p str> {
     }
 }
 
-/// A command whose paths below the folder that it starts in are written from there: until it goes elsewhere.
+/// A command whose paths below the folder that it starts in are written from there, until it goes elsewhere: at the `cd`
+/// that it begins with, and where only programs get them that are known to name files of this machine.
 fn from_here(command: &str, cwd: &str) -> String {
+    if let Some(rest) = command.strip_prefix("cd ") {
+        let end = rest.find(['&', ';', '|', '\n']).unwrap_or(rest.len());
+        return format!("cd {}{}", without_folder(&rest[..end], cwd), &rest[end..]);
+    }
     let goes = command.match_indices("cd ").find(|(at, _)| {
         let before = command[..*at].chars().next_back();
         before.is_none_or(|before| before.is_whitespace() || "&;|({`".contains(before))
     });
-    let end = goes.map_or(command.len(), |(at, _)| {
-        let rest = &command[at..];
-        at + rest.find(['&', ';', '|', '\n', ')']).unwrap_or(rest.len())
-    });
-    without_folder(&command[..end], cwd) + &command[end..]
+    let (here, there) = command.split_at(goes.map_or(command.len(), |(at, _)| at));
+    let folder = cwd.trim_end_matches('/');
+    // Patterns beside it name files, as names without them do.
+    let text = |text: &str| Part::Text(text.replace(['*', '?'], "x"));
+    let (mut parts, mut from) = (Vec::new(), 0);
+    for at in places(here, cwd) {
+        parts.push(text(&here[from..at]));
+        parts.push(Part::Output(String::new(), folder.to_owned()));
+        from = at + folder.len();
+    }
+    parts.push(text(&command[from..]));
+    match parts.len() > 1 && takes_data(&parts) {
+        true => without_folder(here, cwd) + there,
+        false => command.to_owned(),
+    }
 }
 
 /// A text with `.` in place of a folder.

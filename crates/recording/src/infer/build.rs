@@ -9,9 +9,10 @@ use cuecard_source::value::{
 };
 use serde_json::{Map, Value, json};
 
-use super::differences::{Difference, are_related, each_difference};
+use super::differences::{Difference, each_difference};
+use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
-use super::parts::{command, reference, template};
+use super::parts::{Command, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, weight};
@@ -23,9 +24,6 @@ use crate::{Outcome, Recording, Scenario, Step};
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
-
-/// So many variables are compared with each other.
-const MOST_COMPARED: usize = 200;
 
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;
@@ -88,6 +86,7 @@ pub(super) fn build(
         others,
         partners,
         index: Index::default(),
+        heard: Heard::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
@@ -105,6 +104,10 @@ pub(super) fn build(
         }
     }
     builder.literals();
+    builder
+        .heard
+        .add(Origin::Quote, &json!(builder.prompt.quoted));
+    builder.heard.add(Origin::Prompt, &json!(recording.prompts));
     builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
@@ -140,6 +143,7 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
         }
         for prompt in &recording.prompts {
             find_credentials_in_text(prompt, &mut secrets);
+            secrets.extend(Prompt::new(std::slice::from_ref(prompt)).secrets());
         }
     }
     secrets
@@ -147,7 +151,7 @@ fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<
 
 pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
-    calls: &'c [Kept<'r>],
+    pub(super) calls: &'c [Kept<'r>],
     /// The calls of the second recording, and for each of the first that of it.
     pub(super) others: Option<Vec<Kept<'r>>>,
     partners: Vec<Option<usize>>,
@@ -163,13 +167,14 @@ pub(super) struct Builder<'c, 'r> {
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
+    pub(super) heard: Heard,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
     variables: HashMap<(String, String), String>,
     /// The variables that are no secrets, with their texts in both recordings and the first step that needs them.
-    given: Vec<(String, [String; 2], usize)>,
-    questions: Vec<Note>,
+    pub(super) given: Vec<(String, [String; 2], usize)>,
+    pub(super) questions: Vec<Note>,
     /// The step that is made, and the parameter that is looked at.
     pub(super) step: usize,
     pub(super) key: String,
@@ -322,7 +327,10 @@ impl<'r> Builder<'_, 'r> {
                 "it failed in the recording ({failure}): is it needed?"
             ));
         }
-        self.index.add_arguments(self.step, &json!(call.arguments));
+        let arguments = json!(call.arguments);
+        self.heard.add(Origin::Arguments(self.step), &arguments);
+        self.heard.add(Origin::Result(self.step), &kept.value);
+        self.index.add_arguments(self.step, &arguments);
         self.index.add_result(self.step, &kept.value);
         self.scenario.steps.push(step);
     }
@@ -362,7 +370,9 @@ impl<'r> Builder<'_, 'r> {
                 written.into()
             }
             (Value::String(text), None | Some(Value::String(_))) => {
-                template(&self.text(text, other.and_then(Value::as_str))).into()
+                let parts = self.text(text, other.and_then(Value::as_str));
+                self.ask_of_code(text, &parts);
+                template(&parts).into()
             }
             _ if differs => {
                 if let (Value::Array(items), Some(Value::Array(others))) = (value, other) {
@@ -374,34 +384,6 @@ impl<'r> Builder<'_, 'r> {
                 reference(&self.variable(value, other)).into()
             }
             _ => verbatim(value),
-        }
-    }
-
-    /// Asks of a list all of whose items were copied from one result: the next one may give more, or fewer.
-    fn ask_of_items(&mut self, key: &str, items: &[Value]) {
-        let source = |item: &Value| {
-            let inner = item.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?;
-            inner.split_once('.').map(|(id, _)| id.to_owned())
-        };
-        let sources: Option<Vec<String>> = items.iter().map(source).collect();
-        let Some([first, rest @ ..]) = sources.as_deref() else {
-            return;
-        };
-        if !rest.is_empty() && rest.iter().all(|id| id == first) {
-            let count = items.len();
-            self.ask(format!(
-                "all {count} items of `{key}` were copied from the result of `{first}`: are more of them meant if there are more?"
-            ));
-        }
-    }
-
-    /// Asks of what only one of the recordings passes.
-    fn ask_of_keys(&mut self, path: &str, members: &Map<String, Json>, others: &Map<String, Json>) {
-        let sides = [("first", members, others), ("second", others, members)];
-        for (which, has, lacks) in sides {
-            for key in has.keys().filter(|key| !lacks.contains_key(*key)) {
-                self.ask(format!("only the {which} recording passes `{path}{key}`"));
-            }
         }
     }
 
@@ -495,20 +477,6 @@ impl<'r> Builder<'_, 'r> {
             self.given.push((name.clone(), texts, self.step));
         }
         name
-    }
-
-    /// Asks of variables that seem to stand for one value: who gives one of them must give the other.
-    fn ask_of_variables(&mut self) {
-        let variables = std::mem::take(&mut self.given);
-        for (idx, (name, texts, step)) in variables.iter().enumerate().take(MOST_COMPARED) {
-            let mut before = variables[..idx].iter();
-            if let Some((other, ..)) = before.find(|(_, other, _)| are_related(texts, other)) {
-                self.step = *step;
-                self.ask(format!(
-                    "the values of `{other}` and `{name}` have something in common: does one follow from the other?"
-                ));
-            }
-        }
     }
 
     fn variable_as(&mut self, values: (String, String), default: Value, wish: &str) -> String {
@@ -610,6 +578,10 @@ impl<'r> Builder<'_, 'r> {
                 "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
                 twin.path
             ));
+        } else if source.is_in_json(&self.results[first]) && other.is_none() {
+            self.ask(format!(
+                "`{key}` was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
+            ));
         } else if let Some(count) = source.lines_below(&self.results[first])
             && other.is_none()
         {
@@ -646,7 +618,17 @@ impl<'r> Builder<'_, 'r> {
             .and_then(|other| other.call.arguments.get("command"));
         let other = other.and_then(Value::as_str).map(str::to_owned);
         "command".clone_into(&mut self.key);
-        let (text, env, kept) = command(&self.text(text, other.as_deref()));
+        let Command {
+            text,
+            env,
+            kept,
+            unchecked,
+        } = command(&self.text(text, other.as_deref()));
+        for name in unchecked {
+            self.ask(format!(
+                "the command gets `{name}` by `env`, which nothing checks: may a result give any value there?"
+            ));
+        }
         for name in kept {
             self.ask(format!(
                 "the command holds the value of `{name}` where it may be read as code: pass it by `env`"
@@ -658,18 +640,6 @@ impl<'r> Builder<'_, 'r> {
             if let Some(known) = known.as_object_mut() {
                 known.extend(env);
             }
-        }
-    }
-
-    pub(super) fn ask(&mut self, text: String) {
-        let note = Note {
-            step: Some(self.step + 1),
-            tool: tool_name(self.calls[self.step].call),
-            text: self.redactor.text(&text).into_owned(),
-            ..Note::default()
-        };
-        if !self.questions.contains(&note) {
-            self.questions.push(note);
         }
     }
 

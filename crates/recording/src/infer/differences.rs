@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
+use super::leftovers::goes_on;
 use super::prompt::occurrences;
 use super::values::is_date;
 
@@ -126,15 +127,11 @@ fn around_known(idx: usize, known: &[String; 2], texts: [String; 2]) -> Vec<Piec
 
 /// The pieces of a text between those that are a value: no part of a longer word or number.
 fn split<'t>(text: &'t str, value: &str) -> Vec<&'t str> {
-    let joins = |letters: &mut dyn Iterator<Item = char>| {
-        letters.next().is_some_and(|letter| "-.:,".contains(letter))
-            && letters.next().is_some_and(|letter| letter.is_ascii_digit())
-    };
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
     let (mut at, mut pieces) = (0, Vec::new());
     for start in occurrences(text, value) {
         let (before, after) = (&text[..start], &text[start + value.len()..]);
-        let is_part = is_number && (joins(&mut before.chars().rev()) || joins(&mut after.chars()));
+        let is_part = is_number && (goes_on(before.chars().rev()) || goes_on(after.chars()));
         if start >= at && !is_part {
             pieces.push(&text[at..start]);
             at = start + value.len();

@@ -4,9 +4,11 @@
 
 mod build;
 mod differences;
+mod leftovers;
 mod pairs;
 mod parts;
 mod prompt;
+mod questions;
 mod shape;
 mod targets;
 #[cfg(test)]
@@ -16,6 +18,7 @@ mod tidy;
 mod values;
 
 pub(crate) use build::snake;
+pub(crate) use parts::{Part, takes_data};
 use serde::Serialize;
 pub(crate) use values::each_leaf;
 

@@ -1,6 +1,8 @@
 //! Texts with references, on their way into a scenario.
 
-use cuecard_runtime::policy;
+use std::sync::LazyLock;
+
+use cuecard_runtime::policy::{self, Policy, PolicyOptions};
 use cuecard_source::value::{Origin, Piece, Text};
 use serde_json::{Map, Value};
 
@@ -8,7 +10,7 @@ use crate::scenario::verbatim_text;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// Recorded text.
     Text(String),
     /// A variable, with the text that it stands for, if that may be seen.
@@ -30,26 +32,79 @@ pub(super) fn reference(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// The template of a command, with variables and outputs in it as environment variables: what they hold never becomes part
-/// of the command. Where that can't be, outputs stay as they were recorded, variables are references, and both are given
-/// back.
-pub(super) fn command(parts: &[Part]) -> (String, Map<String, Value>, Vec<String>) {
-    let is_alone = |idx: &usize| in_environment(parts, &[*idx]).is_some();
+/// A command with references.
+#[derive(Debug, Default)]
+pub(super) struct Command {
+    pub(super) text: String,
+    /// The variables of its environment, with their references.
+    pub(super) env: Map<String, Value>,
+    /// What stays where it may be read as code.
+    pub(super) kept: Vec<String>,
+    /// The outputs that reach programs of which nothing is known by the environment.
+    pub(super) unchecked: Vec<String>,
+}
+
+/// The template of a command. Outputs that the policy takes there are references, which it checks in each run. Variables
+/// and other outputs are environment variables: what they hold never becomes part of the command. Where that can't be,
+/// outputs stay as they were recorded, and variables are references.
+pub(super) fn command(parts: &[Part]) -> Command {
+    let is_alone = |idx: &usize| in_environment(parts, &[*idx], false).is_some();
+    let is_output = |idx: &usize| matches!(parts[*idx], Part::Output(..));
     let places = (0..parts.len()).filter(|&idx| !matches!(parts[idx], Part::Text(_)));
-    let (bound, left): (Vec<usize>, Vec<usize>) = places.partition(is_alone);
-    let name = |idx: usize| match &parts[idx] {
-        Part::Text(_) => None,
-        Part::Variable(name, _) | Part::Output(name, _) => Some(name.clone()),
+    let (mut bound, left): (Vec<usize>, Vec<usize>) = places.partition(is_alone);
+    let is_checked = !left.iter().any(is_output) && takes_data(parts);
+    let names = |places: &[usize]| {
+        let names = places.iter().filter_map(|idx| match &parts[*idx] {
+            Part::Text(_) => None,
+            Part::Variable(name, _) | Part::Output(name, _) => Some(name.clone()),
+        });
+        names.collect::<Vec<String>>()
     };
-    let (written, env, kept) = match in_environment(parts, &bound) {
-        Some((written, env)) => (written, env, left),
-        None => {
-            let written = parts.iter().map(as_recorded);
-            let all = bound.into_iter().chain(left).collect();
-            (written.collect(), Map::new(), all)
-        }
+    if is_checked {
+        bound.retain(|idx| !is_output(idx));
+    }
+    let unchecked: Vec<usize> = bound.iter().copied().filter(is_output).collect();
+    let written = match bound.is_empty() && left.is_empty() {
+        true => Some((template(parts), Map::new())),
+        false => in_environment(parts, &bound, is_checked),
     };
-    (written, env, kept.into_iter().filter_map(name).collect())
+    match written {
+        Some((text, env)) => Command {
+            text,
+            env,
+            kept: names(&left),
+            unchecked: names(&unchecked),
+        },
+        None => Command {
+            text: parts.iter().map(as_recorded).collect(),
+            kept: names(&[bound, left].concat()),
+            ..Command::default()
+        },
+    }
+}
+
+/// Whether the policy takes the outputs where they stand, as it takes data.
+pub(crate) fn takes_data(parts: &[Part]) -> bool {
+    static POLICY: LazyLock<Option<Policy>> = LazyLock::new(|| {
+        let options = PolicyOptions {
+            root: "/".into(),
+            working_directory: "/".into(),
+            ..PolicyOptions::default()
+        };
+        Policy::new(options).ok()
+    });
+    let pieces = parts.iter().map(|part| match part {
+        Part::Output(name, text) => Piece {
+            text: text.clone(),
+            is_string: true,
+            origin: Origin::Peer,
+            reference: Some(name.as_str().into()),
+        },
+        Part::Text(text) | Part::Variable(_, text) => Piece::author(text),
+    });
+    let text = Text::new(pieces.collect());
+    let policy = POLICY.as_ref();
+    policy.is_some_and(|policy| policy.command(&text).is_ok())
 }
 
 /// The template of a part of a command that no variable can stand for.
@@ -61,13 +116,21 @@ fn as_recorded(part: &Part) -> String {
 }
 
 /// The command with these parts as environment variables, if they can be.
-fn in_environment(parts: &[Part], bound: &[usize]) -> Option<(String, Map<String, Value>)> {
+fn in_environment(
+    parts: &[Part],
+    bound: &[usize],
+    is_checked: bool,
+) -> Option<(String, Map<String, Value>)> {
     let piece = |(idx, part): (usize, &Part)| match part {
         Part::Variable(name, text) | Part::Output(name, text) if bound.contains(&idx) => Piece {
             text: text.clone(),
             is_string: true,
             origin: Origin::Peer,
             reference: Some(name.as_str().into()),
+        },
+        Part::Output(name, _) if is_checked => Piece {
+            reference: Some(name.as_str().into()),
+            ..Piece::author("")
         },
         Part::Variable(name, _) => Piece {
             reference: Some(name.as_str().into()),
@@ -97,8 +160,13 @@ fn in_environment(parts: &[Part], bound: &[usize]) -> Option<(String, Map<String
                 written.contains(&format!("'{used}")) || written.contains(&format!("{used}'"));
             written.contains(&used) && !is_beside_quote
         });
-        // Several words are several arguments.
-        is_bare && !is_quoted && text.contains(|it: char| it.is_whitespace() || "*?~".contains(it))
+        let is_literal =
+            beside(idx.checked_sub(1)).ends_with('\'') && beside(Some(idx + 1)).starts_with('\'');
+        // Several words are several arguments, and what the shell expanded is no text.
+        (is_bare
+            && !is_quoted
+            && text.contains(|it: char| it.is_whitespace() || "*?~{[".contains(it)))
+            || (!is_literal && text.contains(['$', '`']))
     };
     let env = pairs
         .iter()

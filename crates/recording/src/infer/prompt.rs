@@ -1,6 +1,6 @@
 //! What the user said in the prompt, as far as it can be told from the words around it.
 
-use cuecard_source::value::as_text;
+use cuecard_source::value::{as_text, is_credential};
 use serde_json::Value;
 
 use super::values::{Weight, weight, words};
@@ -60,6 +60,22 @@ impl Prompt {
             literals,
             quoted,
         }
+    }
+
+    /// What stands in quotes behind the name of a credential: `the password "…"`.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = String> {
+        self.quoted
+            .iter()
+            .filter(|quoted| {
+                self.text.match_indices(quoted.as_str()).any(|(at, _)| {
+                    let mut words = self.text[..at].split_whitespace().rev();
+                    let word = words.find(|word| word.contains(char::is_alphabetic));
+                    let word = word
+                        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
+                    word.is_some_and(|word| is_credential(word, &Value::from(quoted.as_str())))
+                })
+            })
+            .cloned()
     }
 
     /// How a value stands in the prompt.

@@ -445,7 +445,7 @@ fn values_in_prose_are_found_by_the_words_before_them() {
     assert_eq!(findings(&inferred), Vec::<String>::new());
     assert_eq!(
         json!(inferred.scenario.steps[0].output),
-        json!({"ticket": {"regex": r"\bticket (\S*[^\s.,;:!?])"}})
+        json!({"ticket": {"regex": r"(?m)^\bCreated ticket (\S*[^\s.,;:!?])"}})
     );
     assert_eq!(
         param(&inferred.scenario.steps[1], "ticket"),
@@ -623,9 +623,109 @@ fn data_reaches_a_command_by_its_environment_only() {
     );
     assert_eq!(
         param(&steps[2], "command"),
-        "echo 'at '\"${VALUE_COMMAND}\" \"is ${VALUE_COMMAND}\""
+        "echo 'at {{bash.command}}' \"is {{bash.command}}\""
     );
-    assert_eq!(questions(&inferred), Vec::<&str>::new());
+    // The policy knows nothing of git.
+    assert_eq!(
+        questions(&inferred),
+        [
+            "the command gets `bash.command` by `env`, which nothing checks: may a result give any value there?"
+        ]
+    );
+}
+
+/// Where the policy checks what data may be, it is left to it; elsewhere it is asked about.
+#[test]
+fn an_output_in_a_command_is_checked_or_asked_about() {
+    for (given, expected, n_asked) in [
+        ("rm out/n-10001", "rm out/{{add.id}}", 0),
+        ("rm -rf out/n-10001", "rm -rf out/\"${VALUE_ID}\"", 1),
+        ("cat \"out/n-10001\"", "cat \"out/{{add.id}}\"", 0),
+        ("find n-10001 -name x", "find \"${VALUE_ID}\" -name x", 1),
+        ("bash -c 'echo n-10001'", "bash -c 'echo n-10001'", 1),
+    ] {
+        let shell = Call {
+            server: None,
+            outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+            ..call("claude__bash", json!({"command": given}), json!(null))
+        };
+        let add = call("add", json!({"t": "x"}), json!({"id": "n-10001"}));
+        let inferred = of_one(&recording("", vec![add, shell]));
+        assert_eq!(param(&inferred.scenario.steps[1], "command"), expected);
+        assert_eq!(
+            inferred.questions.len(),
+            n_asked,
+            "{given} {:?}",
+            inferred.questions
+        );
+    }
+}
+
+/// A server reads it as code.
+#[test]
+fn an_output_in_a_program_of_a_server_is_a_question() {
+    for (key, text, n_asked) in [
+        ("sql", "delete from t where owner='ann-7001'", 1),
+        ("blocks", "[{\"text\": \"from ann-7001\"}]", 1),
+        ("text", "from ann-7001", 0),
+    ] {
+        let calls = vec![
+            call("get", json!({"id": 1}), json!({"owner": "ann-7001"})),
+            call("run", json!({key: text}), json!("ok")),
+        ];
+        let inferred = of_one(&recording("", calls));
+        assert_eq!(
+            inferred.questions.len(),
+            n_asked,
+            "{key} {:?}",
+            inferred.questions
+        );
+    }
+}
+
+#[test]
+fn a_writing_call_that_failed_once_is_a_question() {
+    let pay = json!({"to": "eve", "amount": 12345});
+    let calls = vec![
+        failed("pay", pay.clone(), "gateway timeout"),
+        call("pay", pay, json!({"id": "p-10001"})),
+    ];
+    let inferred = of_one(&recording("", calls));
+    assert_eq!(
+        questions(&inferred),
+        [
+            "it failed (gateway timeout) and was called again: may each failed call have had its effect?"
+        ]
+    );
+}
+
+#[test]
+fn one_of_several_new_words_is_no_end_of_a_wait() {
+    let status = |text: &str| call("get_status", json!({"id": "b-1"}), json!(text));
+    let calls = vec![
+        status("Some checks are still pending"),
+        status("Some checks are still pending"),
+        status("All checks were successful"),
+    ];
+    let inferred = of_one(&recording("", calls));
+    assert_eq!(inferred.scenario.steps.len(), 3);
+    assert_eq!(inferred.questions.len(), 1, "{:?}", inferred.questions);
+}
+
+#[test]
+fn a_password_in_quotes_is_a_secret_wherever_it_stands() {
+    let shell = Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        ..call(
+            "claude__bash",
+            json!({"command": "curl -u ann:hunter2hunter http://x.ex"}),
+            json!(null),
+        )
+    };
+    let prompt = "Log in as ann with the password \"hunter2hunter\"";
+    let text = of_one(&recording(prompt, vec![shell])).scenario.to_text();
+    assert!(!text.contains("hunter2"), "{text}");
 }
 
 #[test]
@@ -653,8 +753,8 @@ fn variables_reach_a_command_by_its_environment() {
             Part::Variable("V".to_owned(), value.to_owned()),
             Part::Text(after.to_owned()),
         ];
-        let (written, _, kept) = command(&parts);
-        (written, kept.len())
+        let written = command(&parts);
+        (written.text, written.kept.len())
     };
     for (before, value, after, expected, n_asked) in [
         ("./send ", "tea", "", "./send \"${VALUE_V}\"", 0),
@@ -680,6 +780,10 @@ fn variables_reach_a_command_by_its_environment() {
             0,
         ),
         ("./send ", "tea time", "", "./send {{V}}", 1),
+        // What the shell expanded when it was recorded.
+        ("mkdir -p ", "src/{api,web}", "", "mkdir -p {{V}}", 1),
+        ("ls \"", "$HOME/x", "\"", "ls \"{{V}}\"", 1),
+        ("ls '", "$HOME/x", "'", "ls \"${VALUE_V}\"", 0),
         ("cat <<E\n", "tea", "\nE", "cat <<E\n${VALUE_V}\nE", 0),
         (
             "git commit -m \"$(cat <<'E'\n",
@@ -1304,6 +1408,19 @@ fn words_and_marks_find_the_last_value_of_its_line() {
         (" saved\nKey: ", ""),
         (": ", ""),
         ("](https://x.ex/n/", ")"),
+        (" as ", " (3 notes)"),
+        ("\" as ", " (3 notes)"),
+        (" as ", " in Home"),
+        (" with id ", " in project Home"),
+        ("\". ID: ", ". Status: open"),
+        (" - https://x.ex/i/", " (open)"),
+        (" (id ", ") was saved."),
+        (" under key ", " for you"),
+        (" to channel ", " at 10:30"),
+        ("</b> <a href=\"/n/", "\">"),
+        (". Reference: ", ". Thank you!"),
+        ("\n- ID: ", ""),
+        ("\n\nSaved as ", "\n"),
     ] {
         let text = |title: &str, id: &str| format!("Note {title}{before}{id}{after}");
         let one = recording(
@@ -1337,6 +1454,8 @@ fn words_and_marks_find_the_last_value_of_its_line() {
             "Ask (id: who)",
             "Key: 7",
             "Use as n-10001",
+            "Saved as draft",
+            "Ask ID: 4",
         ] {
             let other = text(title, "n-20002");
             let found = regex.captures(&other).map(|found| found[1].to_owned());
@@ -2024,4 +2143,112 @@ fn any_json() -> impl Strategy<Value = Value> {
                 .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
+}
+
+/// Results, later arguments, and how many questions there are at least: what stays as it was recorded is asked about.
+#[test]
+fn what_stays_as_it_was_recorded_is_asked_about() {
+    let silent: Vec<String> = [
+        // Parts of longer words.
+        (json!({"id": "inv_12345678"}), "data/inv_12345678.csv"),
+        (json!({"id": "OPS-4711"}), "fix/OPS-4711-cart"),
+        (json!({"number": 8119}), "fix/issue-8119"),
+        (json!({"id": "n-10001"}), "backup_n-10001"),
+        // Rests of longer values.
+        (json!("Opened acme/shop#1234"), "see acme/shop#1234"),
+        (
+            json!("Listening on 10.0.0.7:8080"),
+            "http://10.0.0.7:8080/health",
+        ),
+        (
+            json!("Next slot: 2026-03-04T10:30:00Z"),
+            "https://cal.ex/2026-03-04T10:30:00Z",
+        ),
+        // Texts.
+        (
+            json!("Subject: Your invoice no. 9840\nFrom: Ann Lee"),
+            "Re: Your invoice no. 9840",
+        ),
+        (
+            json!("Subject: Your invoice no. 9840\nFrom: Ann Lee"),
+            "Hello Ann Lee",
+        ),
+        (json!({"v": "v1.2.4"}), "Release 1.2.4"),
+        // In another spelling.
+        (
+            json!({"title": "Fix 7 carts"}),
+            "https://x.ex/?q=Fix%207%20carts",
+        ),
+        (
+            json!({"title": "Fix 7 carts"}),
+            "https://x.ex/?q=Fix+7+carts",
+        ),
+    ]
+    .into_iter()
+    .filter(|(result, text)| {
+        let calls = vec![
+            call("make", json!({"q": "s"}), result.clone()),
+            call("use", json!({"x": text}), json!("ok")),
+        ];
+        of_one(&recording("", calls)).questions.is_empty()
+    })
+    .map(|(result, text)| format!("{result} {text}"))
+    .collect();
+    assert_eq!(silent, Vec::<String>::new());
+}
+
+#[test]
+fn what_the_agent_wrote_by_itself_is_no_question() {
+    for (result, text) in [
+        (json!({"created": "2026-05-25"}), "on 2026-05-26"),
+        (json!({"state": "open"}), "is open now"),
+        (
+            json!({"html_url": "https://x.ex/shop/issues"}),
+            "see the issues of the shop",
+        ),
+        (json!({"state": "done", "n": 3}), "3 of 5"),
+    ] {
+        let calls = vec![
+            call("make", json!({"q": "Daily report 2026"}), result.clone()),
+            call(
+                "use",
+                json!({"x": text, "y": "Daily report 2026"}),
+                json!("ok"),
+            ),
+        ];
+        let inferred = of_one(&recording("", calls));
+        assert_eq!(questions(&inferred), Vec::<&str>::new(), "{result} {text}");
+    }
+}
+
+#[test]
+fn a_word_of_the_prompt_in_a_value_of_a_result_is_a_question() {
+    let calls = vec![
+        call(
+            "backup",
+            json!({"app": "shop"}),
+            json!({"new": "shop-96d4cf56d"}),
+        ),
+        call("post", json!({"text": "Kept shop-96d4cf56d"}), json!("ok")),
+        call(
+            "write",
+            json!({"path": "posts/spring-sale.md"}),
+            json!("ok"),
+        ),
+    ];
+    let prompt = "Make a backup of \"shop\", then write \"Spring Sale\"";
+    let inferred = of_one(&recording(prompt, calls));
+    let text = param(&inferred.scenario.steps[1], "text");
+    let is_asked = |step: usize| {
+        inferred
+            .questions
+            .iter()
+            .any(|note| note.step == Some(step))
+    };
+    assert!(
+        text == "Kept {{backup.new}}" || is_asked(2),
+        "{text} {:?}",
+        inferred.questions
+    );
+    assert!(is_asked(3), "{:?}", inferred.questions);
 }

@@ -30,8 +30,17 @@ const LONGEST_ADDRESS: usize = 2_000;
 const SHORTEST_INSIDE: usize = 4;
 
 impl Builder<'_, '_> {
-    /// The parts of a text.
+    /// The parts of a text, with a question if one seems to be missing.
     pub(super) fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
+        let parts = self.parts(text, other);
+        // What is the same in two recordings is no copy.
+        if other.is_none() {
+            self.ask_of_leftovers(&parts);
+        }
+        parts
+    }
+
+    fn parts(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
         let is_opaque = text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str());
         let holds_secret = self.redactor.finds(text);
         let differs =

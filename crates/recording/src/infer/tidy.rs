@@ -225,6 +225,14 @@ fn as_one<'r>(
         tidy.questions.push((last.number, text));
         return run;
     }
+    // To do it again may do it twice.
+    if all_failed && !only_reads(recording, last.call, true) {
+        let text = format!(
+            "it failed ({}) and was called again: may each failed call have had its effect?",
+            before[0].failure.as_deref().unwrap_or_default()
+        );
+        tidy.questions.push((last.number, text));
+    }
     let pause = before[0].call.started.zip(last.call.started);
     let pause = pause.and_then(|(first, last)| last.checked_sub(first));
     let n_before = u32::try_from(before.len()).unwrap_or(u32::MAX);
@@ -296,9 +304,11 @@ fn new_word(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Valu
     let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
     let mut news = words(after)?;
     news.retain(|word| !olds[0].contains(word));
-    let word = news.first()?;
-    let is_good = !news.iter().any(|word| is_failure(word));
-    is_good.then(|| super::shape::matches(path, &format!(r"\b{word}\b")))
+    // Of several, any may be what was awaited.
+    let [word] = news.as_slice() else {
+        return None;
+    };
+    (!is_failure(word)).then(|| super::shape::matches(path, &format!(r"\b{word}\b")))
 }
 
 fn changes(

@@ -131,6 +131,12 @@ impl Source {
 }
 
 impl Source {
+    /// Whether it takes a part of a text that has lists or objects of JSON.
+    pub(super) fn is_in_json(&self, result: &Value) -> bool {
+        let text = self.path.get(result).and_then(Value::as_str);
+        self.regex.is_some() && text.is_some_and(|text| text.contains("\":") && text.contains('{'))
+    }
+
     /// How many lines the text has of which it takes the beginning, if there are several.
     pub(super) fn lines_below(&self, result: &Value) -> Option<usize> {
         self.regex.as_ref().filter(|regex| regex.starts_with('^'))?;
@@ -336,12 +342,10 @@ impl Index {
                 let around = path.get(results.get(*source)?)?.as_str()?;
                 // The user's words are others the next time.
                 let is_given = |word: &str| self.arguments.get(word).is_some_and(|at| at <= source);
-                let regex = pattern(around, &text, &is_given);
-                let regex = Some(regex.or_else(|| pattern(around, &text, &|_| false))?);
                 Some(Source {
                     step: *source,
                     path: path.clone(),
-                    regex,
+                    regex: Some(pattern(around, &text, &is_given)?),
                 })
             }));
         }
@@ -354,25 +358,42 @@ fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line. The
-/// group is all of a word, so that it never matches a part of one. Words that are given are not in it.
+/// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line, and
+/// behind it. The group is all of a word, so that it never matches a part of one. Words that are given are not in it; where
+/// they stand before the word, the last match is meant, since they may be anything the next time.
 fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
     let (at, _) = fragments_of(text)
         .into_iter()
         .find(|(_, found)| *found == word)?;
-    let whole = text[..at].rsplit('\n').next().unwrap_or_default();
-    let given = fragments_of(whole).filter(|(_, word)| is_given(word));
-    let line = &whole[given.map(|(at, word)| at + word.len()).max().unwrap_or(0)..];
-    let mut groups = vec![r"(\S*[^\s.,;:!?])".to_owned()];
-    if let Some(end) = text[at + word.len()..].chars().next() {
-        let end = regex::escape(&end.to_string());
-        groups.push(format!(r"([^\s{end}]+){end}"));
+    let start_of_line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let given = fragments_of(&text[..at]).filter(|(_, word)| is_given(word));
+    let given = given.map(|(at, word)| at + word.len()).max();
+    let line = &text[given.unwrap_or(0).max(start_of_line)..at];
+    let rest = text[at + word.len()..].lines().next().unwrap_or_default();
+    let has_word = |words: &&str| words.contains(|letter: char| letter.is_alphanumeric());
+    let ends_line = !has_word(&rest);
+    let end = match ends_line {
+        true => r"\W*$".to_owned(),
+        false => what_follows(rest, is_given),
+    };
+    let mut groups = vec![(r"(\S*[^\s.,;:!?])".to_owned(), end.as_str())];
+    if let Some(mark) = rest
+        .chars()
+        .next()
+        .or(text[at + word.len()..].chars().next())
+    {
+        let escaped = regex::escape(&mark.to_string());
+        let behind = end.strip_prefix(&escaped).unwrap_or_default();
+        groups.push((format!(r"([^\s{escaped}]+){escaped}"), behind));
     }
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
-        groups.insert(0, r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned());
+        let behind = if ends_line { end.as_str() } else { "" };
+        groups.insert(
+            0,
+            (r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned(), behind),
+        );
     }
-    let has_word = |words: &&str| words.contains(|letter: char| letter.is_alphanumeric());
     let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
     let before = |count: usize| {
         let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
@@ -384,6 +405,11 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
         let pattern = NUMBER.replace_all(&escaped, r"\d+");
         format!("{}{pattern}", if is_word { r"\b" } else { "" })
     };
+    let anywhere = match given {
+        Some(_) => r"(?ms)\A.*",
+        None if ends_line => "(?m)^.*",
+        None => "",
+    };
     let start_of_text = match line.len() == at {
         true if line.trim().is_empty() => Some(r"^\s*".to_owned()),
         true if !has_word(&line) => Some(r"^\W*".to_owned()),
@@ -394,31 +420,61 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let two = before(2).split(' ').next().is_some_and(is_plain);
     let counts = if two { [2, 1, 3, 4] } else { [1, 2, 3, 4] };
-    let (told, marks): (Vec<&str>, Vec<&str>) = counts.into_iter().map(before).partition(has_word);
-    // They stand in other texts of the line too, such as the user's: the last ones are meant, where the value ends the line.
-    let marks = marks.into_iter().filter(|words| !words.trim().is_empty());
-    let rest = text[at + word.len()..].lines().next().unwrap_or_default();
-    let ends_line = !has_word(&rest);
-    let is_labeled = |words: &str| words.len() == whole.len() && text.contains('\n');
-    let marks = marks.filter(|_| ends_line);
-    let last = marks.map(|mark| (format!("(?m)^.*{}", prefix(mark)), r"\W*$"));
-    let told = told.into_iter().map(|words| match ends_line {
-        _ if is_labeled(words) => (format!("(?m)^{}", prefix(words)), ""),
-        true => (format!("(?m)^.*{}", prefix(words)), r"\W*$"),
-        false => (prefix(words), ""),
+    let is_label = |words: &&str| text.contains('\n') && words.len() == at - start_of_line;
+    // A word with digits in it is another value.
+    let (told, marks): (Vec<&str>, Vec<&str>) = counts
+        .into_iter()
+        .map(before)
+        .filter(|words| !has_code(words))
+        .partition(has_word);
+    let labels = told.iter().copied().filter(is_label);
+    let labels = labels.map(|words| match given {
+        Some(_) => format!(r"(?ms)\A.*^{}", prefix(words)),
+        None => format!("(?m)^{}", prefix(words)),
     });
-    let start_of_text = start_of_text.into_iter().map(|start| (start, ""));
-    start_of_text
-        .chain(last)
-        .chain(told)
-        .flat_map(|(prefix, end)| {
-            groups
-                .iter()
-                .map(move |group| format!("{prefix}{group}{end}"))
+    let marks = marks.into_iter().filter(|words| !words.trim().is_empty());
+    let marks = marks.filter(|_| ends_line || given.is_some());
+    let told = marks.chain(told.iter().copied());
+    let has_end = ends_line || given.is_some();
+    let told = told.map(|words| (format!("{anywhere}{}", prefix(words)), has_end, !ends_line));
+    // Those that are sure of their place need no end.
+    let sure = start_of_text.into_iter().chain(labels);
+    let sure = sure.map(|prefix| (prefix, false, true));
+    sure.chain(told)
+        .flat_map(|(prefix, has_end, may_go_on)| {
+            let with_end = groups.iter().map(|(group, end)| format!("{group}{end}"));
+            let alone = groups.iter().map(|(group, _)| group.clone());
+            let all = with_end.filter(|_| has_end);
+            let all: Vec<String> = all.chain(alone.filter(|_| may_go_on)).collect();
+            all.into_iter().map(move |group| format!("{prefix}{group}"))
         })
         .find(|regex| match Regex::new(regex) {
             Ok(regex) => regex.captures(text).is_some_and(|found| &found[1] == word),
             Err(_) => false,
+        })
+}
+
+/// What stands between a value and the next word of its line, with that word, unless it is given or a number.
+fn what_follows(rest: &str, is_given: &dyn Fn(&str) -> bool) -> String {
+    let is_letter = |letter: char| letter.is_alphanumeric();
+    let start = rest.find(is_letter).unwrap_or(rest.len());
+    let (marks, behind) = rest.split_at(start);
+    let word = &behind[..behind
+        .find(|letter| !is_letter(letter))
+        .unwrap_or(behind.len())];
+    let is_fixed = !marks.is_empty() && word.chars().all(char::is_alphabetic) && !is_given(word);
+    match is_fixed {
+        true => format!(r"{}{}\b", regex::escape(marks), regex::escape(word)),
+        false => regex::escape(marks),
+    }
+}
+
+/// Whether a text has a word of letters and digits.
+fn has_code(text: &str) -> bool {
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .any(|word| {
+            word.contains(|letter: char| letter.is_ascii_digit())
+                && word.contains(char::is_alphabetic)
         })
 }
 

@@ -104,8 +104,8 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
         ("/else", "ls", "cd '/else' && ls"),
         (
             "/w",
-            "/w/run.sh --out=/w/o '/w' /work /v/w",
-            "./run.sh --out=./o '.' /work /v/w",
+            "cat /w/a '/w/b c' /work /v/w && ls -t /w/*.csv >/w/o",
+            "cat ./a './b c' /work /v/w && ls -t ./*.csv >./o",
         ),
         ("/w", "cd /w/sub && pwd", "cd ./sub && pwd"),
     ];
@@ -113,8 +113,17 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
         (
             "/w",
             "cat /w/a; cd /w/b && cat /w/c",
-            "cat ./a; cd ./b && cat /w/c",
+            "cat ./a; cd /w/b && cat /w/c",
         ),
+        // What another machine or another time reads.
+        (
+            "/w",
+            "rsync -a dist/ me@web:/w/",
+            "rsync -a dist/ me@web:/w/",
+        ),
+        ("/w", "sed -i 's#/w#/srv#' a", "sed -i 's#/w#/srv#' a"),
+        ("/w", "ssh web 'cd /w && ./x'", "ssh web 'cd /w && ./x'"),
+        ("/w", "./run.sh --out=/w/o", "./run.sh --out=/w/o"),
         ("/w/sub", "cat /w/a", "cd 'sub' && cat /w/a"),
     ];
     let all: Vec<_> = cases.iter().chain(&of_another_place).collect();
@@ -161,7 +170,7 @@ fn a_path_that_a_command_prints_is_found_in_the_next_one() {
         steps[0].output["command"],
         json!({"regex": r"^\s*(\S*[^\s.,;:!?])", "from": "$.stdout"})
     );
-    assert_eq!(steps[1].params["command"], "wc -l \"${VALUE_COMMAND}\"");
+    assert_eq!(steps[1].params["command"], "wc -l \"{{bash.command}}\"");
 }
 
 /// What was never done is not done by a play.

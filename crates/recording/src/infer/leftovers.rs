@@ -1,0 +1,246 @@
+//! What stayed as it was recorded although an earlier result, or the prompt, has the same words. Whatever the other rules
+//! leave out, it is asked about here.
+
+use std::collections::HashMap;
+
+use cuecard_source::value::{as_text, cut};
+use serde_json::Value;
+
+use super::build::Builder;
+use super::parts::Part;
+use super::values::each_leaf;
+
+/// So many words are looked at, of all results, prompts and arguments.
+const MOST_WORDS: usize = 500_000;
+
+/// So many places of a word are followed.
+const MOST_PLACES: usize = 50;
+
+/// So many words of a text are looked at.
+const MOST_OF_TEXT: usize = 2_000;
+
+/// A run of words says something if it has a digit and so many letters and digits, or so many words.
+const TELLING_LENGTH: usize = 4;
+const TELLING_WORDS: usize = 4;
+
+/// Where words were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The prompts.
+    Prompt,
+    /// What the prompts have in quotes.
+    Quote,
+    /// The arguments of a step.
+    Arguments(usize),
+    /// The result of a step.
+    Result(usize),
+}
+
+/// The words of everything that was read so far.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    texts: Vec<(Origin, Vec<String>)>,
+    /// Where each word stands: the text and the place in it.
+    places: HashMap<String, Vec<(usize, usize)>>,
+    n_words: usize,
+}
+
+/// A word of a text.
+#[derive(Debug, Clone)]
+struct Word {
+    start: usize,
+    end: usize,
+    folded: String,
+}
+
+/// The longest run of words from one on that another text has too.
+struct Run {
+    n_words: usize,
+    text: usize,
+    at: usize,
+}
+
+impl Heard {
+    pub(super) fn add(&mut self, origin: Origin, value: &Value) {
+        let mut leaves = Vec::new();
+        each_leaf(value, &mut |leaf| {
+            if !leaf.is_null() && !leaf.is_boolean() {
+                leaves.push(as_text(leaf).into_owned());
+            }
+        });
+        for leaf in leaves {
+            if self.n_words >= MOST_WORDS {
+                return;
+            }
+            let words: Vec<String> = words_of(&leaf).map(|word| word.folded).collect();
+            self.n_words += words.len();
+            let text = self.texts.len();
+            for (at, word) in words.iter().enumerate() {
+                let places = self.places.entry(word.clone()).or_default();
+                if places.len() < MOST_PLACES {
+                    places.push((text, at));
+                }
+            }
+            self.texts.push((origin, words));
+        }
+    }
+
+    fn longest(&self, words: &[Word]) -> Vec<Run> {
+        let places = words
+            .first()
+            .and_then(|first| self.places.get(&first.folded));
+        let mut runs: Vec<Run> = Vec::new();
+        for &(text, at) in places.into_iter().flatten() {
+            let theirs = &self.texts[text].1[at..];
+            let n_words = std::iter::zip(words, theirs)
+                .take_while(|(word, their)| word.folded == **their)
+                .count();
+            runs.push(Run { n_words, text, at });
+        }
+        runs
+    }
+
+    /// Whether the agent had these words before the result of `step`: from itself.
+    fn knew(&self, words: &[Word], step: usize) -> bool {
+        let runs = self.longest(words).into_iter();
+        let mut runs = runs.filter(|run| run.n_words == words.len());
+        runs.any(|run| matches!(self.texts[run.text].0, Origin::Arguments(at) if at <= step))
+    }
+}
+
+impl Builder<'_, '_> {
+    /// Asks of the first run of words in the recorded parts of a text that was read before, unless the parameter is in
+    /// question already.
+    pub(super) fn ask_of_leftovers(&mut self, parts: &[Part]) {
+        let (mut text, mut covered) = (String::new(), Vec::new());
+        for part in parts {
+            let start = text.len();
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Variable(_, part) | Part::Output(_, part) => {
+                    text.push_str(part);
+                    covered.push(start..text.len());
+                }
+            }
+        }
+        let words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT).collect();
+        let is_covered = |word: &Word| {
+            let mut ranges = covered.iter();
+            ranges.any(|range| word.start < range.end && range.start < word.end)
+        };
+        let mut at = 0;
+        while at < words.len() {
+            let runs = self.heard.longest(&words[at..]);
+            let mut telling = runs.iter().filter(|run| {
+                let own = &words[at..at + run.n_words];
+                self.tells(run, own, &text, &is_covered)
+            });
+            if let Some(run) = telling.next() {
+                let own = &words[at..at + run.n_words];
+                let shown = &text[own[0].start..own[own.len() - 1].end];
+                self.ask_of_run(run, shown);
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    fn tells(
+        &self,
+        run: &Run,
+        own: &[Word],
+        text: &str,
+        is_covered: &dyn Fn(&Word) -> bool,
+    ) -> bool {
+        let (first, last) = (&own[0], &own[own.len() - 1]);
+        if own.iter().all(is_covered)
+            || goes_on(text[..first.start].chars().rev())
+            || goes_on(text[last.end..].chars())
+        {
+            return false;
+        }
+        let is_glued = own.windows(2).any(|pair| {
+            is_covered(&pair[0]) != is_covered(&pair[1])
+                && !text[pair[0].end..pair[1].start].contains(char::is_whitespace)
+        });
+        let left: Vec<&Word> = own.iter().filter(|word| !is_covered(word)).collect();
+        let n_letters: usize = left.iter().map(|word| word.folded.chars().count()).sum();
+        let has_digit = left
+            .iter()
+            .any(|word| word.folded.bytes().any(|byte| byte.is_ascii_digit()));
+        let capitals = left
+            .iter()
+            .filter(|word| text[word.start..].starts_with(char::is_uppercase));
+        let (origin, theirs) = &self.heard.texts[run.text];
+        let is_whole = run.at == 0 && run.n_words == theirs.len();
+        let is_long = n_letters >= TELLING_LENGTH || left.len() >= 3;
+        let is_telling =
+            (has_digit && is_long) || capitals.count() >= 2 || left.len() >= TELLING_WORDS;
+        match origin {
+            Origin::Quote => is_whole && n_letters >= TELLING_LENGTH,
+            Origin::Prompt => is_telling,
+            Origin::Result(step) => {
+                *step < self.step && (is_telling || is_glued) && !self.heard.knew(own, *step)
+            }
+            Origin::Arguments(_) => false,
+        }
+    }
+
+    fn ask_of_run(&mut self, run: &Run, shown: &str) {
+        let (key, shown) = (self.key.clone(), cut(shown, 60).into_owned());
+        if self.asked_of(&key) {
+            return;
+        }
+        match self.heard.texts[run.text].0 {
+            Origin::Result(step) => {
+                let id = self.ids[step].clone();
+                self.ask(format!(
+                    "`{key}` holds `{shown}`, and so does the result of `{id}`: is it copied from there?"
+                ));
+            }
+            _ => self.ask(format!(
+                "`{key}` holds `{shown}`, and so does the prompt: is it a variable?"
+            )),
+        }
+    }
+}
+
+/// Whether more of a number, a date or a version follows.
+pub(super) fn goes_on(mut letters: impl Iterator<Item = char>) -> bool {
+    letters.next().is_some_and(|letter| "-.:,".contains(letter))
+        && letters.next().is_some_and(|letter| letter.is_ascii_digit())
+}
+
+/// The words of a text in lower case: letters, or digits, one after the other. An escape in a URL is none.
+fn words_of(text: &str) -> impl Iterator<Item = Word> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = &text[at..];
+            let first = rest.chars().next()?;
+            let is_hex = |range| {
+                let hex: Option<&str> = rest.get(range);
+                hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            };
+            if first == '%' && is_hex(1..3) {
+                at += 3;
+                continue;
+            }
+            if !first.is_alphanumeric() {
+                at += first.len_utf8();
+                continue;
+            }
+            let is_digit = first.is_ascii_digit();
+            let same =
+                |letter: char| letter.is_alphanumeric() && letter.is_ascii_digit() == is_digit;
+            let length = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
+            let start = at;
+            at += length;
+            return Some(Word {
+                start,
+                end: at,
+                folded: rest[..length].to_lowercase(),
+            });
+        }
+    })
+}
