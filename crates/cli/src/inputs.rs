@@ -30,10 +30,15 @@ const VARIABLE_PREFIX: &str = "CUECARD_VAR_";
 
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
-    match path.as_os_str() == "-" {
+    let source = match path.as_os_str() == "-" {
         true => text_file::read_from(io::stdin().lock(), "<standard input>", "-"),
         false => text_file::read(path, &path.display().to_string()),
-    }
+    };
+    source.map_err(|mut error| {
+        // A variable in the place of a file has its value.
+        error.message = without_credentials(&error.message).into_owned();
+        error
+    })
 }
 
 /// The folder that relative paths of the command line start in.
@@ -106,11 +111,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
                     variables.environment.insert(name, value);
                 }
             }
-            Err(mut error) => {
-                // Who takes it for a list of variables gives their values.
-                error.message = without_credentials(&error.message).into_owned();
-                variables.diagnostics.push(error);
-            }
+            Err(error) => variables.diagnostics.push(error),
         }
     }
     let from_environment: Vec<(String, String)> = variables
@@ -177,15 +178,6 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         }
     }
     for name in &args.secrets {
-        if let Some((name, _)) = name.split_once('=') {
-            let message = format!("`--secret {name}` takes no value");
-            let help = format!(
-                "give it as the variable `{VARIABLE_PREFIX}{name}` of the environment, or type it when asked"
-            );
-            let error = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
-            variables.diagnostics.push(error);
-            continue;
-        }
         let given = variables
             .given
             .iter()
@@ -278,15 +270,14 @@ impl Variables {
             }
             split => {
                 let what = if split.is_some() { "variable" } else { "value" };
-                // What stands behind a name may be a secret.
-                let end = pair.find(|it: char| !it.is_alphanumeric() && !"_-.".contains(it));
-                let shown = format!("{option} {}", &pair[..end.unwrap_or(pair.len())]);
+                let form = match option {
+                    "--var-json" => "NAME=JSON, or @FILE",
+                    _ => "NAME=VALUE",
+                };
+                // The text may be a secret that lacks its name.
                 self.diagnostics.push(
-                    Diagnostic::error(
-                        codes::ARGUMENT,
-                        format!("`{}` has no {what}", shown.trim_end()),
-                    )
-                    .with_help(format!("write {option} NAME=VALUE")),
+                    Diagnostic::error(codes::ARGUMENT, format!("`{option}` has no {what}"))
+                        .with_help(format!("write {option} {form}")),
                 );
                 None
             }
@@ -301,7 +292,7 @@ impl Variables {
                 .iter()
                 .map(|variable| variable.name.as_str())
         };
-        if name.contains('=') || self.given.iter().any(|given| given.name == name) {
+        if self.given.iter().any(|given| given.name == name) {
             return;
         }
         if !names().any(|known| known == name) {

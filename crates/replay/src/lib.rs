@@ -26,7 +26,7 @@ use cuecard_tool_call::script::{Bindings, Effect, Options, Script, Summary, Verd
 use cuecard_trace::{EventData, StepFinished, StepStatus};
 use tokio_util::sync::CancellationToken;
 
-pub use builtin::{forbidden, refused_for_text};
+pub use builtin::{forbidden, mistakes, refused_for_text};
 pub use connect::{Connected, Connections, check_allowed, check_arguments};
 pub use pool::{Pool, is_built_in, known_servers, unknown_server};
 pub use toolbox::{Toolbox, ToolboxOptions};

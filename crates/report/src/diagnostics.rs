@@ -11,6 +11,7 @@ use super::Style;
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded, codes};
 use cuecard_source::value::{
     Json, Redactor, find_credentials_in_text, names_credential, turns_direction,
+    without_credentials,
 };
 
 /// A longer line is shown only around the marked place.
@@ -32,7 +33,9 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     };
     let excerpt = Excerpt::of(diagnostic);
     let secrets = Redactor::new(excerpt.iter().flat_map(|it| it.secrets.clone()));
-    let one_line = |text: &str| one_line(&secrets.text(text));
+    let one_line = |text: &str| one_line(&shown(&secrets, text));
+    let printable_note = |text: &str| printable(&shown(&secrets, text));
+    // A step that is printed to be pasted stays whole.
     let printable = |text: &str| printable(&secrets.text(text));
     let mut group = level
         .primary_title(one_line(&diagnostic.message))
@@ -54,7 +57,7 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         group = group.element(Level::NOTE.message(one_line(label)));
     }
     for note in &diagnostic.notes {
-        group = group.element(Level::NOTE.message(printable(note)));
+        group = group.element(Level::NOTE.message(printable_note(note)));
     }
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(printable(help)));
@@ -106,7 +109,7 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
         .map(|place| place.source.position(place.span.start));
     let excerpt = Excerpt::of(diagnostic);
     let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
-    let shown = |text: &str| secrets.text(text).into_owned();
+    let shown = |text: &str| shown(&secrets, text);
     json!({
         "severity": diagnostic.severity.as_str(),
         "code": diagnostic.code.name(),
@@ -117,8 +120,13 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
         "pointer": diagnostic.pointer,
         "label": diagnostic.label.as_deref().map(shown),
         "notes": diagnostic.notes.iter().map(|note| shown(note)).collect::<Vec<_>>(),
-        "help": diagnostic.help.as_deref().map(shown),
+        "help": diagnostic.help.as_deref().map(|help| secrets.text(help)),
     })
+}
+
+/// A text without the secrets of the place, and without what looks like one in what peers sent.
+fn shown(secrets: &Redactor, text: &str) -> String {
+    without_credentials(&secrets.text(text)).into_owned()
 }
 
 /// The line of a place, with the place inside it; a span over several lines is marked on its first.

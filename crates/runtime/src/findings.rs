@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::without_credentials;
 use cuecard_trace::{EventData, Log};
 
 /// More findings are counted, not kept.
@@ -89,9 +90,9 @@ pub fn logged(diagnostic: &Diagnostic) -> EventData {
     })
 }
 
-/// A finding as text: what, where, the facts, what to do.
+/// A finding as text: what, where, the facts, what to do; without credentials that a peer sent.
 pub fn explain(diagnostic: &Diagnostic) -> String {
-    let mut text = diagnostic.message.clone();
+    let mut text = without_credentials(&diagnostic.message).into_owned();
     if let Some(place) = &diagnostic.place {
         let position = place.source.position(place.span.start);
         text.push_str(&format!(
@@ -103,7 +104,7 @@ pub fn explain(diagnostic: &Diagnostic) -> String {
     }
     for note in &diagnostic.notes {
         text.push('\n');
-        text.push_str(note);
+        text.push_str(&without_credentials(note));
     }
     if let Some(help) = &diagnostic.help {
         text.push_str("\nhelp: ");

@@ -59,9 +59,7 @@ pub fn bind(
         marked.iter().cloned().partition(|name| is_known(name));
     // Other scenarios of a suite may have them.
     if !matches!(missing, Missing::Leave) {
-        // What has a value is an error by itself.
-        let names = unknown_secrets.iter().filter(|name| !name.contains('='));
-        let found = names.map(|name| unknown(name, declared));
+        let found = unknown_secrets.iter().map(|name| unknown(name, declared));
         diagnostics.extend(found);
     }
     let mut secrets = [declared.secrets, &marked].concat();

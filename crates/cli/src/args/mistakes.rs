@@ -102,6 +102,17 @@ pub(crate) fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode
             ContextValue::StyledStrs(vec![tip.into()]),
         );
     }
+    // What stands behind the name of a secret may be its value.
+    let is_of_secret = |it: &ContextValue| it.to_string().starts_with("--secret");
+    if error.get(ContextKind::InvalidArg).is_some_and(is_of_secret)
+        && let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
+    {
+        let name = value
+            .split(|it: char| !it.is_alphanumeric() && it != '_')
+            .next();
+        let shown = format!("{}…", name.unwrap_or_default());
+        error.insert(ContextKind::InvalidValue, ContextValue::String(shown));
+    }
     // A closed pipe is the reader's wish.
     let _ = error.print();
     if !error.use_stderr() {

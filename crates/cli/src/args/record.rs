@@ -93,7 +93,7 @@ pub(crate) struct RecordLlmArgs {
     #[arg(long, help_heading = "Output")]
     pub force: bool,
     /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
-    #[arg(long = "secret", value_name = "NAME", help_heading = "Output")]
+    #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name, help_heading = "Output")]
     pub secrets: Vec<String>,
     /// An additional profile of an agent's tools (repeatable)
     #[arg(long = "profile", value_name = "FILE", help_heading = "Output")]
@@ -188,7 +188,7 @@ pub(crate) struct RecordMcpArgs {
     #[arg(long, help_heading = "Output")]
     pub force: bool,
     /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
-    #[arg(long = "secret", value_name = "NAME", help_heading = "Output")]
+    #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name, help_heading = "Output")]
     pub secrets: Vec<String>,
     /// Print JSON Lines: `ready` first, `recorded` last
     #[arg(long, help_heading = "Output")]

@@ -7,7 +7,7 @@ use cuecard_report::Style;
 use cuecard_report::diagnostics::to_json;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
 use cuecard_source::json::{self, Limits};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::{Redactor, printable, without_credentials};
 use cuecard_tool_call::format::{self as tool_call, Scope, effects};
 use cuecard_tool_call::model::ToolCallScenario;
 use serde_json::{Value as Json, json as json_of};
@@ -176,14 +176,18 @@ pub(super) fn named_in(base: &Path, file: &Path) -> Result<PathBuf, Diagnostic> 
         (None, _) if is_folder => Ok(file.to_owned()),
         (None, _) => Err(Diagnostic::error(
             codes::FILE_READ,
-            format!(
+            // A variable in the place of a file has its value.
+            without_credentials(&format!(
                 "`{}` is neither a file nor the name of a scenario",
                 file.display()
-            ),
+            )),
         )
-        .with_note(format!("searched {}", shown(&places)))
+        .with_note(without_credentials(&format!("searched {}", shown(&places))))
         .with_help(match similar(base, file) {
             Some(name) => format!("did you mean `{name}`?"),
+            None if file.to_string_lossy().contains('=') => {
+                "write `--var NAME=VALUE` to set a variable".to_owned()
+            }
             None => "`cuecard list` shows the scenarios of a project".to_owned(),
         })),
     }

@@ -13,7 +13,7 @@ use super::ConfigFile;
 use super::auth::Auth;
 use super::fields::{Field, MAX_PROPOSED, article, cut, json};
 use super::findings::{Findings, Located, Problems};
-use super::keys::{Kind, PROTOCOLS, TYPES};
+use super::keys::{ADDRESS_KEYS, Kind, PROTOCOLS, TYPES};
 use crate::Protocol;
 
 /// Above this many seconds a timeout was probably meant in milliseconds.
@@ -180,30 +180,35 @@ impl<'n> EntryReader<'_, '_, 'n> {
     }
 
     fn disabled(&mut self) -> Option<Span> {
-        let value = self.here.get("disabled")?;
-        if value.node.as_bool().is_none() {
-            self.wrong_kind(&value, "disabled", "true or false", None);
-        }
-        (value.node.as_bool() == Some(true)).then_some(value.node.span)
+        let keys = [("disabled", true), ("enabled", false)];
+        keys.into_iter().find_map(|(key, is_disabled)| {
+            let value = self.here.get(key)?;
+            if value.node.as_bool().is_none() {
+                self.wrong_kind(&value, key, "true or false", None);
+            }
+            (value.node.as_bool() == Some(is_disabled)).then_some(value.node.span)
+        })
     }
 
     /// `None` only if there is a problem with it.
     fn reach(&mut self) -> Option<Reach<'n>> {
         let command = self.here.get("command");
-        let address = self.here.get("url").map(|url| ("url", url));
-        let endpoint = self.here.get("endpoint").map(|url| ("endpoint", url));
-        if let (Some(_), Some((_, second))) = (&address, &endpoint) {
+        let here = self.here.clone();
+        let mut addresses = ADDRESS_KEYS
+            .into_iter()
+            .filter_map(|key| Some((key, here.get(key)?)));
+        let address = addresses.next();
+        if let (Some((first, _)), Some((key, second))) = (&address, addresses.next()) {
             let message = format!(
-                "{} has both `url` and `endpoint`, which mean the same",
+                "{} has both `{first}` and `{key}`, which mean the same",
                 self.whose()
             );
             self.error(
                 self.findings
-                    .invalid(second, message)
+                    .invalid(&second, message)
                     .with_help("remove one of them"),
             );
         }
-        let address = address.or(endpoint);
         let kind = self.word("type", TYPES);
         match (command, address) {
             (Some(_), Some((key, second))) => {

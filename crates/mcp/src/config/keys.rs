@@ -8,9 +8,27 @@ use crate::Protocol;
 
 /// The keys that are read.
 pub(super) const KEYS: &[&str] = &[
-    "command", "args", "env", "envFile", "cwd", "url", "endpoint", "type", "headers", "auth",
-    "timeout", "tools", "protocol", "disabled",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "endpoint",
+    "serverUrl",
+    "httpUrl",
+    "type",
+    "headers",
+    "auth",
+    "timeout",
+    "tools",
+    "protocol",
+    "disabled",
+    "enabled",
 ];
+
+/// The keys of an address, which mean the same.
+pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
 
 /// Keys of other clients that don't change what a server is.
 pub(super) const SILENT_KEYS: &[&str] = &[
@@ -30,14 +48,11 @@ pub(super) const OTHER_WORDS: &[(&str, &str)] = &[
     ("cmd", "command"),
     ("environment", "env"),
     ("workingDirectory", "cwd"),
-    ("serverUrl", "url"),
-    ("httpUrl", "url"),
     ("uri", "url"),
     ("transport", "type"),
     ("transportType", "type"),
     ("allowedTools", "tools"),
     ("includeTools", "tools"),
-    ("enabled", "disabled"),
     ("oauth", "auth"),
 ];
 

@@ -9,6 +9,7 @@ use cuecard_source::{SourceFile, Span};
 use super::entry;
 use super::fields::{SERVER_LISTS, article, cut};
 use super::findings::{Findings, Located};
+use super::keys::ADDRESS_KEYS;
 use super::places::Syntax;
 use super::resolve::Resolver;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, text};
@@ -167,9 +168,8 @@ fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
         root.node.span.start as usize + 1,
     );
     let is_server = |node: &Node| {
-        ["command", "url", "endpoint"]
-            .iter()
-            .any(|key| node.get(key).is_some())
+        let mut keys = ["command"].into_iter().chain(ADDRESS_KEYS);
+        keys.any(|key| node.get(key).is_some())
     };
     let nested = |member: &&json::Member| {
         SERVER_LISTS

@@ -16,7 +16,7 @@ impl Resolver<'_> {
     pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {
         let message = format!("server `{}` is disabled", cut(entry.name));
         let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
-        problem.with_help("remove `disabled`, or set it to false")
+        problem.with_help(r#"remove `"disabled": true` or `"enabled": false` from its entry"#)
     }
 
     /// The address can't be used.

@@ -202,7 +202,12 @@ fn as_one<'r>(
     let key = (&last.call.server, &last.call.tool);
     let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
     let change = if all_other {
-        change(before, last, is_often)
+        // By its name alone, a tool that gives something else each time may take what it gives.
+        let value = match says_it_reads(recording, last.call) {
+            Some(_) => new_value,
+            None => value_after_equal_ones,
+        };
+        change(before, last, (value, is_often))
     } else {
         None
     };
@@ -269,13 +274,17 @@ fn is_failure(text: &str) -> bool {
 
 /// The check that holds for the last result and for none before, if one word tells them apart: a value, or if that was
 /// asked `often`, a word in a text.
-fn change(before: &[&Kept<'_>], last: &Kept<'_>, often: bool) -> Option<Value> {
+fn change(
+    before: &[&Kept<'_>],
+    last: &Kept<'_>,
+    (value, often): (NewCheck, bool),
+) -> Option<Value> {
     let check = |new: NewCheck| {
         let (mut changed, before) = (Vec::new(), before.iter().map(|call| Some(&call.value)));
         changes("$", before.collect(), &last.value, new, &mut changed);
         changed
     };
-    let mut changed = check(new_value);
+    let mut changed = check(value);
     if changed.is_empty() && often {
         changed = check(new_word);
     }
@@ -292,6 +301,11 @@ fn new_value(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Val
     let is_word = after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak);
     let is_new = is_word && !before.contains(&Some(after));
     is_new.then(|| json!({ "json_path": path, "equals": after }))
+}
+
+fn value_after_equal_ones(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
+    let are_equal = before.iter().all(|value| *value == before[0]);
+    new_value(path, before, after).filter(|_| are_equal)
 }
 
 /// The texts before have all the same words, whatever they count: `running (30%)`.
@@ -333,9 +347,8 @@ fn changes(
 
 /// Whether a tool changes nothing, as the server says, or else the tool's name if it was called `often`.
 fn only_reads(recording: &Recording, call: &Call, often: bool) -> bool {
-    let tool = tool_of(recording, call);
-    if let Some(hint) = tool.and_then(|tool| tool.pointer("/annotations/readOnlyHint")) {
-        return *hint == Value::Bool(true);
+    if let Some(reads) = says_it_reads(recording, call) {
+        return reads;
     }
     let name = snake(&call.tool).to_lowercase();
     let words: Vec<&str> = name
@@ -344,6 +357,15 @@ fn only_reads(recording: &Recording, call: &Call, often: bool) -> bool {
     let is_of = |table: &str, word: &str| table.split(' ').any(|known| known == word);
     let reads = is_of(READS, words[0]) || is_of(READS, words[words.len() - 1]);
     often && reads && !words.iter().any(|word| is_of(WRITES, word))
+}
+
+/// What the server says of a tool.
+fn says_it_reads(recording: &Recording, call: &Call) -> Option<bool> {
+    let annotations = tool_of(recording, call)?.get("annotations")?;
+    if annotations.get("destructiveHint") == Some(&true.into()) {
+        return Some(false);
+    }
+    annotations.get("readOnlyHint")?.as_bool()
 }
 
 /// The entry of `tools/list` for the tool of a call.

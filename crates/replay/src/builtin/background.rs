@@ -113,13 +113,7 @@ pub(super) fn output(
     request: &CallRequest,
     recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
-    let filter = arguments.text("filter")?.map(|filter| {
-        Regex::new(&filter.to_string()).map_err(|error| {
-            let message = format!("`filter` is not a valid regular expression: {error}");
-            Failure::new(FailureKind::BadParameters, message)
-        })
-    });
-    let filter = filter.transpose()?;
+    let filter = filter(arguments)?;
     let (id, background) = toolbox
         .background
         .named(arguments, ["bash_id", "shell_id"])?;
@@ -156,6 +150,17 @@ pub(super) fn output(
         "truncated": is_truncated,
     });
     toolbox.unless_lossy(result, &warnings, recorder)
+}
+
+/// Which lines are wanted, if not all.
+pub(super) fn filter(arguments: &Arguments<'_>) -> Result<Option<Regex>, Failure> {
+    let filter = arguments.text("filter")?.map(|filter| {
+        Regex::new(&filter.to_string()).map_err(|error| {
+            let message = format!("`filter` is not a valid regular expression: {error}");
+            Failure::new(FailureKind::BadParameters, message)
+        })
+    });
+    filter.transpose()
 }
 
 /// `claude__kill_shell`. A command that has ended stays as it ended.

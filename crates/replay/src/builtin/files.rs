@@ -7,11 +7,12 @@ use serde_json::Value as Json;
 use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
 use super::refused;
+use cuecard_runtime::policy::{WITHOUT_LINE_END, ends_with_line};
 use cuecard_runtime::tap::Recorder;
-use cuecard_source::value::Text;
+use cuecard_source::value::{Text, as_text};
 use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::append::{Format, OnNewColumn, append as append_to};
-use cuecard_workspace::edit::edit as edit_file;
+use cuecard_workspace::edit::{EditProblem, edit as edit_file};
 use cuecard_workspace::files::{ReadBounds, read as read_file, write as write_file};
 use cuecard_workspace::notebook::{CellType, EditMode, NotebookEdit, edit as edit_notebook};
 
@@ -43,11 +44,6 @@ pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json
     to_json(&write_file(&path, &content).map_err(|error| failed(&error))?)
 }
 
-fn ends_with_line_of_data(text: Option<&Text>) -> bool {
-    let last = text.and_then(|text| text.pieces().last());
-    last.is_some_and(|last| !last.origin.is_trusted() && last.text.ends_with('\n'))
-}
-
 pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
     let path = toolbox
         .policy
@@ -55,20 +51,68 @@ pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json,
         .map_err(refused)?;
     let old = arguments.required_text("old_string")?;
     let new = arguments.content("new_string")?;
-    // What a command printed ends with a line end, which would join two lines, or break one.
     let new_text = arguments.text("new_string").ok().flatten();
-    let ends = [Some(&old), new_text.as_ref()].map(ends_with_line_of_data);
+    let joins_lines =
+        old.pieces().last().is_some_and(ends_with_line) && !new.is_empty() && !new.ends_with('\n');
     let old = old.to_string();
-    if !new.is_empty() && old.ends_with('\n') != new.ends_with('\n') && ends.contains(&true) {
-        let message =
-            "only one of `old_string` and `new_string` ends with a line end, and data has it";
-        let help = "outputs of commands end with one: take the text without it, `\"output\": { \"text\": { \"regex\": \"([^\\r\\n]+)\", \"from\": \"$.stdout\" } }`";
-        return Err(Failure::new(FailureKind::BadParameters, message).with_help(help));
+    let breaks_line = |new: Text| {
+        let has_line = !old.is_empty() && new.pieces().iter().any(ends_with_line);
+        let file = has_line
+            .then(|| std::fs::read_to_string(&path).ok())
+            .flatten();
+        file.is_some_and(|file| breaks_line(&file.replace("\r\n", "\n"), &old, &new))
+    };
+    let message = match joins_lines {
+        true => Some("`old_string` ends with the line end of its data, and `new_string` with none"),
+        false => new_text.is_some_and(breaks_line).then_some(
+            "the data in `new_string` ends with a line end, which would be in the middle of a line",
+        ),
+    };
+    if let Some(message) = message {
+        return Err(Failure::new(FailureKind::BadParameters, message).with_help(WITHOUT_LINE_END));
     }
     to_json(
         &edit_file(&path, &old, &new, arguments.flag("replace_all")?)
             .map_err(|error| failed(&error))?,
     )
+}
+
+/// The error of an edit that changes nothing.
+pub(super) fn check_edit(arguments: &Arguments<'_>) -> Result<(), Failure> {
+    let texts = ["old_string", "new_string"].map(|name| arguments.any(name).map(as_text));
+    match texts {
+        [Some(old), Some(new)] if old == new => Err(Failure::new(
+            FailureKind::ToolError,
+            EditProblem::SameText.to_string(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the line end of data in `new` would stand in a line of the file: behind other text of it, or before the rest
+/// of the line that `old` is in. Data that begins a line and has text of `new` behind it is lines that are inserted.
+fn breaks_line(file: &str, old: &str, new: &Text) -> bool {
+    let is_blank = |line: Option<&str>| line.is_none_or(|line| line.trim().is_empty());
+    file.match_indices(old).any(|(at, _)| {
+        let start = file[..at].rfind('\n').map_or(0, |end| end + 1);
+        let mut before = file[start..at].to_owned();
+        let end = file[at + old.len()..]
+            .split('\n')
+            .next()
+            .unwrap_or_default();
+        new.pieces().iter().enumerate().any(|(idx, piece)| {
+            let is_in_line = !is_blank(before.rsplit('\n').next());
+            before.push_str(&piece.text);
+            let behind = new.pieces()[idx + 1..].iter().map(|piece| &*piece.text);
+            let behind: String = behind.collect();
+            let is_broken = match behind.is_empty() {
+                true => !old.ends_with('\n'),
+                false => is_in_line,
+            };
+            let rest = behind + end;
+            ends_with_line(piece) && is_broken && !is_blank(rest.split('\n').next())
+        })
+    })
 }
 
 pub(super) fn notebook_edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
@@ -130,4 +174,48 @@ pub(super) fn to_json(result: &impl Serialize) -> Result<Json, Failure> {
             format!("the result can't be shown: {error}"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::value::{Origin, Piece};
+
+    use super::*;
+
+    #[test]
+    fn the_line_end_of_data_may_end_a_line_and_not_break_one() {
+        // `D` is data, as a command prints it.
+        let file = "# Log\nMARK\n  \"version\": \"1.0\", x\nkey = MAX\nlast";
+        for (old, new, is_broken) in [
+            ("MARK", "D", false),
+            ("MARK", "DMARK", false),
+            ("MARK\n", "D", false),
+            ("# Log", "# Log\nD", false),
+            ("  \"version\"", "  D  \"version\"", false),
+            ("MAX", "D", false),
+            ("last", "D", false),
+            ("\"1.0\"", "\"D\"", true),
+            ("1.0", "D", true),
+            ("\"version\": \"1.0\"", "D", true),
+            ("MAX", "vD,", true),
+            ("MAX", "\"D\"", true),
+            ("M", "D", true),
+        ] {
+            let piece = |(nth, text): (usize, &str)| {
+                let mut data = Piece::author("1.2.3\n");
+                data.origin = Origin::Peer;
+                (nth > 0)
+                    .then_some(data)
+                    .into_iter()
+                    .chain([Piece::author(text)])
+            };
+            let pieces = new.split('D').enumerate().flat_map(piece);
+            let pieces = pieces.filter(|piece| !piece.text.is_empty()).collect();
+            assert_eq!(
+                breaks_line(file, old, &Text::new(pieces)),
+                is_broken,
+                "{old} {new}"
+            );
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod arguments;
 pub(super) mod background;
 mod files;
+mod mistakes;
 mod search;
 mod shell;
 mod waits;
@@ -21,6 +22,7 @@ use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
 
 use self::arguments::Arguments;
+pub use self::mistakes::mistakes;
 use super::toolbox::{Toolbox, timed_out};
 use cuecard_runtime::policy::{Policy, Refusal, RefusalKind};
 use cuecard_runtime::tap::Recorder;
@@ -115,6 +117,9 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
         BuiltinTool::WebFetch => ("url", |policy, url| policy.url(url).err()),
     };
     let written = params.get(name)?.as_str()?;
+    if tool != BuiltinTool::Bash && is_part_of_name(written, tool == BuiltinTool::WebFetch) {
+        return None;
+    }
     let mut refused_text = None;
     for text in with_words(written, &policy.words())? {
         // What data may not be is told by itself.
@@ -124,6 +129,19 @@ pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Fa
     let (text, mut refusal) = refused_text?;
     refusal.message = refusal.message.replace(&text.to_string(), written);
     Some(refused(refusal))
+}
+
+/// Whether a reference is a part of a name of a path, or of the host or port of a URL: then its value may as well go on
+/// with other names.
+fn is_part_of_name(text: &str, is_url: bool) -> bool {
+    let is_letter = |letter: char| !"/.:@?#".contains(letter);
+    text.match_indices("{{").any(|(at, _)| {
+        let before = &text[..at];
+        let rest = text[at..].split_once("}}").map_or("", |(_, rest)| rest);
+        let host = before.split_once("://").map_or(before, |(_, host)| host);
+        let is_name = !is_url || !host.contains(['/', '?', '#']);
+        is_name && (before.ends_with(is_letter) || rest.starts_with(is_letter))
+    })
 }
 
 /// A text with each of the words in place of its reference, or of each of its two; none if it has more, or if one
@@ -318,5 +336,48 @@ fn number(seconds: f64) -> Json {
         Json::from(seconds as i64)
     } else {
         Json::from(seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_is_a_part_of_a_name_is_known_only_during_the_run() {
+        for path in [
+            "/srv/site{{a.p}}.html",
+            "/srv/wt-{{a.branch}}/x",
+            "/tmp/{{a.dir}}out/y.txt",
+            "../{{a.p}}x.txt",
+            ".git{{a.p}}",
+            "/etc/{{a.p}}{{a.q}}",
+        ] {
+            assert!(is_part_of_name(path, false), "{path}");
+        }
+        for path in [
+            "/etc/{{a.p}}",
+            ".{{a.p}}",
+            "/srv/{{a.p}}/{{a.q}}.md",
+            "/etc/x",
+        ] {
+            assert!(!is_part_of_name(path, false), "{path}");
+        }
+        for url in [
+            "http://h:8000{{a.p}}",
+            "http://localhost{{a.p}}",
+            "http://h:80{{a.p}}",
+        ] {
+            assert!(is_part_of_name(url, true), "{url}");
+        }
+        for url in [
+            "http://h/x{{a.p}}y",
+            "http://h?q={{a.p}}",
+            "http://{{a.host}}/x",
+            "http://h:{{a.port}}",
+            "http://{{a.sub}}.example.com/",
+        ] {
+            assert!(!is_part_of_name(url, true), "{url}");
+        }
     }
 }

@@ -46,22 +46,22 @@ pub(super) async fn glob(
     Ok(found)
 }
 
-/// A pattern in which data stands for itself: a title or a file name with brackets finds just that.
+/// A pattern in which data stands for itself: a title or a file name with brackets finds just that. Outputs of commands
+/// end with a line end, which is no part of it.
 fn data_as_text(pattern: &Text, escaped: impl Fn(&str) -> String) -> String {
     let pieces = pattern
         .pieces()
         .iter()
         .map(|piece| match piece.origin.is_trusted() {
             true => piece.text.clone(),
-            false => escaped(&piece.text),
+            false => escaped(piece.text.trim_end_matches(['\n', '\r'])),
         });
     pieces.collect()
 }
 
 fn escaped_glob(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    // Outputs of commands end with a line end.
-    for letter in text.trim_end_matches(['\n', '\r']).chars() {
+    for letter in text.chars() {
         escaped.extend(r"*?[]{}\!#".contains(letter).then_some('\\'));
         escaped.push(letter);
     }
@@ -83,6 +83,20 @@ pub(super) async fn grep(
     arguments: &Arguments<'_>,
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
+    let pattern = arguments.required_text("pattern")?;
+    let request = request(arguments, &pattern, folder(toolbox, arguments)?)?;
+    let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
+    let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
+    let mut found = search.await?;
+    if without_numbers && let Some(matches) = found["matches"].as_array_mut() {
+        for found in matches.iter_mut().filter_map(Json::as_object_mut) {
+            found.shift_remove("line_num");
+        }
+    }
+    Ok(found)
+}
+
+fn request(arguments: &Arguments<'_>, pattern: &Text, path: PathBuf) -> Result<Grep, Failure> {
     let size = |name| {
         let count = arguments.count(name)?;
         Ok::<_, Failure>(count.map(|count| usize::try_from(count).unwrap_or(usize::MAX)))
@@ -91,9 +105,9 @@ pub(super) async fn grep(
         Some(lines) => lines,
         None => size("context")?.unwrap_or(0),
     };
-    let request = Grep {
-        pattern: data_as_text(&arguments.required_text("pattern")?, regex::escape),
-        path: folder(toolbox, arguments)?,
+    Ok(Grep {
+        pattern: data_as_text(pattern, regex::escape),
+        path,
         glob: arguments
             .text("glob")?
             .map(|text| data_as_text(&text, |data| escaped_glob(data).replace([' ', ','], "?"))),
@@ -110,16 +124,43 @@ pub(super) async fn grep(
         case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
         multiline: arguments.flag("multiline")?,
         only_matching: arguments.flag("-o")?,
+    })
+}
+
+/// What the search says of its patterns, in no folder.
+pub(super) fn check_grep(arguments: &Arguments<'_>) -> Result<(), Failure> {
+    let pattern = arguments
+        .text("pattern")?
+        .unwrap_or_else(|| Text::from("x"));
+    let request = request(arguments, &pattern, PathBuf::new())?;
+    of_pattern(find_lines(&request, &Limits::default()))
+}
+
+/// The same of a glob.
+pub(super) fn check_glob(arguments: &Arguments<'_>) -> Result<(), Failure> {
+    let Some(pattern) = arguments.text("pattern")? else {
+        return Ok(());
     };
-    let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
-    let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
-    let mut found = search.await?;
-    if without_numbers && let Some(matches) = found["matches"].as_array_mut() {
-        for found in matches.iter_mut().filter_map(Json::as_object_mut) {
-            found.shift_remove("line_num");
-        }
+    let pattern = pattern.to_string();
+    let below = split_absolute(&pattern).map_or(&*pattern, |(_, below)| below);
+    of_pattern(find_files(Path::new(""), below, &Limits::default()))
+}
+
+fn of_pattern<T>(found: Result<T, SearchError>) -> Result<(), Failure> {
+    match found {
+        Err(
+            error @ (SearchError::Pattern { .. }
+            | SearchError::TooLong { .. }
+            | SearchError::FileType { .. }),
+        ) => Err(failed(&error)),
+        _ => Ok(()),
     }
-    Ok(found)
+}
+
+fn failed(error: &SearchError) -> Failure {
+    let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
+    failure.help = error.help();
+    failure
 }
 
 fn folder(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
@@ -151,11 +192,7 @@ async fn in_background<T: Serialize + Send + 'static>(
             FailureKind::ToolError,
             format!("the search panicked: {panic}"),
         )),
-        Ok(Ok(Err(error))) => {
-            let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
-            failure.help = error.help();
-            Err(failure)
-        }
+        Ok(Ok(Err(error))) => Err(failed(&error)),
         Ok(Ok(Ok(found))) => to_json(&found),
     }
 }

@@ -43,6 +43,7 @@ pub(super) async fn fetch(
             }
             let mut result = result;
             let mut warnings = fetched.warnings.clone();
+            warnings.extend(lost_fragment(&text));
             if call.parse == Parse::Json {
                 let what = format!("the body of {}", fetched.url);
                 match json_of(&what, &fetched.content, fetched.truncated) {
@@ -72,18 +73,24 @@ pub(super) async fn fetch(
     }
 }
 
-/// The URL with data that is the whole value of a parameter in its query written so that it stays that value, unless it
-/// is so already.
+/// The URL with data in a value of its query, or with a blank in its path, written so that it stays what it is, unless it is
+/// so already.
 fn with_encoded_values(url: &Text) -> Text {
-    let pieces = url.pieces();
     let mut written = String::new();
-    let encoded = pieces.iter().enumerate().map(|(idx, piece)| {
-        let is_value = written.contains('?') && !written.contains('#') && written.ends_with('=');
-        let next = pieces.get(idx + 1).map_or("", |next| next.text.as_str());
-        let is_whole = next.is_empty() || next.starts_with(['&', '#']);
+    let encoded = url.pieces().iter().map(|piece| {
         let mut piece = piece.clone();
-        if !piece.origin.is_trusted() && is_value && is_whole {
-            piece.text = encoded_value(&piece.text).into_owned();
+        let is_value = written
+            .split_once('?')
+            .and_then(|(_, query)| query.rsplit('&').next())
+            .is_some_and(|parameter| parameter.contains('='));
+        // A path is the author's or the server's word, but no path has a blank in it.
+        let is_name = has_path(&written) && !written.contains('?') && piece.text.contains(' ');
+        if !piece.origin.is_trusted() && !written.contains('#') && (is_value || is_name) {
+            let encoded = encoded_value(&piece.text);
+            piece.text = match is_value {
+                true => encoded.into_owned(),
+                false => encoded.replace("%2F", "/"),
+            };
         }
         written.push_str(&piece.text);
         piece
@@ -91,28 +98,54 @@ fn with_encoded_values(url: &Text) -> Text {
     Text::new(encoded.collect())
 }
 
-/// A value as a query has it; one that has an encoded character is taken for encoded.
+/// Whether what is written of a URL goes on behind its host.
+fn has_path(written: &str) -> bool {
+    written
+        .split_once("://")
+        .is_some_and(|(_, behind)| behind.contains('/'))
+}
+
+/// What isn't sent of data in a path: servers never get what follows a `#`.
+fn lost_fragment(url: &Text) -> Option<String> {
+    let mut written = String::new();
+    url.pieces().iter().find_map(|piece| {
+        let is_in_path = has_path(&written) && !written.contains(['?', '#']);
+        written.push_str(&piece.text);
+        let is_lost = is_in_path && !piece.origin.is_trusted() && piece.text.contains('#');
+        let reference = piece.reference.as_deref().unwrap_or("…");
+        is_lost.then(|| {
+            format!(
+                "`{{{{{reference}}}}}` has a `#`, and what follows it is not sent to the server"
+            )
+        })
+    })
+}
+
+/// A value as a query has it; one that is encoded stays.
 fn encoded_value(value: &str) -> Cow<'_, str> {
+    // Commands print a line end behind a value. Tabs and line ends are none of a URL.
+    let value = match value.contains(['\t', '\n', '\r']) {
+        true => Cow::Owned(value.replace(['\t', '\n', '\r'], "")),
+        false => Cow::Borrowed(value),
+    };
     let is_digit = |digit: Option<&u8>| digit.is_some_and(u8::is_ascii_hexdigit);
     let mut parts = value.split('%').skip(1).map(str::as_bytes);
-    if parts.any(|part| is_digit(part.first()) && is_digit(part.get(1))) {
-        return Cow::Borrowed(value);
-    }
+    let is_encoded = value.contains('%')
+        && !value.contains([' ', '&', '#', '"'])
+        && parts.all(|part| is_digit(part.first()) && is_digit(part.get(1)));
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._~/:,@".contains(letter);
-    if value.chars().all(is_plain) {
-        return Cow::Borrowed(value);
+    if is_encoded || value.chars().all(is_plain) {
+        return value;
     }
     let Ok(mut form) = Url::parse("http://form/") else {
-        return Cow::Borrowed(value);
+        return value;
     };
-    // Tabs and line ends are none of a URL.
-    let value = value.replace(['\t', '\n', '\r'], "");
     form.query_pairs_mut().append_key_only(&value);
     Cow::Owned(form.query().unwrap_or_default().replace('+', "%20"))
 }
 
 /// What is no address of a page at all is a wrong parameter, whatever the policy would say about it.
-fn check_url(text: &Text) -> Result<(), Failure> {
+pub(super) fn check_url(text: &Text) -> Result<(), Failure> {
     let written = text.to_string();
     let parsed = Url::parse(&written);
     let (what, help) = match &parsed {
@@ -298,6 +331,7 @@ mod tests {
             ("a+b", "a%2Bb"),
             ("50% off", "50%25%20off"),
             ("a%20b", "a%20b"),
+            ("a%20b;c=(d)", "a%20b;c=(d)"),
             ("plain-1.txt", "plain-1.txt"),
             ("2026-11-29T10:00", "2026-11-29T10:00"),
             ("é\n", "%C3%A9"),
@@ -309,14 +343,52 @@ mod tests {
                 );
             }
         }
-        // A part of a value, a whole query, and a path are the author's word.
-        for (before, after) in [
-            ("http://h/?", ""),
-            ("http://h/", "?q=1"),
-            ("http://h/?q=", "x"),
-            ("http://h/?q=x", ""),
+        for (before, value, after, expected) in [
+            (
+                "http://h/?q=",
+                "C# & F+",
+                "+repo:x",
+                "http://h/?q=C%23%20%26%20F%2B+repo:x",
+            ),
+            ("http://h/?q=title:", "a&b", "", "http://h/?q=title:a%26b"),
+            (
+                "http://h/?q=\"",
+                "a%20b & c",
+                "\"",
+                "http://h/?q=\"a%2520b%20%26%20c\"",
+            ),
+            (
+                "http://h/wiki/",
+                "AC/DC? C# & F+",
+                "",
+                "http://h/wiki/AC/DC%3F%20C%23%20%26%20F%2B",
+            ),
         ] {
-            assert_eq!(of(before, "a&b#", after), format!("{before}a&b#{after}"));
+            assert_eq!(of(before, value, after), expected);
+        }
+        // A whole query, and a path, are the author's or the server's word.
+        for (before, after) in [("http://h/?", ""), ("http://h/", "?q=1"), ("http://h", "")] {
+            assert_eq!(
+                of(before, "/a&b?c#", after),
+                format!("{before}/a&b?c#{after}")
+            );
+        }
+        assert_eq!(of("http://h", "/a b?c", ""), "http://h/a b?c");
+    }
+
+    #[test]
+    fn what_a_path_loses_is_told() {
+        for (before, value, is_lost) in [
+            ("http://h/wiki/", "C#", true),
+            ("http://h/wiki/", "C", false),
+            ("http://h/?q=", "C#", false),
+            ("http://h", "/page#part", false),
+            ("", "http://h/page#part", false),
+        ] {
+            let mut data = Piece::author(value);
+            data.origin = Origin::Peer;
+            let text = with_encoded_values(&Text::new(vec![Piece::author(before), data]));
+            assert_eq!(lost_fragment(&text).is_some(), is_lost, "{before}{value}");
         }
     }
 

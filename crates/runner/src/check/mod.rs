@@ -11,7 +11,9 @@ use cuecard_judge::test_case;
 use cuecard_mcp::config::Config;
 use cuecard_page::Snapshot;
 use cuecard_recording::cassette::Cassette;
-use cuecard_replay::{check_allowed, is_built_in, known_servers, refused_for_text, unknown_server};
+use cuecard_replay::{
+    check_allowed, is_built_in, known_servers, mistakes, refused_for_text, unknown_server,
+};
 use cuecard_runtime::collect::{FoundFile, Kind};
 use cuecard_runtime::policy::{Policy, PolicyOptions};
 use cuecard_runtime::text_file::{self, folder_of};
@@ -341,6 +343,8 @@ fn tool_calls(source: &SourceFile, with: &CheckContext<'_>) -> Read {
         if let Ok(policy) = Policy::new(here) {
             let refused = |step| refused_for_text(&policy, scenario, step);
             diagnostics.extend(scenario.steps.iter().filter_map(refused));
+            let wrong = |step| mistakes(&policy, scenario, step);
+            diagnostics.extend(scenario.steps.iter().flat_map(wrong));
         }
         // The scenario may be meant for another machine: here its server is only a warning. Who asks the
         // servers is told by that.

@@ -25,6 +25,7 @@ use hosts::HostLists;
 pub use hosts::UrlGrant;
 use paths::Places;
 pub use paths::inside;
+pub use source::{WITHOUT_LINE_END, ends_with_line};
 
 use cuecard_source::value::Text;
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::executable_files::{decides_what_runs, decides_when_written, is_hidden_config};
-use super::source::{name, shown};
+use super::source::{LINE_ENDS, ends_with_line, line_end_help, name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
 use cuecard_source::value::{Piece, Text};
@@ -156,9 +156,12 @@ impl Places {
     }
 
     fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
-        let has_line_end =
-            |piece: &Piece| !piece.origin.is_trusted() && piece.text.contains(['\n', '\r']);
-        if writes && text.pieces().iter().any(has_line_end) {
+        // A file that is read may have one in its name, but hardly at the end.
+        let has_line_end = |piece: &&Piece| match writes {
+            true => !piece.origin.is_trusted() && piece.text.contains(LINE_ENDS),
+            false => ends_with_line(piece),
+        };
+        if let Some(piece) = text.pieces().iter().find(has_line_end) {
             return Err(Refusal::new(
                 RefusalKind::Path,
                 format!(
@@ -166,7 +169,7 @@ impl Places {
                     shown(text),
                     sources(text)
                 ),
-                "outputs of commands end with one: take the path without it, `\"output\": { \"path\": { \"regex\": \"([^\\r\\n]+)\", \"from\": \"$.stdout\" } }`",
+                line_end_help(piece),
             ));
         }
         let path = self.absolute(text)?;
@@ -598,7 +601,15 @@ mod tests {
                 refusal.message.contains("has a line end in it"),
                 "{refusal}"
             );
-            assert!(refusal.help.contains(r#""([^\r\n]+)""#), "{refusal}");
+            let has_several = path.contains("txt");
+            assert_eq!(
+                refusal.help.contains(r#""(?s)^(.*?)\r?\n?$""#),
+                !has_several,
+                "{}",
+                refusal.help
+            );
+            let read = places(&tree, |_| {}).read(&data(path));
+            assert_eq!(read.is_err(), !has_several, "{path:?}");
         }
         assert!(places(&tree, |_| {}).write(&Text::from("a\nb")).is_ok());
     }

@@ -59,6 +59,26 @@ pub(super) fn name(piece: &Piece) -> String {
     format!("`{}`", reference(piece))
 }
 
+pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
+/// How an output gets the text of a command without the line end that commands print behind it.
+pub const WITHOUT_LINE_END: &str = "outputs of commands end with a line end: take the text without it, `\"output\": { \"NAME\": { \"regex\": \"(?s)^(.*?)\\r?\\n?$\", \"from\": \"$.stdout\" } }`";
+
+/// Whether a piece is data that ends with a line end.
+pub fn ends_with_line(piece: &Piece) -> bool {
+    !piece.origin.is_trusted() && piece.text.ends_with(LINE_ENDS)
+}
+
+/// What helps where data may not end with a line end.
+pub(super) fn line_end_help(piece: &Piece) -> &'static str {
+    match piece.text.trim_end_matches(LINE_ENDS).contains(LINE_ENDS) {
+        true => {
+            "it has several lines: take the one that is meant, or loop over them in the command"
+        }
+        false => WITHOUT_LINE_END,
+    }
+}
+
 /// A text for a message: secrets by their names, control characters visible, not too long.
 pub(super) fn shown(text: &Text) -> String {
     let mut shown = String::new();

@@ -37,6 +37,12 @@ pub fn is_credential(key: &str, value: &Json) -> bool {
 
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
+    // The second one of a form, or of two sites: `password2`, `API_KEY_2`.
+    let unnumbered = key.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let key = match unnumbered.len() {
+        length if length == key.len() => key,
+        _ => unnumbered.trim_end_matches(['_', '-', ' ', '.']),
+    };
     // As variables of an environment are named. In lower case they are words of many things: `first_pass`.
     if key.ends_with("_PASS") || key.ends_with("_PAT") {
         return true;
@@ -267,9 +273,9 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"github_pat_[A-Za-z0-9_]{30,}",
         r"glpat-[A-Za-z0-9_-]{20,}",
         r"npm_[A-Za-z0-9]{36}",
-        r"pypi-[A-Za-z0-9_-]{50,}",
+        r"pypi-(?:AgE[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{50,})",
         r"dckr_pat_[A-Za-z0-9_-]{20,}",
-        r"do[opr]_v1_[a-f0-9]{60,}",
+        r"do[opr]_v1_[a-f0-9]{20,}",
         // AWS, Google, Slack, Stripe, SendGrid, Shopify, Linear, Vault.
         r"(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)",
         r"AIza[A-Za-z0-9_-]{35}",
@@ -809,6 +815,8 @@ Output: [1] {"user": "ann", "token": "abcd", "more": [{"password": {"secret": "h
             "AKIAIOSFODNN7EXAMPLE".to_owned(),
             format!("hf_{}", many("aB", 17)),
             format!("xoxb-{}", many("12-ab", 5)),
+            format!("pypi-AgEIcHlwaS5vcmc{}", many("x9", 4)),
+            format!("dop_v1_{}", many("a1", 12)),
             format!("sk_test_{}", many("x9", 12)),
             "-----BEGIN RSA PRIVATE KEY-----\nMIIabc+/=\n-----END RSA PRIVATE KEY-----".to_owned(),
         ] {

@@ -108,7 +108,10 @@ fn by_regex(
         return None;
     }
     let (problem, help) = match Regex::new(text) {
-        Ok(pattern) if !pattern.is_match("") => return Some((path, singular, Some(pattern))),
+        // `^(.*)$` takes a whole text, also an empty one; `\d*` takes nothing of any.
+        Ok(pattern) if pattern.find("\u{1}").is_none_or(|it| !it.is_empty()) => {
+            return Some((path, singular, Some(pattern)));
+        }
         Ok(_) => (
             "matches the empty text, so it matches everything".to_owned(),
             "use `+` instead of `*`",
@@ -387,6 +390,23 @@ mod tests {
         }
         let both = findings(r#""expect": {"json_path": "$[", "matches": "("}"#);
         assert_eq!(both.len(), 2, "{both:?}");
+    }
+
+    #[test]
+    fn a_regex_may_take_an_empty_text_but_not_nothing_of_any() {
+        for (regex, is_valid) in [
+            (r"^(.*)$", true),
+            (r"(?s)^(.*?)\r?\n?$", true),
+            (r"([\s\S]*?)\n?$", true),
+            (r"(\d*)", false),
+            (".*?", false),
+        ] {
+            let more = format!(
+                r#""output": {{"x": {{"regex": {}}}}}"#,
+                serde_json::Value::from(regex)
+            );
+            assert_eq!(findings(&more).is_empty(), is_valid, "{regex}");
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Failure, FailureKind};
-use crate::model::{Condition, PathSegment, Placeholder, Template, TextPart, ToolCallScenario};
+use crate::model::{
+    Comparison, Condition, Operand, PathSegment, Placeholder, Template, TextPart, ToolCallScenario,
+};
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::{
     Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer, secret_texts,
@@ -192,8 +194,19 @@ impl Resolver {
                 right,
                 regex,
             } => {
-                let left = self.json(&left.template)?;
-                let right = self.json(&right.template)?;
+                let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+                // Commands print a line end behind a value. The author's part of a text has what is written.
+                let side = |operand: &Operand| {
+                    let is_literal = matches!(operand.template, Template::Literal(_));
+                    Ok(match self.json(&operand.template)? {
+                        Json::String(text) if is_equality || !is_literal => {
+                            let text = text.strip_suffix('\n').unwrap_or(&text);
+                            text.strip_suffix('\r').unwrap_or(text).into()
+                        }
+                        value => value,
+                    })
+                };
+                let (left, right) = (side(left)?, side(right)?);
                 cuecard_source::matching::compare(&left, *comparison, &right, regex.as_ref())
                     .map_err(|error| {
                         Failure::new(

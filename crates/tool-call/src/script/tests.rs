@@ -219,6 +219,35 @@ fn data_cannot_change_what_a_condition_means() {
 }
 
 #[test]
+fn a_condition_reads_what_a_command_printed_without_its_line_end() {
+    for (printed, condition, holds) in [
+        ("main\n", "{{a.v}} == 'main'", true),
+        ("main\r\n", "{{a.v}} != 'main'", false),
+        ("main", "{{a.v}} == \"main\\n\"", true),
+        ("main\n\n", "{{a.v}} == 'main'", false),
+        ("main\n", "{{a.v}} matches '^main$'", true),
+        ("\n", "{{a.v}} == ''", true),
+        ("ab", "'xaby' contains {{a.v}}", true),
+        ("ab\n", "'xaby' contains {{a.v}}", true),
+        ("a\n", "{{a.v}} contains \"\\n\"", false),
+        ("a\nb\n", "{{a.v}} contains \"\\n\"", true),
+    ] {
+        let run = play(
+            json!([
+                {"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": "$"}},
+                {"step": 2, "tool": "mcp__s__t", "params": {}, "condition": condition}
+            ]),
+            |_| returned(json!(printed)),
+        );
+        let status = match holds {
+            true => StepStatus::Passed,
+            false => StepStatus::Skipped,
+        };
+        assert_eq!(run.statuses()[1], status, "{printed:?} {condition}");
+    }
+}
+
+#[test]
 fn a_reference_to_a_skipped_step_says_so_and_a_default_allows_it() {
     let steps = |reference: &str| {
         json!([

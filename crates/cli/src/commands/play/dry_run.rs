@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use cuecard_replay::{Connections, Pool, forbidden, known_servers, refused_for_text};
+use cuecard_replay::{Connections, Pool, forbidden, known_servers, mistakes, refused_for_text};
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::policy::Policy;
@@ -126,27 +126,33 @@ pub(super) async fn preview(
     exit
 }
 
-/// What the options of the run forbid. A step with a condition may never be called.
+/// What is wrong with the parameters, and what the options of the run forbid. A step with a condition may never be called.
 fn refusals<'a>(
     scenario: &ToolCallScenario,
     steps: impl Iterator<Item = &'a Step>,
     policy: &Policy,
 ) -> Vec<Diagnostic> {
     let refusal = |step: &Step| {
-        let ToolName::Builtin(tool) = step.tool else {
-            return None;
-        };
-        let Template::Literal(params) = &step.params else {
-            return None;
-        };
-        let refused = forbidden(policy, tool, params).filter(|_| step.condition.is_none())?;
-        let message = format!("step {}: {}", step.number, refused.message);
-        let mut error =
-            Diagnostic::error(refused.kind.code(), message).at(&scenario.source, step.params_span);
-        error.help = refused.help;
-        Some(error)
+        let wrong = mistakes(policy, scenario, step);
+        let refused = forbidden_step(scenario, step, policy).filter(|_| wrong.is_empty());
+        wrong.into_iter().chain(refused)
     };
-    steps.filter_map(refusal).collect()
+    steps.flat_map(refusal).collect()
+}
+
+fn forbidden_step(scenario: &ToolCallScenario, step: &Step, policy: &Policy) -> Option<Diagnostic> {
+    let ToolName::Builtin(tool) = step.tool else {
+        return None;
+    };
+    let Template::Literal(params) = &step.params else {
+        return None;
+    };
+    let refused = forbidden(policy, tool, params).filter(|_| step.condition.is_none())?;
+    let message = format!("step {}: {}", step.number, refused.message);
+    let mut error =
+        Diagnostic::error(refused.kind.code(), message).at(&scenario.source, step.params_span);
+    error.help = refused.help;
+    Some(error)
 }
 
 /// A line for each step: its number, its tool, and its parameters as far as they are known.

@@ -16,7 +16,7 @@ use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_report::play_json::{IncludeResults, PlayJson};
 use cuecard_runtime::tap::Listener;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::{Json, Redactor, without_credentials};
 use cuecard_trace::{Event, EventData};
 
 use crate::args::PlayArgs;
@@ -73,7 +73,8 @@ pub(super) fn of_refusal(
         .iter()
         .map(|file| file.display().to_string())
         .collect();
-    let files = files.join(" ");
+    // A variable in the place of a file has its value.
+    let files = without_credentials(&files.join(" ")).into_owned();
     let write = |path: &Path, write: &dyn Fn(&mut File) -> io::Result<()>| {
         // What was not removed before the run is no result of ours.
         if path.is_file() {

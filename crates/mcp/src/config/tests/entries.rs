@@ -35,6 +35,8 @@ fn an_address_has_headers() {
     for entry in [
         r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}}"#,
         r#"{"endpoint": " https://h/mcp", "headers": {"X-A": "1"}, "type": "http"}"#,
+        r#"{"serverUrl": "https://h/mcp", "headers": {"X-A": "1"}}"#,
+        r#"{"httpUrl": "https://h/mcp", "headers": {"X-A": "1"}}"#,
         r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}, "type": "streamable-http"}"#,
         r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}, "type": "streamableHttp", "protocol": "modern"}"#,
     ] {
@@ -345,12 +347,12 @@ fn an_env_file_gives_what_the_entry_does_not() {
 #[test]
 fn unknown_keys_are_told_with_the_likely_one() {
     assert_eq!(
-        findings(r#"{"comand":"x","command":"x","serverUrl":"x","enabled":false,"zebra":1}"#),
+        findings(r#"{"comand":"x","command":"x","uri":"x","oauth":{},"zebra":1}"#),
         [
             "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is ignored\n| did you mean `command`?",
-            "warning[X-CFG-02] .mcp.json:2:34-45 /mcpServers/s/serverUrl `serverUrl` of server `s` is ignored\n| did you mean `url`?",
-            "warning[X-CFG-02] .mcp.json:2:50-59 /mcpServers/s/enabled `enabled` of server `s` is ignored\n| did you mean `disabled`?",
-            "warning[X-CFG-02] .mcp.json:2:66-73 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
+            "warning[X-CFG-02] .mcp.json:2:34-39 /mcpServers/s/uri `uri` of server `s` is ignored\n| did you mean `url`?",
+            "warning[X-CFG-02] .mcp.json:2:44-51 /mcpServers/s/oauth `oauth` of server `s` is ignored\n| did you mean `auth`?",
+            "warning[X-CFG-02] .mcp.json:2:55-62 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
              help: remove it, unless another client needs it",
         ]
     );
@@ -375,12 +377,18 @@ fn a_disabled_server_is_not_looked_at_until_somebody_asks() {
     assert_eq!(
         refusal(entry, &[]),
         "error[X-CFG-02] .mcp.json:2:18-22 /mcpServers/s server `s` is disabled\n\
-         help: remove `disabled`, or set it to false"
+         help: remove `\"disabled\": true` or `\"enabled\": false` from its entry"
     );
-    assert!(
-        server(r#"{"disabled":false,"command":"x"}"#, &[])
-            .spec
-            .is_ok()
+    for on in ["\"disabled\":false", "\"enabled\":true"] {
+        let entry = format!("{{{on},\"command\":\"x\"}}");
+        assert!(server(&entry, &[]).spec.is_ok(), "{on}");
+    }
+    let off = r#"{"enabled":false,"httpUrl":7}"#;
+    assert_eq!(findings(off), [""; 0]);
+    assert_eq!(
+        refusal(off, &[]),
+        "error[X-CFG-02] .mcp.json:2:17-22 /mcpServers/s server `s` is disabled\n\
+         help: remove `\"disabled\": true` or `\"enabled\": false` from its entry"
     );
     // It hides a server of the same name in a later file: that is a way to switch one off.
     let project = Project::new()

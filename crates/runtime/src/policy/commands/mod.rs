@@ -17,7 +17,9 @@ use std::ffi::OsString;
 pub use rewrite::in_environment;
 
 use super::paths::Places;
-use super::source::{Source, Symbol, is_integer, name};
+use super::source::{
+    Source, Symbol, WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name,
+};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
 use scanner::{Binding, Script, Unreadable};
@@ -159,6 +161,11 @@ fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> R
         && (refusal.help.is_empty() || refusal.help.ends_with(", or "))
     {
         refusal.help.push_str(&rewrite::proposal(text, env));
+        let ended = text.pieces().iter().find(|piece| ends_with_line(piece));
+        if ended.is_some_and(|piece| line_end_help(piece) == WITHOUT_LINE_END) {
+            refusal.help.push_str("; ");
+            refusal.help.push_str(WITHOUT_LINE_END);
+        }
     }
     refusal
 }

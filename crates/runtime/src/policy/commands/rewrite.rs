@@ -96,6 +96,10 @@ fn read_by(program: &str, is_json: bool) -> Option<&'static str> {
         "perl" => ("$ENV{\"{}\"}", "$ENV{\"{}\"}"),
         "awk" | "gawk" | "mawk" => ("ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
         "jq" => ("env.{}", "(env.{} | fromjson)"),
+        "for" => (
+            "printf '%s\\n' \"${}\" | while read -r line; do …; done",
+            "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
+        ),
         _ => return None,
     };
     Some(if is_json { json } else { text })
@@ -209,6 +213,10 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         return true;
     };
     let behind = &words[starters + 1..];
+    // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
+    if program == "for" && behind.iter().any(Word::has_data) {
+        return true;
+    }
     let has = |text: &str| behind.iter().any(|word| word.literal() == Some(text));
     let base = programs::base_name(program);
     let launched = launched(base, behind);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::paths::Places;
-use super::super::source::{Source, name};
+use super::super::source::{Source, ends_with_line, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
@@ -381,6 +381,10 @@ impl Rules<'_> {
         let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
         let mut is_name = false;
         for word in words {
+            // To `jq`, a value is a text like any other.
+            if name != "jq" {
+                self.check_line_end(name, word)?;
+            }
             let is_value = takes_value.is_some() || is_name;
             if gets_data && !(is_value && word.is_quoted && !word.has_pattern) {
                 self.check_known(name, word)?;
@@ -474,6 +478,13 @@ impl Rules<'_> {
                     .file(left, false)
                     .and_then(|()| self.file(right, false));
             }
+            [left, _, right]
+                if self.with_line_end(left).is_some() != self.with_line_end(right).is_some() =>
+            {
+                return [left, right]
+                    .into_iter()
+                    .try_for_each(|word| self.check_line_end(name, word));
+            }
             [left, operator, right] => {
                 is(operator, "= == !=")
                     || (is(operator, "-eq -ne -lt -le -gt -ge")
@@ -515,6 +526,26 @@ impl Rules<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// A program takes the line end that commands print for a part of the name, the pattern or the number.
+    fn check_line_end(&self, program: &str, word: &Word) -> Result<(), Refusal> {
+        match self.with_line_end(word) {
+            Some(piece) => Err(Refusal::new(
+                RefusalKind::Data,
+                format!(
+                    "the data of {} ends with a line end, which `{program}` would take for a part of it",
+                    name(piece)
+                ),
+                line_end_help(piece),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn with_line_end(&self, word: &Word) -> Option<&Piece> {
+        let mut data = word.data().map(|number| self.source.data[number]);
+        data.find(|piece| ends_with_line(piece))
     }
 
     fn check_option(

@@ -527,3 +527,53 @@ fn limits_and_bytes_that_no_argument_has() {
     let trusted = command("echo \0", &[]).expect_err("NUL");
     assert_eq!(trusted.kind, RefusalKind::Command);
 }
+
+/// Commands print a line end behind a value. A program would look for that too, and match each line or nothing.
+#[test]
+fn data_with_its_line_end_is_no_name_pattern_or_number() {
+    for template in [
+        "grep -q D f",
+        "grep -c 'id=D' f",
+        "grep -qe D f",
+        "cat D",
+        "ls \"D/k\"",
+        "rm D",
+        "wc < D",
+        "test -f D",
+        "[ \"D\" = zed ]",
+        "[ zed != D ]",
+        "[ D -eq 1 ]",
+        "head -n D f",
+        "seq D 4",
+        "awk -v a=D '$1==a' f",
+    ] {
+        assert!(
+            command(&with_data(template), &[("a.b", "zed")]).is_ok() || template.contains("-eq")
+        );
+        let refusal = refused(&with_data(template), "zed\n");
+        assert!(refusal.message.contains("line end"), "{refusal}");
+        assert!(
+            refusal.help.contains(r#""regex": "(?s)^(.*?)\r?\n?$""#),
+            "{template}: {}",
+            refusal.help
+        );
+        let refusal = refused(&with_data(template), "a\nb\n");
+        assert!(refusal.help.contains("several lines"), "{}", refusal.help);
+    }
+    for template in [
+        "echo D",
+        "printf '%s' D > f",
+        "[ -n \"D\" ]",
+        "[ D = D ]",
+        "jq --arg a D '.' f",
+        "echo D | wc -l",
+    ] {
+        command(&with_data(template), &[("a.b", "zed\n")]).expect(template);
+    }
+    let refusal = refused("git checkout {{a.b}}", "main\n");
+    assert!(
+        refusal
+            .help
+            .contains("outputs of commands end with a line end")
+    );
+}

@@ -32,6 +32,8 @@ enum Use {
     Sent(usize),
     /// Call it with a text that begins with a literal, which is no tag.
     Selector,
+    /// Copy no members that data names to what is no new object.
+    Copy,
 }
 
 const USES: &[(Use, &str, &str)] = &[
@@ -70,6 +72,7 @@ const USES: &[(Use, &str, &str)] = &[
         "setAttribute attr prop",
         "write the attribute's name as a string, of one that is no handler and no URL; for a handler, use `addEventListener` with a function",
     ),
+    (Use::Copy, "assign", OPEN),
     (
         Use::Function,
         "setTimeout setInterval",
@@ -87,6 +90,8 @@ const USES: &[(Use, &str, &str)] = &[
         "write `document.querySelector(REFERENCE)`",
     ),
 ];
+
+const OPEN: &str = "name the members that are set: `{ title: REFERENCE }`";
 
 const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
 
@@ -180,7 +185,10 @@ impl Script<'_> {
                             || self.at(value.start) == "{"
                     })
             }
-            Use::Attribute if !name.is_member || self.at(after + 2) == ")" => true,
+            Use::Attribute if !name.is_member => true,
+            Use::Attribute if self.at(after + 2) == ")" => {
+                !self.is_open(&self.argument(after, 0).unwrap_or_default())
+            }
             Use::Attribute if self.at(after + 2) != "," => false,
             Use::Attribute => self.literal(after + 1).is_some_and(|name| {
                 let name = name.to_ascii_lowercase();
@@ -212,9 +220,22 @@ impl Script<'_> {
                 let is_selector =
                     !self.holds_data(first) || !(start.is_empty() || start.starts_with('<'));
                 let mut members = self.argument(after, 1).unwrap_or_default();
-                is_selector && members.all(|at| self.is_no_handler(at))
+                is_selector && !self.is_open(&members) && members.all(|at| self.is_no_handler(at))
+            }
+            Use::Copy if name.owner != "Object" || !is_call => true,
+            Use::Copy => {
+                let target = self.argument(after, 0).unwrap_or_default();
+                let mut others = (1..).map_while(|place| self.argument(after, place));
+                self.at(target.start) == "{" || !others.any(|other| self.is_open(&other))
             }
         }
+    }
+
+    /// Whether data names the members of an object: it is data, or data is spread into it.
+    fn is_open(&self, value: &Range<usize>) -> bool {
+        let value = self.meant(value.clone());
+        let is_spread = |at: usize| at == value.start || self.at(at.wrapping_sub(1)).ends_with('.');
+        value.clone().any(|at| self.is_data(at) && is_spread(at))
     }
 
     /// Whether a token is no key of a handler, or of one that is a function or a literal.

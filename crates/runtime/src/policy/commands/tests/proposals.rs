@@ -47,10 +47,6 @@ fn a_refused_command_is_rewritten() {
             "x=\"${VALUE_B}\"; echo \"$x\" | head -c 5",
         ),
         ("git log | grep -vx D", "git log | grep -vx \"${VALUE_B}\""),
-        (
-            "for x in D; do echo \"$x\"; done",
-            "for x in \"${VALUE_B}\"; do echo \"$x\"; done",
-        ),
         ("cat \"$HOME/D\"", "cat \"$HOME/${VALUE_B}\""),
         ("cat <<E\n# D\nE", "cat <<E\n# ${VALUE_B}\nE"),
         (
@@ -208,6 +204,8 @@ fn what_would_run_the_value_is_not_proposed() {
         "X=D sh -c 'sh -c \"$X\"'",
         "echo D | ed f.txt",
         "echo D | tee x.sh; sh x.sh",
+        "for x in D; do echo \"$x\"; done",
+        "for x in a D; do echo \"$x\"; done",
         "echo D >> bin/tool; bin/tool",
         "echo D > run.sh && chmod +x run.sh && ./run.sh",
         "git rebase -x D",
@@ -316,7 +314,6 @@ fn proposals_get_the_value_as_it_is() {
         ("timeout 5 printf '<%s>' D", "<", ">"),
         ("x=D; printf '<%s>' \"$x\"", "<", ">"),
         ("VALUE=D printf x; printf '<%s>' D", "x<", ">"),
-        ("for x in D; do printf '<%s>' \"$x\"; done", "<", ">"),
         ("cat <<E\n<D>\nE", "<", ">\n"),
         ("cat <<-'E'\n\t$x `y` \\ <D>\n\tE", "$x `y` \\ <", ">\n"),
         ("{ printf '<%s>' D; }; # D", "<", ">"),
@@ -348,5 +345,23 @@ fn proposals_get_the_value_as_it_is() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn a_loop_over_data_is_one_over_its_lines_or_items() {
+    for (value, expected) in [
+        (
+            "a\nb\n",
+            "(`printf '%s\\n' \"$VALUE_B\" | while read -r line; do …; done`)",
+        ),
+        (
+            "[\"a\", \"b\"]",
+            "(`printf '%s' \"$VALUE_B\" | jq -r '.[]' | while read -r item; do …; done`)",
+        ),
+    ] {
+        let command = text("for f in {{a.b}}; do wc \"$f\"; done", &[("a.b", value)]);
+        let help = proposal(&command, &[]);
+        assert!(help.ends_with(expected), "{help}");
     }
 }
