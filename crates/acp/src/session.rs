@@ -38,6 +38,8 @@ pub(super) struct State {
     pub(super) unopened: Option<CancellationToken>,
     /// The awaited calls that came, or were told to be missing, by their events.
     pub(super) settled_calls: HashSet<usize>,
+    /// The mode and the model that the client has set, by their places in the answer to `session/load`.
+    pub(super) chosen: HashMap<&'static str, String>,
     /// Whether the history was told, or needs no telling.
     pub(super) has_history: bool,
     /// The updates that were sent, and the prompts among them.

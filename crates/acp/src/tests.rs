@@ -459,6 +459,34 @@ timeline:
     assert_eq!(codes(&client.end().await), ["T-ACP-22"]);
 }
 
+#[tokio::test]
+async fn a_cancellation_before_its_place_leaves_the_rest_unplayed() {
+    let timeline = "
+name: count
+timeline:
+  - userInputs: [[0, \"Count\"]]
+  - llmResponse: [{assistant: [[0, \"1\"], [60000, \"2\"]]}]
+  - userCancelSession
+";
+    let as_written = |options: &mut AcpOptions| options.play.speed = Speed::AS_WRITTEN;
+    let mut client = Client::with(timeline, as_written).await;
+    let session = client.open(json!({})).await;
+    let id = client.prompt(&session, "Count").await;
+    client.next().await;
+    client
+        .send(
+            json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}),
+        )
+        .await;
+    assert_eq!(
+        client.until(id).await.1["result"]["stopReason"],
+        "cancelled"
+    );
+    let verdict = client.end().await;
+    assert_eq!(codes(&verdict), ["T-ACP-20"], "{:?}", verdict.findings);
+    assert_eq!(verdict.unplayed.len(), 1);
+}
+
 const LOADABLE: &str = "
 name: past
 acp: {capabilities: {loadSession: true, sessionCapabilities: {list: true, close: true}}}

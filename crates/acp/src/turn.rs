@@ -13,7 +13,7 @@ use cuecard_timeline::model::{
     AgentPlan, Block, BlockKind, EventKind, PermissionDecision, PermissionRequest, ResponseElement,
     ResponseError, TimelineEvent,
 };
-use cuecard_timeline::script::{EventPart, PromptSegment, ScheduledPart, block_text, parts};
+use cuecard_timeline::script::{EventPart, Lane, PromptSegment, ScheduledPart, block_text, parts};
 use cuecard_trace::{EventData, Message, Permission, Plan, Thought};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -42,12 +42,14 @@ pub(super) struct Turn {
     /// How much later all is, since the client had to be waited for.
     delay: Duration,
     pub(super) cancel: CancellationToken,
+    /// How many parts have begun.
+    n_begun: usize,
     /// Calls that have begun and not ended, by their events.
     open: BTreeMap<usize, OpenCall>,
     /// The call that began last.
     latest_call: Option<String>,
-    /// Whether the user refused the next call, against the script.
-    is_refused: bool,
+    /// The id of the call or edit that the user refused, against the script.
+    refused: Option<String>,
     /// What the agent said.
     pub(super) said: String,
 }
@@ -98,9 +100,10 @@ impl Turn {
             segment,
             delay: Duration::ZERO,
             cancel,
+            n_begun: 0,
             open: BTreeMap::new(),
             latest_call: None,
-            is_refused: false,
+            refused: None,
             said: String::new(),
         }
     }
@@ -123,7 +126,29 @@ impl Turn {
 
     async fn play_part(&mut self, part: ScheduledPart, script: &AcpScript) -> Result<(), Stopped> {
         self.wait_for(part).await?;
+        self.n_begun += 1;
         self.part(part, script.event(part.event_idx)).await
+    }
+
+    /// Whether the script cancels here: all above has been played, but for the rest of calls that have begun.
+    pub(super) fn may_be_cancelled(&self) -> bool {
+        let script = &self.script;
+        let all = parts(
+            &script.timeline,
+            &script.schedule,
+            self.segment.events.clone(),
+        );
+        let is_cancel = |part: &ScheduledPart| {
+            let kind = &script.event(part.event_idx).kind;
+            matches!(kind, EventKind::UserCancelSession { .. })
+        };
+        let (begun, rest) = all.split_at(self.n_begun);
+        let is_open = |part: &ScheduledPart| {
+            let is_of_agent = script.schedule.events[part.event_idx].lane == Lane::Agent;
+            !is_of_agent || self.open.contains_key(&part.event_idx)
+        };
+        let next = rest.iter().find(|part| is_cancel(part) || !is_open(part));
+        begun.last().is_some_and(is_cancel) || next.is_some_and(is_cancel)
     }
 
     /// Ends what is open after a cancellation: nothing else is sent.
@@ -456,10 +481,25 @@ impl Turn {
             self.differs(codes::ACP_PERMISSION, event_idx, message)
                 .await;
             let mut options = request.options.iter();
-            self.is_refused = !options
+            let is_refused = !options
                 .any(|option| outcome["optionId"] == option.id && option.kind.starts_with("allow"));
+            self.refused = self.asked_call(event_idx, request).filter(|_| is_refused);
         }
         Ok(())
+    }
+
+    /// The id of the call or edit behind a request that it names, else of the next one.
+    fn asked_call(&self, event_idx: usize, request: &PermissionRequest) -> Option<String> {
+        let behind = event_idx..self.segment.events.end;
+        let mut ids = behind.filter_map(|event_idx| match &self.script.event(event_idx).kind {
+            EventKind::ToolUse(call) => Some(&call.call_id),
+            EventKind::AgentEdits(edit) => Some(&edit.call_id),
+            _ => None,
+        });
+        let named = ids
+            .clone()
+            .find(|id| request.tool_call["toolCallId"] == **id);
+        named.or_else(|| ids.next()).cloned()
     }
 
     /// Waits for the cancellation that is scripted here.

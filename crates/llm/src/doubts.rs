@@ -95,6 +95,9 @@ impl MockServer {
                 cut(&around_calls(&held.texts), 200)
             ));
         }
+        if !turn.has_images(&held.images) {
+            changed.push("an image is that of another answer".to_owned());
+        }
         let speed = self.options.play.speed;
         if !held.calls.is_empty()
             && let Some(attempt) = turn.attempts.last()

@@ -1,12 +1,13 @@
 //! The faults of the scenarios: which turn each of them hits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_timeline::model::{EventKind, FaultKind, TimelineEvent};
-use cuecard_timeline::script::{LlmScript, Served, Speed, Turn};
+use cuecard_timeline::script::{LlmScript, Part, Request, Served, Speed, Turn};
 
+use cuecard_runtime::fault::NOBODYS_ID;
 pub use cuecard_runtime::scripted_faults::PlannedFault;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 
@@ -84,6 +85,47 @@ impl Faults {
             })
         });
         hits.collect()
+    }
+
+    /// Puts the ids of the script in place of those that `wrong_id` has given to calls: a client that goes on with such a call
+    /// answers it by the id that it got.
+    pub(super) fn restore_ids(&self, request: &mut Request) {
+        let previous = request.previous.as_ref().map(|it| it.turn_idx);
+        let wrong = self.scripted.all().iter();
+        let wrong = wrong.filter(|fault| fault.fault.kind == FaultKind::WrongId);
+        let aims = wrong.filter_map(|fault| fault.aim.as_ref().ok());
+        let aims = aims.filter(|aim| previous.is_none_or(|turn_idx| turn_idx == aim.turn_idx));
+        let mut ids: Vec<&String> = aims.filter_map(|aim| aim.call_id.as_ref()).collect();
+        if ids.is_empty() {
+            return;
+        }
+        let parts = request.history.iter_mut();
+        let mut parts: Vec<&mut Part> = parts.flat_map(|message| &mut message.parts).collect();
+        // What was asked for once more has come with its own id.
+        ids.retain(|id| {
+            let mut parts = parts.iter();
+            !parts.any(|part| matches!(part, Part::Call(call) if call.id == **id))
+        });
+        ids.dedup();
+        let mut ids = ids.into_iter();
+        let mut open = VecDeque::new();
+        let is_wrong = |id: &str| id.ends_with(&NOBODYS_ID.to_string());
+        for part in &mut parts {
+            let (id, restored) = match part {
+                Part::Call(call) if is_wrong(&call.id) => {
+                    let restored = ids.next();
+                    open.extend(restored);
+                    (&mut call.id, restored)
+                }
+                Part::Result(result) if is_wrong(&result.call_id) => {
+                    (&mut result.call_id, open.pop_front().or_else(|| ids.next()))
+                }
+                _ => continue,
+            };
+            if let Some(restored) = restored {
+                id.clone_from(restored);
+            }
+        }
     }
 
     /// A fault has happened.

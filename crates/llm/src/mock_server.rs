@@ -254,9 +254,10 @@ impl MockServer {
         }
     }
 
-    /// Puts the text that describes it in place of each image of a script that comes back in an answer of the history:
-    /// as it is compared.
-    pub(super) fn describe_images(&self, request: &mut Request) {
+    /// Puts into the history what the script has in place of what an answer had: the texts that describe its images, and
+    /// the ids of its calls.
+    pub(super) fn restore(&self, request: &mut Request) {
+        self.faults.restore_ids(request);
         for script in self.scripts.iter() {
             script.describe_images(request);
         }

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
-use cuecard_source::value::{Json, cut, mask_credentials};
+use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
 use futures::future::{BoxFuture, Either, FutureExt as _};
@@ -320,7 +320,7 @@ fn answer<'a>(
                     };
                     return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
                 }
-                mock_server.describe_images(&mut received.request);
+                mock_server.restore(&mut received.request);
                 if mock_server.needs_headers {
                     received.request.headers = headers::texts(arrived.headers);
                 }
@@ -511,11 +511,15 @@ pub(super) async fn note(
         answer: noted.said,
         faults: noted.faults,
         anchors: read.map_or(Json::Null, |read| {
-            super::events::anchors(&read.received.request)
+            let mut anchors = super::events::anchors(&read.received.request);
+            mask_credentials(&mut anchors);
+            anchors
         }),
         headers: headers::masked(arrived.headers),
         request,
-        error: told.error,
+        error: told
+            .error
+            .map(|error| without_credentials(&error).into_owned()),
     });
     mock_server.ledger.keep(&exchange, n_bytes);
     teller

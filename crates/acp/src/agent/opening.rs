@@ -90,7 +90,13 @@ impl Agent {
         if is_new {
             answer.insert("sessionId".to_owned(), json!(&*session.id));
         }
-        Json::Object(answer)
+        let mut answer = Json::Object(answer);
+        for (place, id) in &state.chosen {
+            if let Some(current) = answer.pointer_mut(place) {
+                *current = json!(id);
+            }
+        }
+        answer
     }
 
     pub(super) fn check_servers(&self, params: &Json) -> Result<(), Refused> {
@@ -148,9 +154,15 @@ impl Agent {
             );
         };
         let end = next_input(&script, state.next_segment);
-        let came = match key {
-            "modeId" => AwaitedCall::SetMode { mode_id: wanted },
-            _ => AwaitedCall::SetModel { model_id: wanted },
+        let (came, place) = match key {
+            "modeId" => (
+                AwaitedCall::SetMode { mode_id: wanted },
+                "/modes/currentModeId",
+            ),
+            _ => (
+                AwaitedCall::SetModel { model_id: wanted },
+                "/models/currentModelId",
+            ),
         };
         let open: Vec<_> = script
             .awaited_calls(end)
@@ -165,6 +177,7 @@ impl Agent {
         match open.iter().find(|(_, call)| *call == came) {
             Some((event_idx, _)) => {
                 state.settled_calls.insert(*event_idx);
+                state.chosen.insert(place, wanted.to_owned());
                 Ok(json!({}))
             }
             None => {

@@ -162,7 +162,10 @@ impl Agent {
             session_id: None,
             prompts: &prompts,
         };
-        let selection = self.selector.select(wanted).map_err(|error| {
+        let blocks: Vec<_> = blocks.iter().filter_map(content::requested).collect();
+        let blocks: Vec<_> = blocks.iter().collect();
+        let selection = self.selector.select_for(wanted, &blocks, None);
+        let selection = selection.map_err(|error| {
             let found = error.diagnostic();
             Refused {
                 error: RpcError::new(INVALID_PARAMS, &found.message),
@@ -228,20 +231,16 @@ impl Agent {
         let is_cut = self.stop.is_cancelled();
         let mut is_played = !is_cut;
         if let Some(Stopped::Cancelled) = stopped {
+            is_played &= turn.may_be_cancelled();
             turn.abandon().await;
-            let scripted: Vec<usize> = segment
-                .events
-                .clone()
-                .filter(|&event_idx| {
-                    let kind = &script.1.event(event_idx).kind;
-                    matches!(kind, EventKind::UserCancelSession { .. })
-                })
-                .collect();
-            is_played &= !scripted.is_empty();
+            let scripted = segment.events.clone().filter(|&event_idx| {
+                let kind = &script.1.event(event_idx).kind;
+                matches!(kind, EventKind::UserCancelSession { .. })
+            });
             session.state().settled_calls.extend(scripted);
         }
         if !is_played && !is_cut {
-            let message = "the client cancelled a prompt that the script does not cancel: the rest was not played";
+            let message = "the client cancelled a prompt where the script does not cancel it: the rest was not played";
             let found = Diagnostic::error(codes::ACP_UNEXPECTED, message);
             self.telling.find(&session.id, found).await;
         }

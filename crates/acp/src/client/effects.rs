@@ -11,7 +11,7 @@ use super::compare::{Compared, Comparing, Difference, quoted};
 use super::expected::{ExpectedItem, Wanted};
 use super::seen::{Came, SeenItem};
 use crate::script::file_effect::FileEffect;
-use crate::script::updates::absolute;
+use crate::script::updates::{self, absolute};
 
 impl Comparing<'_> {
     /// Each file that was written and each command that ran must be one that the script has, in its order.
@@ -175,7 +175,13 @@ impl Comparing<'_> {
                 options.any(|option| option.id == *id && option.kind.starts_with("reject"))
             }
         };
-        let is_error = matches!(&expected[idx].wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
+        let is_refused_call = |call: &ToolUse| {
+            let asked = &request.tool_call;
+            let is_of_kind = asked["kind"].is_null() || asked["kind"] == updates::kind(call);
+            call.status == ToolStatus::Error && (asked["toolCallId"] == call.call_id || is_of_kind)
+        };
+        let is_error =
+            matches!(&expected[idx].wanted, Wanted::Call(call, _) if is_refused_call(call));
         (is_refused && is_error).then(|| {
             let message = "the agent did what it was not allowed to do";
             Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx)

@@ -244,7 +244,12 @@ impl Seen {
         };
         let step = self.step;
         let is_blank = is_blank(&piece);
-        let is_message = |item: &&mut SeenItem| matches!(item.came, Came::Text(..) | Came::Call(_));
+        // A call that is only asked for has not begun.
+        let is_message = |item: &&mut SeenItem| match &item.came {
+            Came::Text(..) => true,
+            Came::Call(call) => !call.is_only_asked,
+            _ => false,
+        };
         match self.items.iter_mut().rev().find(is_message) {
             Some(SeenItem {
                 last,
@@ -341,7 +346,9 @@ impl Seen {
         item.last = self.step;
         match &mut item.came {
             Came::Call(call) => {
-                call.is_only_asked = false;
+                if std::mem::take(&mut call.is_only_asked) {
+                    item.first = self.step;
+                }
                 let doubt = call.lay_over(update, at)?;
                 self.doubts.extend(doubt);
                 Ok(())

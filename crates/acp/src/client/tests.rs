@@ -201,16 +201,45 @@ timeline:
 
 #[tokio::test]
 async fn what_was_refused_need_not_begin() {
+    let ends = [
+        ("granted: false", ""),
+        (
+            "granted: true",
+            "  - writeFile: {path: a.txt, content: x}\n    toolCallId: own\n",
+        ),
+    ];
+    for before in ["", "  - llmResponse: [{assistant: [[0, I write.]]}]\n"] {
+        for (decision, call) in ends {
+            agree(&format!(
+                "\
+name: r
+timeline:
+  - userInputs: [[0, Go]]
+{before}  - agentPermissionRequest:
+      toolCall: {{toolCallId: own, title: Write a.txt, kind: edit}}
+      options: [{{id: y, label: Yes, kind: allow_once}}, {{id: n, label: No, kind: reject_once}}]
+      {decision}
+  - llmResponse: [{{assistant: [[0, Then so.]]}}]
+{call}"
+            ))
+            .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_may_fail_behind_a_refused_edit() {
     agree(
         "\
 name: r
 timeline:
   - userInputs: [[0, Go]]
   - agentPermissionRequest:
-      toolCall: {toolCallId: own, title: Remove all, kind: delete}
+      toolCall: {title: Edit, kind: edit}
       options: [{id: y, label: Yes, kind: allow_once}, {id: n, label: No, kind: reject_once}]
       granted: false
-  - llmResponse: [{assistant: [[0, Then not.]]}]
+  - runCmd: {cmd: 'exit 3'}
+    status: error
 ",
     )
     .await;

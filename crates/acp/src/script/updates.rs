@@ -34,18 +34,20 @@ pub(crate) fn plan(entries: Json, meta: &Json) -> Json {
     with_meta(json!({"sessionUpdate": "plan", "entries": entries}), meta)
 }
 
+/// Returns the kind of a tool call: `execute`.
+pub(crate) fn kind(call: &ToolUse) -> &str {
+    let own = call.kind.as_deref();
+    own.unwrap_or_else(|| call_kind(&call.tool, &call.args))
+}
+
 /// A tool call begins.
 pub(crate) fn call(call: &ToolUse, folder: &str, meta: &Json) -> Json {
-    let kind = call
-        .kind
-        .as_deref()
-        .unwrap_or_else(|| call_kind(&call.tool, &call.args));
     let mut update = json!({
         "sessionUpdate": "tool_call",
         "toolCallId": call.call_id,
         "title": title(call),
         "name": call.tool,
-        "kind": kind,
+        "kind": kind(call),
         "status": "pending",
         "rawInput": call.raw_input.as_ref().unwrap_or(&call.args),
     });

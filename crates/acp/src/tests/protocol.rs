@@ -270,6 +270,34 @@ async fn what_the_user_refuses_is_not_done() {
 }
 
 #[tokio::test]
+async fn the_call_that_a_request_names_is_refused() {
+    let timeline = "
+name: asks
+timeline:
+  - userInputs: [[0, Go]]
+  - agentPermissionRequest:
+      toolCall: {toolCallId: mine}
+      options: [{id: y, label: Yes, kind: allow_once}, {id: n, label: No, kind: reject_once}]
+      granted: true
+  - runCmd: {cmd: make}
+  - writeFile: {path: a.txt, content: x}
+    toolCallId: mine
+";
+    let mut client = Client::start(timeline).await;
+    let session = client.open(able()).await;
+    let refuses = |method: &str| {
+        let outcome = json!({"outcome": {"outcome": "selected", "optionId": "n"}});
+        (method == "session/request_permission").then_some(outcome)
+    };
+    let came = answered(&mut client, &session, refuses).await;
+    let has = |method: &str| came.iter().any(|message| message["method"] == method);
+    assert!(has("terminal/create") && !has("fs/write_text_file"));
+    let is_failed = |message: &&Json| message["params"]["update"]["status"] == "failed";
+    let failed = came.iter().find(is_failed).expect("a failed call");
+    assert_eq!(failed["params"]["update"]["toolCallId"], "mine");
+}
+
+#[tokio::test]
 async fn each_session_plays_its_script() {
     let opens = async |client: &mut Client| {
         let params = json!({"cwd": "/work", "mcpServers": []});
@@ -376,6 +404,75 @@ timeline:
         let verdict = client.end().await;
         assert_eq!(codes(&verdict), expected, "{:?}", verdict.findings);
     }
+}
+
+#[tokio::test]
+async fn a_session_that_is_loaded_again_keeps_its_mode_and_its_model() {
+    let timeline = "
+name: set
+acp:
+  unstable: true
+  capabilities: {loadSession: true}
+  modes: [{id: ask, name: Ask}, {id: auto, name: Auto}]
+  models: [{id: s, name: S}, {id: l, name: L}]
+timeline:
+  - sessionStart: {sessionId: s-1}
+  - setMode: {modeId: auto}
+  - setModel: {modelId: l}
+  - userInputs: [[0, Go]]
+  - llmResponse: [{assistant: [[0, Gone]]}]
+";
+    let mut client = Client::start(timeline).await;
+    let session = client.open(json!({})).await;
+    let load = json!({"sessionId": session, "cwd": "/w", "mcpServers": []});
+    let loaded = client.call("session/load", load.clone()).await;
+    assert_eq!(loaded["result"]["modes"]["currentModeId"], "ask");
+    for (method, key, id) in [
+        ("session/set_mode", "modeId", "auto"),
+        ("session/set_model", "modelId", "l"),
+    ] {
+        let params = json!({"sessionId": session, key: id});
+        assert_eq!(client.call(method, params).await["result"], json!({}));
+    }
+    let loaded = client.call("session/load", load).await;
+    assert_eq!(loaded["result"]["modes"]["currentModeId"], "auto");
+    assert_eq!(loaded["result"]["models"]["currentModelId"], "l");
+}
+
+#[tokio::test]
+async fn a_first_prompt_of_an_image_chooses_its_timeline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, data) in [("a", "iVBORw0KGgoA"), ("b", "iVBORw0KGgoB")] {
+        let timeline = format!(
+            "
+name: {name}
+acp: {{capabilities: {{promptCapabilities: {{image: true}}}}}}
+timeline:
+  - userInputs: [[0, [{{type: image, mimeType: image/png, data: {data}}}]]]
+  - llmResponse: [{{assistant: [[0, It is {name}]]}}]
+  - userInputs: [[0, And now?]]
+  - llmResponse: [{{assistant: [[0, Still]]}}]
+"
+        );
+        let path = folder.path().join(format!("{name}.yaml"));
+        std::fs::write(path, timeline).expect("written");
+    }
+    let mut client = Client::of(folder.path(), |_| {}).await;
+    client.open(json!({})).await;
+    for (name, data) in [("b", "iVBORw0KGgoB"), ("a", "iVBORw0KGgoA")] {
+        let new = json!({"cwd": "/w", "mcpServers": []});
+        let opened = client.call("session/new", new).await;
+        let session = opened["result"]["sessionId"].as_str().expect("an id");
+        let image = json!({"type": "image", "mimeType": "image/png", "data": data});
+        let params = json!({"sessionId": session, "prompt": [image]});
+        let id = client.ask("session/prompt", params).await;
+        let said = &client.until(id).await.0[0]["params"]["update"]["content"]["text"];
+        assert_eq!(*said, format!("It is {name}"));
+        let id = client.prompt(session, "And now?").await;
+        client.until(id).await;
+    }
+    let verdict = client.end().await;
+    assert!(verdict.passed, "{:?}", verdict.findings);
 }
 
 /// A session with a past, which says `unasked` when it was loaded.

@@ -43,7 +43,7 @@ impl Turn {
         let counts = (edit.lines_added, edit.lines_removed);
         let effect =
             FileEffect::of_edit(edit.old_text.as_deref(), edit.new_text.as_deref(), counts);
-        let is_refused = std::mem::take(&mut self.is_refused);
+        let is_refused = self.refused.as_ref() == Some(&edit.call_id);
         let written = match can_write && edit.has_text() {
             _ if is_refused => Err(REFUSED.to_owned()),
             true => match self.content_after(&path, effect).await {

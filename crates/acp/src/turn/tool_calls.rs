@@ -73,7 +73,7 @@ impl Turn {
         let mut open = OpenCall {
             id: call.call_id.clone(),
             is_in_background: call.args["run_in_background"] == true,
-            refused: std::mem::take(&mut self.is_refused).then(|| REFUSED.to_owned()),
+            refused: (self.refused.as_ref() == Some(&call.call_id)).then(|| REFUSED.to_owned()),
             ..OpenCall::default()
         };
         self.latest_call = Some(open.id.clone());

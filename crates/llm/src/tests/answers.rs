@@ -287,6 +287,37 @@ async fn gemini_sends_images_and_knows_them_again() {
 }
 
 #[tokio::test]
+async fn an_image_of_another_answer_is_told() {
+    const IMAGES: [&str; 2] = ["iVBORw0KGgoA", "iVBORw0KGgoB"];
+    let image = |data: &str| format!("[0, {{type: image, mimeType: image/png, data: {data}}}]");
+    let items = format!(
+        "  - llmResponse: [{{assistant: [{}]}}]\n  - userInputs: [[0, More]]\n  - llmResponse: [{{assistant: [{}]}}]\n  \
+         - userInputs: [[0, Thanks]]\n  - llmResponse: [{{assistant: [[0, Done]]}}]\n",
+        image(IMAGES[0]),
+        image(IMAGES[1])
+    );
+    let says = |text: &str| json!({"role": "user", "parts": [{"text": text}]});
+    let shows = |data: &str| json!({"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]});
+    for (held, codes) in [(IMAGES[1], vec![]), (IMAGES[0], vec!["T-LLM-09"])] {
+        let played = served("{}", &items).await;
+        let mut history = vec![says("Begin")];
+        for (held, next) in [(IMAGES[0], "More"), (held, "Thanks")] {
+            let contents = json!({"contents": history});
+            played
+                .post("/v1beta/models/m:generateContent", &contents)
+                .await;
+            history.extend([shows(held), says(next)]);
+        }
+        let contents = json!({"contents": history});
+        let answer = played
+            .post("/v1beta/models/m:generateContent", &contents)
+            .await;
+        assert!(answer.text.contains("Done"), "{}", answer.text);
+        assert_eq!(played.codes().await, codes);
+    }
+}
+
+#[tokio::test]
 async fn results_of_gemini_come_in_several_wrappers() {
     let items = "  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {}, result: one}\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
     let begin = json!({"role": "user", "parts": [{"text": "Begin"}]});

@@ -378,6 +378,39 @@ async fn in_each_dialect_the_fault_of_a_call_hits_its_first_frame() {
 }
 
 #[tokio::test]
+async fn a_call_is_answered_by_the_wrong_id_that_it_got() {
+    let timeline = "  - userInputs: [[0, Begin]]
+  - llmResponse: []
+  - agentToolUse: {toolName: lookup, args: {}}
+  - agentToolUse: {toolName: lookup, args: {}}
+    fault: {kind: wrong_id}
+  - llmResponse: [{assistant: [[0, Done]]}]
+";
+    let lookup = json!({"type": "function", "function": {"name": "lookup", "parameters": {}}});
+    for asks_again in [false, true] {
+        let played = Played::timeline(timeline).await;
+        let mut history = vec![json!({"role": "user", "content": "Begin"})];
+        let body =
+            |history: &[Value]| json!({"model": "m", "tools": [lookup], "messages": history});
+        let mut answer = played.post(CHAT, &body(&history)).await;
+        if asks_again {
+            answer = played.post(CHAT, &body(&history)).await;
+        }
+        let message = answer.json()["choices"][0]["message"].clone();
+        history.push(message.clone());
+        let calls = message["tool_calls"].as_array().expect("calls");
+        history.extend(
+            calls.iter().map(
+                |call| json!({"role": "tool", "tool_call_id": call["id"], "content": "found"}),
+            ),
+        );
+        let answer = played.post(CHAT, &body(&history)).await;
+        assert_eq!(answer.content(), "Done", "{}", answer.text);
+        assert_eq!(played.codes().await, [""; 0]);
+    }
+}
+
+#[tokio::test]
 async fn faults_of_a_file_are_laid_over_the_timelines() {
     let rules = "- {match: {event: llmResponse}, fault: {kind: garbage}}
 - {match: {tool: grep}, fault: {kind: cut}}

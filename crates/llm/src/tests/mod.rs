@@ -4,6 +4,7 @@ mod adversary;
 mod agents;
 mod answers;
 mod asserts;
+mod blocks;
 mod conditions;
 mod demands;
 mod dialects;

@@ -298,8 +298,20 @@ fn expected(timeline: &Timeline, face: Face) -> View {
                             view.seen.push(Seen::Thought(texts.collect()));
                         }
                         ResponseElement::Assistant(entries) => {
-                            let texts = entries.iter().map(|entry| block_text(&entry.value));
-                            view.seen.push(Seen::Message(texts.collect()));
+                            // The client of ACP compares them by itself, too.
+                            let is_block = |kind: &BlockKind| {
+                                face == Face::Acp
+                                    && !matches!(
+                                        kind,
+                                        BlockKind::Text(_)
+                                            | BlockKind::Diff { .. }
+                                            | BlockKind::Plan(_)
+                                    )
+                            };
+                            let entries = entries.iter().map(|entry| &entry.value);
+                            let texts = entries.filter(|block| !is_block(&block.kind));
+                            view.seen
+                                .push(Seen::Message(texts.map(block_text).collect()));
                         }
                         ResponseElement::Error(_) => {}
                     }
@@ -401,7 +413,8 @@ fn normalised(view: View, face: Face, timeline: &Timeline) -> View {
         let one = match one {
             Seen::Thought(_) if !face.carries_thoughts() => continue,
             Seen::Prompt(text) => match squeezed(&text).to_lowercase() {
-                text if keys.contains(&text) => continue,
+                // Blocks alone are shown nowhere as a text.
+                text if text.is_empty() || keys.contains(&text) => continue,
                 text => Seen::Prompt(text),
             },
             Seen::Thought(text) => Seen::Thought(squeezed(&text)),

@@ -69,13 +69,14 @@ async fn converse(
     for turn in script.turns.turns.iter().filter(|turn| !turn.is_history) {
         match (&turn.input, waits_for_results) {
             (Some(input), _) => {
-                let text = input.text.clone().unwrap_or_default();
-                view.seen.push(Seen::Prompt(text.clone()));
+                let text = input.text.as_deref();
+                view.seen
+                    .extend(text.map(|text| Seen::Prompt(text.to_owned())));
                 let blocks = input.blocks.iter().map(ExpectedBlock::to_requested);
-                client.say(&text, &blocks.collect::<Vec<_>>());
+                client.say(text.as_slice(), &blocks.collect::<Vec<_>>());
             }
             // A turn without calls was the last of a request; the next one needs something to answer.
-            (None, false) => client.say("Go on", &[]),
+            (None, false) => client.say(&["Go on"], &[]),
             (None, true) => {}
         }
         let elements = client.ask(turn).await?;
@@ -153,9 +154,9 @@ impl Client {
         })
     }
 
-    fn say(&mut self, text: &str, blocks: &[RequestedBlock]) {
+    fn say(&mut self, texts: &[&str], blocks: &[RequestedBlock]) {
         self.history
-            .push(user_message(self.endpoint, &[text], blocks));
+            .push(user_message(self.endpoint, texts, blocks));
     }
 
     /// Asks for a turn: once for each of its attempts that end in an error, and for its answer, if it has one.

@@ -15,13 +15,16 @@ const INTERRUPT: u8 = 3;
 const ESCAPE: u8 = 27;
 /// What ends the input: Ctrl-D.
 const END: u8 = 4;
+/// What deletes the line, and its last word: Ctrl-U and Ctrl-W.
+const KILL: u8 = 21;
+const ERASE_WORD: u8 = 23;
 
 /// The standard input.
 pub(super) struct Input {
     bytes: mpsc::Receiver<Vec<u8>>,
     /// What was read and not used.
     rest: Vec<u8>,
-    is_over: bool,
+    pub(super) is_over: bool,
     pub(super) is_terminal: bool,
     /// How the terminal was before.
     saved: Option<Termios>,
@@ -106,46 +109,30 @@ impl Input {
         found.is_some()
     }
 
-    /// The next prompt, up to Enter or the end of a line; what is typed is given to `echo`. `None` at the end of the
-    /// input, and if it is interrupted.
-    pub(super) async fn prompt(&mut self, mut echo: impl FnMut(&str)) -> Option<String> {
+    /// The next prompt, up to Enter or the end of a line; `echo` gets what is removed from the end of the line on the screen,
+    /// and what is added. `None` at the end of the input, and if it is interrupted.
+    pub(super) async fn prompt(&mut self, mut echo: impl FnMut(&str, &str)) -> Option<String> {
         let mut typed: Vec<u8> = Vec::new();
-        let mut shown = 0;
+        let mut shown = String::new();
         loop {
-            let mut is_whole = false;
-            while !is_whole && !self.rest.is_empty() {
-                if let Some(pasted) = self.rest.strip_prefix(PASTE_BEGIN) {
-                    let Some(end) = pasted
-                        .windows(PASTE_END.len())
-                        .position(|it| it == PASTE_END)
-                    else {
-                        break;
-                    };
-                    typed.extend_from_slice(&pasted[..end]);
-                    self.rest.drain(..PASTE_BEGIN.len() + end + PASTE_END.len());
-                    continue;
-                }
-                if PASTE_BEGIN.starts_with(&self.rest) && self.rest.len() > 1 {
-                    break;
-                }
-                match self.rest.remove(0) {
-                    b'\r' | b'\n' => is_whole = true,
-                    INTERRUPT if self.is_terminal => return None,
-                    END if self.is_terminal && typed.is_empty() => return None,
-                    8 | 127 if self.is_terminal => {
-                        while typed.pop().is_some_and(|byte| byte & 0xC0 == 0x80) {}
-                    }
-                    byte => typed.push(byte),
-                }
+            let mut pressed = Pressed::Edit;
+            while pressed == Pressed::Edit && !self.rest.is_empty() {
+                pressed = press(&mut typed, &mut self.rest, self.is_terminal);
+            }
+            self.is_over |= pressed == Pressed::End;
+            if matches!(pressed, Pressed::Interrupt | Pressed::End) {
+                return None;
             }
             if self.is_terminal {
                 let text = String::from_utf8_lossy(&typed);
                 let valid = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
-                if let Some(new) = valid.get(shown..) {
-                    echo(new);
-                }
-                shown = valid.len();
+                let pairs = shown.chars().zip(valid.chars());
+                let same = pairs.take_while(|(before, now)| before == now);
+                let kept: usize = same.map(|(sign, _)| sign.len_utf8()).sum();
+                echo(&shown[kept..], &valid[kept..]);
+                shown = valid.to_owned();
             }
+            let is_whole = pressed == Pressed::Enter;
             if is_whole || (!self.more().await && !typed.is_empty()) {
                 let text = String::from_utf8_lossy(&typed).into_owned();
                 return Some(text.trim_end_matches('\r').to_owned());
@@ -176,10 +163,120 @@ impl Input {
     }
 }
 
+/// What a key does.
+#[derive(Debug, PartialEq)]
+enum Pressed {
+    /// It edits the line.
+    Edit,
+    /// It ends the line.
+    Enter,
+    /// It ends the input.
+    End,
+    /// It interrupts what is typed.
+    Interrupt,
+    /// The rest of it has not come yet.
+    Partial,
+}
+
+/// Takes the next key, or a paste, out of `rest` and edits `line` with it. A terminal has the keys that it has for a shell's
+/// `read`; others, as Escape and the arrows, do nothing.
+fn press(line: &mut Vec<u8>, rest: &mut Vec<u8>, is_terminal: bool) -> Pressed {
+    if let Some(pasted) = rest.strip_prefix(PASTE_BEGIN) {
+        let Some(end) = memchr::memmem::find(pasted, PASTE_END) else {
+            return Pressed::Partial;
+        };
+        line.extend_from_slice(&pasted[..end]);
+        rest.drain(..PASTE_BEGIN.len() + end + PASTE_END.len());
+        return Pressed::Edit;
+    }
+    if rest.len() > 1 && PASTE_BEGIN.starts_with(rest) {
+        return Pressed::Partial;
+    }
+    match rest.remove(0) {
+        b'\r' | b'\n' => return Pressed::Enter,
+        byte if !is_terminal => line.push(byte),
+        INTERRUPT => return Pressed::Interrupt,
+        END if line.is_empty() => return Pressed::End,
+        END => {}
+        8 | 127 => while line.pop().is_some_and(|byte| byte & 0xC0 == 0x80) {},
+        KILL => line.clear(),
+        ERASE_WORD => {
+            let text = line.trim_ascii_end();
+            let start = text.iter().rposition(u8::is_ascii_whitespace);
+            line.truncate(start.map_or(0, |at| at + 1));
+        }
+        ESCAPE => {
+            let is_end = |byte: &u8| (b'@'..=b'~').contains(byte);
+            let n_bytes = match rest.first() {
+                Some(b'[') => rest[1..].iter().position(is_end).map(|at| at + 2),
+                Some(b'O') => rest.get(1).map(|_| 2),
+                _ => Some(0),
+            };
+            let Some(n_bytes) = n_bytes else {
+                rest.insert(0, ESCAPE);
+                return Pressed::Partial;
+            };
+            rest.drain(..n_bytes);
+        }
+        byte => line.push(byte),
+    }
+    Pressed::Edit
+}
+
 impl Drop for Input {
     fn drop(&mut self) {
         if let Some(saved) = &self.saved {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, saved);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line that these keys leave, and what the last of them does.
+    fn typed(keys: &str, is_terminal: bool) -> (String, Pressed) {
+        let (mut line, mut rest) = (Vec::new(), keys.as_bytes().to_vec());
+        let mut pressed = Pressed::Edit;
+        while pressed == Pressed::Edit && !rest.is_empty() {
+            pressed = press(&mut line, &mut rest, is_terminal);
+        }
+        (String::from_utf8(line).expect("text"), pressed)
+    }
+
+    #[test]
+    fn a_line_is_edited_as_a_terminal_does() {
+        for (keys, line) in [
+            ("Hellp\x7fo\r", "Hello"),
+            ("打开门\x08\r", "打开"),
+            ("rubbish\x15Hello\r", "Hello"),
+            ("Hello me \x17you\r", "Hello you"),
+            ("me\x17\x17you\r", "you"),
+            ("\x1bHello\r", "Hello"),
+            ("Hel\x1b[D\x1b[1;5C\x1bOHlo\x1b[3~\r", "Hello"),
+            ("Hello\x04\r", "Hello"),
+            ("a\x1b[200~\x15b\nc\x1b[201~\r", "a\u{15}b\nc"),
+        ] {
+            assert_eq!(typed(keys, true), (line.to_owned(), Pressed::Enter));
+        }
+        for (keys, pressed) in [
+            ("\x04", Pressed::End),
+            ("a\x03", Pressed::Interrupt),
+            ("a\x1b[1;", Pressed::Partial),
+            ("a\x1b[200~b", Pressed::Partial),
+            ("a", Pressed::Edit),
+        ] {
+            assert_eq!(typed(keys, true).1, pressed, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_has_no_keys() {
+        let line = "a\u{4}\u{15}b\u{1b}[Dc";
+        assert_eq!(
+            typed(&format!("{line}\n"), false),
+            (line.to_owned(), Pressed::Enter)
+        );
     }
 }

@@ -392,14 +392,18 @@ impl Player {
         self.printer.begin_prompt();
         let is_terminal = self.input.is_terminal;
         let printer = &mut self.printer;
-        let prompt = self.input.prompt(|text| printer.echo(text)).await;
+        let typing = |removed: &str, added: &str| {
+            printer.erase(removed);
+            printer.echo(added);
+        };
+        let prompt = self.input.prompt(typing).await;
         if let Some(prompt) = prompt.as_ref().filter(|_| !is_terminal) {
             self.printer.echo(prompt);
         }
         self.printer.end_prompt();
         match prompt {
             Some(prompt) => Ok(prompt),
-            None if is_terminal => Err(Stop::Interrupted),
+            None if is_terminal && !self.input.is_over => Err(Stop::Interrupted),
             None => Err(Stop::NoInput),
         }
     }
@@ -448,7 +452,7 @@ impl Player {
             let mut found = self
                 .finding(code, event_idx, message)
                 .with_note(format!("expected: {}", cut(&wanted, 300)))
-                .with_note(format!("typed:    {}", cut(&came, 300)))
+                .with_note(format!("typed:    {}", cut(&escaped(&came), 300)))
                 .with_help(
                     "correct the prompt or the timeline; `--any-prompt` takes any first prompt",
                 );
@@ -603,6 +607,17 @@ fn is_interrupted_later(script: &AgentScript, idx: usize) -> bool {
         EventKind::UserInputs(_) => role == StepRole::Live,
         _ => false,
     })
+}
+
+/// A text with its control characters, but for line ends, as escapes.
+fn escaped(text: &str) -> String {
+    let is_shown = |sign: char| !sign.is_control() || sign == '\n';
+    text.chars()
+        .map(|sign| match is_shown(sign) {
+            true => sign.to_string(),
+            false => sign.escape_default().to_string(),
+        })
+        .collect()
 }
 
 /// The event of the prompt that a scenario begins with.

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use cuecard_source::value::{Json, Redactor, as_text, cut, printable, printable_lines};
 use cuecard_timeline::model::PlanEntry;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::tools::ToolOutcome;
 
@@ -77,6 +78,11 @@ impl Printer {
     pub(super) fn begin_prompt(&mut self) {
         self.block();
         self.write(BOLD, "> ");
+    }
+
+    /// Takes the end of what the user typed off the screen.
+    pub(super) fn erase(&mut self, text: &str) {
+        self.write("", &"\x08 \x08".repeat(printable(text).width()));
     }
 
     /// Something that the user typed.

@@ -116,13 +116,11 @@ impl Timeline {
             .position(|event| matches!(event.kind, EventKind::SessionStart(_)))
     }
 
-    /// What the scenario is chosen by: the first user input after `sessionStart`, else the first anywhere,
-    /// else `initialPrompt`.
+    /// The text that the scenario is chosen by: that of the first user input after `sessionStart`, else of the first anywhere;
+    /// if that has none, `initialPrompt`.
     pub fn effective_prompt(&self) -> Option<String> {
-        match self.first_input(UserInput::prompt_text) {
-            Some(prompt) => Some(prompt),
-            None => self.initial_prompt.clone(),
-        }
+        let text = self.first_input().and_then(UserInput::prompt_text);
+        text.or_else(|| self.initial_prompt.clone())
     }
 
     /// All that users say, in the order of the file.
@@ -136,21 +134,15 @@ impl Timeline {
             .chain(self.initial_prompt.clone())
     }
 
-    /// Where the user input stands that it is chosen by.
-    pub fn effective_prompt_span(&self) -> Option<Span> {
-        self.first_input(|input| input.prompt_text().map(|_| input.span))
-    }
-
-    /// What `read` finds in the first user input after `sessionStart`, else in the first anywhere.
-    fn first_input<T>(&self, read: impl Fn(&UserInput) -> Option<T>) -> Option<T> {
-        let first = |events: &[TimelineEvent]| {
-            events.iter().find_map(|event| match &event.kind {
-                EventKind::UserInputs(inputs) => inputs.first().and_then(&read),
+    /// The first user input after `sessionStart`, else the first anywhere.
+    pub fn first_input(&self) -> Option<&UserInput> {
+        let live = self.boundary().map_or(&[][..], |idx| &self.events[idx..]);
+        live.iter()
+            .chain(&self.events)
+            .find_map(|event| match &event.kind {
+                EventKind::UserInputs(inputs) => inputs.first(),
                 _ => None,
             })
-        };
-        let live = self.boundary().map_or(&[][..], |idx| &self.events[idx..]);
-        first(live).or_else(|| first(&self.events))
     }
 
     /// The session id that it names: that of `sessionStart`, else the one its first answer is expected to have.

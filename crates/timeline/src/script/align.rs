@@ -568,7 +568,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 true => Difference::Field(in_history(step, found)),
                 false => Difference::Field(found),
             }));
-            let more = self.said_more(step).or(more);
             user_differences.extend(step.turn_idx.zip(more).map(|(turn_idx, text)| {
                 UserDifference {
                     turn_idx,

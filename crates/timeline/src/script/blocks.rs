@@ -9,7 +9,7 @@ use super::text::normalise;
 use crate::model::{BlockKind, Media, MediaSource, UserInput};
 
 /// A block of a prompt beside its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExpectedBlock {
     /// What it is called in files: `image`, `resource_link`.
     name: &'static str,
@@ -45,7 +45,7 @@ pub(super) fn expected(input: &UserInput) -> Vec<ExpectedBlock> {
                     .map(|text| normalise(text))
                     .collect();
                 (
-                    kind_of(mime_type.as_deref().unwrap_or_default()),
+                    MediaKind::of(mime_type.as_deref().unwrap_or_default()),
                     data,
                     texts,
                 )
@@ -78,14 +78,6 @@ fn held(media: &Media) -> Vec<String> {
     }
 }
 
-fn kind_of(mime_type: &str) -> MediaKind {
-    match mime_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::File,
-    }
-}
-
 impl ExpectedBlock {
     /// The block as a client sends it.
     pub fn to_requested(&self) -> RequestedBlock {
@@ -94,6 +86,7 @@ impl ExpectedBlock {
             kind: self.kind,
             mime_type: String::new(),
             data: self.data.first().cloned().unwrap_or_default(),
+            text: String::new(),
         }
     }
 
@@ -106,9 +99,15 @@ impl ExpectedBlock {
         is_kind && self.data.iter().any(|data| is_same_data(data, &block.data))
     }
 
-    fn is_in(&self, texts: &NormalTexts) -> bool {
+    /// Its type for people.
+    pub(super) fn describe(&self) -> String {
+        format!("a block of type `{}`", self.name)
+    }
+
+    /// Whether it is written into a normal text.
+    pub(super) fn is_in(&self, text: &str) -> bool {
         let mut own = self.texts.iter().filter(|text| !text.is_empty());
-        own.any(|text| texts.contain(text))
+        own.any(|own| text.contains(own.as_str()))
     }
 }
 
@@ -130,10 +129,10 @@ pub(super) fn compare<'e>(
                     .or(passed.first().map(|block| block.name.clone()));
                 from += at + 1;
             }
-            None if expected.is_in(texts) => {}
+            None if texts.any(|text| expected.is_in(text)) => found.written.push(expected),
             None => {
                 let is_kind = rest.iter().any(|block| block.kind == expected.kind);
-                found.missing = found.missing.or(Some((expected.name, is_kind)));
+                found.missing = found.missing.or(Some((expected, is_kind)));
             }
         }
     }
@@ -146,13 +145,14 @@ pub(super) fn compare<'e>(
 #[derive(Default)]
 pub(super) struct BlocksFound<'e> {
     /// What is missing, and whether another one of its kind came.
-    pub(super) missing: Option<(&'e str, bool)>,
+    pub(super) missing: Option<(&'e ExpectedBlock, bool)>,
     /// The type of a block that the script doesn't have.
     pub(super) more: Option<String>,
+    /// Those that are written into a text.
+    pub(super) written: Vec<&'e ExpectedBlock>,
 }
 
 /// Whether two texts in base64 are the same, however they are padded and broken into lines.
-/// Whether both are the same bytes, in any base64.
 pub(super) fn is_same_data(one: &str, other: &str) -> bool {
     fn signs(text: &str) -> impl Iterator<Item = char> + '_ {
         let signs = text

@@ -28,6 +28,7 @@ impl Client {
                 call_id: (*id).into(),
                 name: String::new(),
                 text: "done".into(),
+                blocks: Vec::new(),
                 is_error: false,
             })
         });

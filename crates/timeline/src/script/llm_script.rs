@@ -49,8 +49,7 @@ impl LlmScript {
         (script, diagnostics)
     }
 
-    /// Puts the text that describes it in place of each image of this script that comes back in an answer of the history:
-    /// as it is compared.
+    /// Gives each image of this script that comes back in an answer of the history the text that describes it.
     pub fn describe_images(&self, request: &mut Request) {
         let answers = request.history.iter_mut();
         let answers = answers.filter(|message| message.role == Role::Assistant);
@@ -58,7 +57,7 @@ impl LlmScript {
             let Part::Block(block) = part else { continue };
             let mut images = self.turns.turns.iter().flat_map(Turn::images);
             if let Some((_, text)) = images.find(|(image, _)| image.is_in(block)) {
-                *part = Part::Text(text.to_string());
+                block.text = text.to_string();
             }
         }
     }

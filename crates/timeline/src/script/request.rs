@@ -154,6 +154,7 @@ impl Part {
             kind: MediaKind::Other,
             mime_type: String::new(),
             data: String::new(),
+            text: String::new(),
         })
     }
 }
@@ -169,10 +170,12 @@ pub struct RequestedBlock {
     pub mime_type: String,
     /// What it holds, in base64, or as text; or where that is. Empty if it isn't known.
     pub data: String,
+    /// The text by which it is compared in an answer; empty if it is no image of a script.
+    pub text: String,
 }
 
 /// What a block holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MediaKind {
     /// An image.
     Image,
@@ -182,6 +185,17 @@ pub enum MediaKind {
     File,
     /// Something else.
     Other,
+}
+
+impl MediaKind {
+    /// Returns the kind of what has this type, as `image/png`.
+    pub fn of(mime_type: &str) -> Self {
+        match mime_type.split('/').next() {
+            Some("image") => Self::Image,
+            Some("audio") => Self::Audio,
+            _ => Self::File,
+        }
+    }
 }
 
 /// A tool call in the history of a request.
@@ -204,6 +218,8 @@ pub struct RequestedResult {
     pub name: String,
     /// Its texts, joined by newlines; JSON as text where it is no text.
     pub text: String,
+    /// The types of its blocks that are no text: `image`.
+    pub blocks: Vec<String>,
     /// Whether it is marked as failed.
     pub is_error: bool,
 }

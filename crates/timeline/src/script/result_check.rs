@@ -61,6 +61,13 @@ fn difference(
     {
         return Some(different);
     }
+    let is_whole = |expected: &&ExpectedResult| {
+        matches!(expected, ExpectedResult::Value(_) | ExpectedResult::Json(_))
+    };
+    if let (Some(expected), Some(block)) = (result.filter(is_whole), arrived.blocks.first()) {
+        let arrived = format!("a block of type `{block}` with the text {}", text());
+        return Some((describe(expected), arrived));
+    }
     match scripted.status {
         // Only one of the APIs has a place for it.
         ToolStatus::Error if endpoint == Endpoint::Messages && !arrived.is_error => {

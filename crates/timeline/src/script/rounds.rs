@@ -22,12 +22,15 @@ pub(super) struct UserSide<'r> {
 }
 
 /// What the model answered, as the client remembers it.
+#[derive(Default)]
 pub(super) struct Said<'r> {
     pub(super) text: String,
     pub(super) squeezed: String,
     pub(super) calls: Vec<&'r RequestedCall>,
     /// The texts between the calls: before the first one, behind it, and so on.
     pub(super) texts: Vec<String>,
+    /// The images among them.
+    pub(super) images: Vec<&'r RequestedBlock>,
 }
 
 impl<'r> Rounds<'r> {
@@ -36,20 +39,24 @@ impl<'r> Rounds<'r> {
             answered: Vec::new(),
             last: UserSide::default(),
         };
-        let mut said: Option<(Vec<String>, Vec<&RequestedCall>)> = None;
+        let mut said: Option<Said<'r>> = None;
         for message in &request.history {
             for part in &message.parts {
                 match (message.role, part) {
-                    (_, Part::Thinking(_)) | (Role::Assistant, Part::Block(_)) => {}
+                    (_, Part::Thinking(_)) => {}
                     (_, Part::Call(call)) => {
-                        let (texts, calls) = said.get_or_insert_default();
-                        calls.push(call);
-                        texts.resize(calls.len() + 1, String::new());
+                        let said = said.get_or_insert_default();
+                        said.calls.push(call);
+                        said.push("");
                     }
                     (Role::Assistant, Part::Text(text)) => {
-                        let (texts, calls) = said.get_or_insert_default();
-                        texts.resize(calls.len() + 1, String::new());
-                        texts[calls.len()].push_str(text);
+                        said.get_or_insert_default().push(text);
+                    }
+                    (Role::Assistant, Part::Block(block)) if block.text.is_empty() => {}
+                    (Role::Assistant, Part::Block(block)) => {
+                        let said = said.get_or_insert_default();
+                        said.push(&block.text);
+                        said.images.push(block);
                     }
                     (Role::User, Part::Text(text)) => {
                         rounds.end(&mut said);
@@ -76,11 +83,15 @@ impl<'r> Rounds<'r> {
     }
 
     /// Ends the round whose answer is complete.
-    fn end(&mut self, said: &mut Option<(Vec<String>, Vec<&'r RequestedCall>)>) {
-        if let Some((texts, calls)) = said.take() {
+    fn end(&mut self, said: &mut Option<Said<'r>>) {
+        if let Some(said) = said.take() {
             let mut side = std::mem::take(&mut self.last);
             side.leave_reminders_out();
-            self.answered.push((side, Said::new(texts, calls)));
+            let whole = Said {
+                images: said.images,
+                ..Said::new(said.texts, said.calls)
+            };
+            self.answered.push((side, whole));
         }
     }
 
@@ -104,7 +115,14 @@ impl<'r> Said<'r> {
             text,
             calls,
             texts,
+            images: Vec::new(),
         }
+    }
+
+    /// Adds a text behind the last call.
+    fn push(&mut self, text: &str) {
+        self.texts.resize(self.calls.len() + 1, String::new());
+        self.texts[self.calls.len()].push_str(text);
     }
 }
 
@@ -191,9 +209,9 @@ impl NormalTexts {
             .find(|text| !is_prompt(text))
     }
 
-    /// Whether one of the texts has `part`, a normal text, in it.
-    pub(super) fn contain(&self, part: &str) -> bool {
-        self.each.iter().any(|text| text.contains(part))
+    /// Whether this holds for one of the texts.
+    pub(super) fn any(&self, holds: impl Fn(&str) -> bool) -> bool {
+        self.each.iter().any(|text| holds(text))
     }
 
     /// Whether one of the texts is `scripted`, a normal text.

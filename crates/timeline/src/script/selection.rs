@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::blocks::{self, ExpectedBlock};
 use super::distance::{Measured, distance, least_distance};
-use super::request::Request;
+use super::request::{Request, RequestedBlock};
+use super::rounds::UserSide;
 use super::text::{contains_words, normalise};
 use crate::model::{RequestMatch, Timeline};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -28,6 +30,8 @@ struct Candidate {
     session_id: Option<String>,
     /// The effective prompt, normal; `None` if it can't be chosen by it.
     prompt: Option<Measured>,
+    /// The blocks of a first prompt that has no text.
+    blocks: Vec<ExpectedBlock>,
     /// The same for people: in quotes, with its place.
     shown: Option<String>,
     /// Whether it takes any prompt.
@@ -144,23 +148,27 @@ struct Nearness {
 impl Selector {
     /// What chooses among `timelines` up to `max_distance`.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
-        let entries = timelines.into_iter().map(|timeline| Candidate {
-            name: timeline.name.clone(),
-            session_id: timeline.session_id().map(str::to_owned),
-            prompt: Some(Measured::new(prompt_to_choose_by(timeline)))
-                .filter(|prompt| prompt.length > 0),
-            shown: timeline.effective_prompt().map(|prompt| {
-                let (source, quoted) = (&timeline.source, super::rounds::quote(&prompt));
-                match timeline.effective_prompt_span() {
-                    None => quoted,
-                    Some(span) => {
-                        let line = source.position(span.start).line;
-                        format!("{quoted} ({}:{line})", source.name())
+        let entries = timelines.into_iter().map(|timeline| {
+            let (prompt, blocks) = prompt_to_choose_by(timeline);
+            let text = timeline.effective_prompt();
+            let text = text.map(|prompt| super::rounds::quote(&prompt));
+            let shown = text.or_else(|| blocks.first().map(ExpectedBlock::describe));
+            Candidate {
+                name: timeline.name.clone(),
+                session_id: timeline.session_id().map(str::to_owned),
+                prompt: Some(Measured::new(prompt)).filter(|prompt| prompt.length > 0),
+                blocks,
+                shown: shown.map(|shown| match timeline.first_input() {
+                    None => shown,
+                    Some(input) => {
+                        let source = &timeline.source;
+                        let line = source.position(input.span.start).line;
+                        format!("{shown} ({}:{line})", source.name())
                     }
-                }
-            }),
-            takes_any: timeline.server.any_prompt,
-            condition: timeline.request_match.clone(),
+                }),
+                takes_any: timeline.server.any_prompt,
+                condition: timeline.request_match.clone(),
+            }
         });
         Self {
             entries: entries.collect(),
@@ -190,7 +198,7 @@ impl Selector {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
         let is_set = timelines.len() > 1;
         let silent = timelines.into_iter().filter(|timeline| {
-            is_set && !timeline.server.is_by_name && prompt_to_choose_by(timeline).is_empty()
+            is_set && !timeline.server.is_by_name && !has_prompt(&prompt_to_choose_by(timeline))
         });
         let diagnostic = |timeline: &Timeline| {
             let message = format!(
@@ -207,14 +215,14 @@ impl Selector {
     /// T-SEL-04 for each of `timelines` that has the prompt of one before it, unless each of the two has a session id of
     /// its own. Those that only their name chooses have none.
     pub fn same_prompt<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
-        let mut by_prompt: HashMap<String, Vec<&Timeline>> = HashMap::new();
+        let mut by_prompt: HashMap<_, Vec<&Timeline>> = HashMap::new();
         let mut found = Vec::new();
         for timeline in timelines {
-            let normal = prompt_to_choose_by(timeline);
-            if normal.is_empty() {
+            let prompt = prompt_to_choose_by(timeline);
+            if !has_prompt(&prompt) {
                 continue;
             }
-            let others = by_prompt.entry(normal).or_default();
+            let others = by_prompt.entry(prompt).or_default();
             let id = timeline.session_id();
             let clash = others
                 .iter()
@@ -232,10 +240,11 @@ impl Selector {
     ///
     /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
     pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
-        self.select_for(wanted, None)
+        self.select_for(wanted, &[], None)
     }
 
-    /// The same for a request to a model, which must meet the conditions of a scenario that has some (`match`).
+    /// The same for a prompt with `blocks`, and for a request to a model, which must meet the conditions of a scenario that
+    /// has some (`match`).
     ///
     /// # Errors
     ///
@@ -243,6 +252,7 @@ impl Selector {
     pub fn select_for(
         &self,
         wanted: Wanted<'_>,
+        blocks: &[&RequestedBlock],
         request: Option<&Request>,
     ) -> Result<Selection, SelectionError> {
         if let Some(name) = wanted.name {
@@ -256,7 +266,7 @@ impl Selector {
                 entry.session_id.as_deref()
             });
         }
-        self.by_prompt(wanted.prompts, request)
+        self.by_prompt(wanted.prompts, blocks, request)
     }
 
     fn exactly<'a>(
@@ -294,7 +304,7 @@ impl Selector {
         request: &Request,
         accounts_for: impl Fn(usize) -> bool,
     ) -> Option<Selection> {
-        let ranked = self.ranked(prompts).into_iter().map(|(idx, _)| idx);
+        let ranked = self.ranked(prompts, &[]).into_iter().map(|(idx, _)| idx);
         let mut ranked = ranked.filter(|&idx| self.entries[idx].unmet(Some(request)).is_none());
         let scenario_idx = ranked
             .by_ref()
@@ -307,8 +317,12 @@ impl Selector {
         })
     }
 
-    /// All scenarios by how near their prompt is to the nearest of `prompts`.
-    fn ranked(&self, prompts: &[&str]) -> Vec<(usize, Option<Nearness>)> {
+    /// All scenarios by how near their prompt is to the nearest of `prompts`, or whether it is `blocks`.
+    fn ranked(
+        &self,
+        prompts: &[&str],
+        blocks: &[&RequestedBlock],
+    ) -> Vec<(usize, Option<Nearness>)> {
         let texts: Vec<Measured> = prompts
             .iter()
             .map(|text| Measured::new(normalise(text)))
@@ -316,7 +330,7 @@ impl Selector {
             .collect();
         let entries = self.entries.iter();
         let mut ranked: Vec<(usize, Option<Nearness>)> = entries
-            .map(|entry| self.nearness(entry, &texts))
+            .map(|entry| self.nearness(entry, &texts, blocks))
             .enumerate()
             .collect();
         // Stable: what is equally near stays in the order of the files.
@@ -330,8 +344,13 @@ impl Selector {
     fn by_prompt(
         &self,
         prompts: &[&str],
+        blocks: &[&RequestedBlock],
         request: Option<&Request>,
     ) -> Result<Selection, SelectionError> {
+        let wanted = || match (prompts.last().copied().unwrap_or_default(), blocks.first()) {
+            ("", Some(block)) => format!("a block of type `{}`", block.name),
+            (text, _) => super::rounds::quote(text),
+        };
         let is_candidate = |entry: &Candidate| entry.unmet(request).is_none();
         if let [only @ Candidate { prompt: None, .. }] = &self.entries[..]
             && is_candidate(only)
@@ -342,7 +361,7 @@ impl Selector {
                 others: Vec::new(),
             });
         }
-        let mut ranked = self.ranked(prompts);
+        let mut ranked = self.ranked(prompts, blocks);
         // Stable: those that are no candidates come last.
         ranked.sort_by_cached_key(|&(idx, _)| !is_candidate(&self.entries[idx]));
         let others = |from: usize| {
@@ -360,8 +379,9 @@ impl Selector {
             .collect::<Vec<_>>()
         };
         let has_twin = |idx: usize| {
-            let prompt = &self.entries[idx].prompt;
-            let same = self.entries.iter().filter(|entry| entry.prompt == *prompt);
+            let Candidate { prompt, blocks, .. } = &self.entries[idx];
+            let entries = self.entries.iter();
+            let same = entries.filter(|it| it.prompt == *prompt && it.blocks == *blocks);
             same.filter(|entry| is_candidate(entry)).count() > 1
         };
         let first = ranked
@@ -375,7 +395,7 @@ impl Selector {
                     && has_twin(scenario_idx) =>
             {
                 Err(SelectionError::Ambiguous {
-                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    wanted: wanted(),
                     nearest: others(0),
                 })
             }
@@ -399,7 +419,7 @@ impl Selector {
                     others: others(0),
                 }),
                 None => Err(SelectionError::Far {
-                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    wanted: wanted(),
                     max_distance: self.max_distance,
                     nearest: others(0),
                 }),
@@ -407,9 +427,28 @@ impl Selector {
         }
     }
 
-    /// How near the nearest of `texts` is to the prompt of `entry`.
-    fn nearness(&self, entry: &Candidate, texts: &[Measured]) -> Option<Nearness> {
-        let prompt = entry.prompt.as_ref()?;
+    /// How near the nearest of `texts` is to the prompt of `entry`. A text may be nearer to another one than its blocks.
+    fn nearness(
+        &self,
+        entry: &Candidate,
+        texts: &[Measured],
+        blocks: &[&RequestedBlock],
+    ) -> Option<Nearness> {
+        let Some(prompt) = &entry.prompt else {
+            let value = if texts.is_empty() {
+                0.0
+            } else {
+                self.max_distance
+            };
+            return entry.has_blocks(blocks).then_some(Nearness {
+                distance: PromptDistance {
+                    value,
+                    is_exact: true,
+                },
+                only_holds: false,
+                length: 0,
+            });
+        };
         texts
             .iter()
             .map(|text| {
@@ -439,6 +478,16 @@ impl Selector {
 }
 
 impl Candidate {
+    /// Whether these blocks are its prompt.
+    fn has_blocks(&self, blocks: &[&RequestedBlock]) -> bool {
+        let side = UserSide {
+            blocks: blocks.to_vec(),
+            ..UserSide::default()
+        };
+        let found = blocks::compare(self.blocks.iter(), &side, &side.normal_texts());
+        !self.blocks.is_empty() && found.missing.is_none()
+    }
+
     fn unmet(&self, request: Option<&Request>) -> Option<String> {
         self.condition.as_ref()?.unmet(request?)
     }
@@ -455,12 +504,19 @@ const MAX_KNOWN: usize = 10;
 /// More scripts are not compared with a history.
 const MAX_TRIED: usize = 100;
 
-/// The effective prompt for comparing; empty if there is none, or it chooses nothing.
-fn prompt_to_choose_by(timeline: &Timeline) -> String {
-    match timeline.server.is_by_name {
-        true => String::new(),
-        false => normalise(&timeline.effective_prompt().unwrap_or_default()),
+/// The effective prompt for comparing, or the blocks of a first prompt without a text; empty if there is none, or it chooses
+/// nothing.
+fn prompt_to_choose_by(timeline: &Timeline) -> (String, Vec<ExpectedBlock>) {
+    if timeline.server.is_by_name {
+        return Default::default();
     }
+    let text = normalise(&timeline.effective_prompt().unwrap_or_default());
+    let input = timeline.first_input().filter(|_| text.is_empty());
+    (text, input.map_or_else(Vec::new, blocks::expected))
+}
+
+fn has_prompt((text, blocks): &(String, Vec<ExpectedBlock>)) -> bool {
+    !text.is_empty() || !blocks.is_empty()
 }
 
 fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
@@ -468,10 +524,10 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
         "`{}` and `{}` have the same prompt: the prompt can't select either of them",
         other.name, timeline.name
     );
-    let span = timeline.effective_prompt_span();
+    let span = timeline.first_input().map(|input| input.span);
     let line_of_other = other
-        .effective_prompt_span()
-        .map_or(1, |span| other.source.position(span.start).line);
+        .first_input()
+        .map_or(1, |input| other.source.position(input.span.start).line);
     Diagnostic::error(codes::SELECT_SAME, message)
         .at(&timeline.source, span.unwrap_or(timeline.name_span))
         .with_note(format!(

@@ -9,7 +9,7 @@ use super::align::{
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
-use super::request::{Request, RequestedCall};
+use super::request::{Request, RequestedBlock, RequestedCall};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
 use super::turns::{Attempt, Turn};
@@ -80,6 +80,8 @@ pub struct HistoryAnswer<'r> {
     pub calls: Vec<&'r RequestedCall>,
     /// The texts between the calls: before the first one, behind it, and so on.
     pub texts: Vec<String>,
+    /// Its images.
+    pub images: Vec<&'r RequestedBlock>,
 }
 
 impl Served {
@@ -102,6 +104,7 @@ impl Served {
                 Some(last) if last.turn_idx == turn_idx => {
                     last.text.push_str(&said.text);
                     last.calls.extend(said.calls);
+                    last.images.extend(said.images);
                     let mut texts = said.texts.into_iter();
                     if let (Some(open), Some(more)) = (last.texts.last_mut(), texts.next()) {
                         open.push_str(&more);
@@ -113,6 +116,7 @@ impl Served {
                     text: said.text,
                     calls: said.calls,
                     texts: said.texts,
+                    images: said.images,
                 }),
             }
         }

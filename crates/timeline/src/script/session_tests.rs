@@ -529,6 +529,7 @@ fn take_ids_away(client: &mut Client, results: &[(&str, &str)]) {
             call_id: String::new(),
             name: name.into(),
             text: text.into(),
+            blocks: Vec::new(),
             is_error: false,
         })
     });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::hashing::{Hasher, short_hash};
 use super::llm_script::LlmScript;
-use super::request::{Message, Part, Request, Role};
+use super::request::{Message, Part, Request, RequestedBlock, Role};
 use super::request_key::RequestKey;
 use super::selection::{Selection, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::{Decision, Session};
@@ -368,6 +368,10 @@ impl Sessions {
                 }),
             };
         }
+        let blocks: Vec<_> = match address.prompt {
+            Some(_) => Vec::new(),
+            None => user_blocks(&request.history).collect(),
+        };
         let texts: Vec<&str>;
         let prompts = match &address.prompt {
             Some(prompt) => std::slice::from_ref(prompt),
@@ -399,7 +403,7 @@ impl Sessions {
             }
         }
         self.selector
-            .select_for(wanted, Some(request))
+            .select_for(wanted, &blocks, Some(request))
             .map_err(UnmatchedRequest::SelectionError)
     }
 
@@ -522,8 +526,14 @@ impl SessionKey {
             .history
             .iter()
             .take_while(|message| message.role == Role::User);
-        for text in before_answer.flat_map(texts_of) {
+        let mut has_text = false;
+        for text in before_answer.clone().flat_map(texts_of) {
             hasher.text(text.as_bytes());
+            has_text = true;
+        }
+        // Clients may keep no images: only without a text they tell conversations apart.
+        for block in before_answer.flat_map(blocks_of).filter(|_| !has_text) {
+            hasher.text(block.data.as_bytes());
         }
         Self(hasher.finish_short())
     }
@@ -559,6 +569,18 @@ fn user_texts(history: &[Message]) -> impl Iterator<Item = &str> {
         .iter()
         .filter(|message| message.role == Role::User)
         .flat_map(texts_of)
+}
+
+fn user_blocks(history: &[Message]) -> impl Iterator<Item = &RequestedBlock> {
+    let of_user = history.iter().filter(|message| message.role == Role::User);
+    of_user.flat_map(blocks_of)
+}
+
+fn blocks_of(message: &Message) -> impl Iterator<Item = &RequestedBlock> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Block(block) => Some(block),
+        _ => None,
+    })
 }
 
 fn texts_of(message: &Message) -> impl Iterator<Item = &str> {

@@ -220,6 +220,13 @@ impl Turn {
         })
     }
 
+    /// Whether these are images of its answer, in its order.
+    pub fn has_images(&self, held: &[&RequestedBlock]) -> bool {
+        let mut images = self.images();
+        held.iter()
+            .all(|block| images.any(|(image, _)| image.is_in(block)))
+    }
+
     /// The text of its answer, in one piece.
     pub fn text(&self) -> String {
         self.texts().concat()

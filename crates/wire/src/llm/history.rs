@@ -70,14 +70,20 @@ pub(super) fn arguments(text: &str) -> Json {
         .unwrap_or_else(|| Json::String(text.to_owned()))
 }
 
-/// The result of a call.
-pub(super) fn result(call_id: &str, name: &str, text: String, is_error: bool) -> Part {
-    Part::Result(RequestedResult {
+/// The result of a call that is only a text.
+pub(super) fn text_result(
+    call_id: &str,
+    name: &str,
+    text: String,
+    is_error: bool,
+) -> RequestedResult {
+    RequestedResult {
         call_id: call_id.to_owned(),
         name: name.to_owned(),
         text,
+        blocks: Vec::new(),
         is_error,
-    })
+    }
 }
 
 /// Content, which is a text or a list of blocks: calls `visit` with each block, and with a text as it is.
@@ -145,19 +151,23 @@ pub(super) fn joined(node: &Node<'_, '_>) -> Result<String, Fault> {
     Ok(texts.join("\n"))
 }
 
-/// A result with this content, and what of that is no text.
-pub(super) fn result_parts(
+/// A result with this content.
+pub(super) fn result_with(
     call_id: &str,
     name: &str,
     content: Option<&Node<'_, '_>>,
     is_error: bool,
-) -> Vec<Part> {
-    let text = content.map_or_else(String::new, result_text);
-    let mut all = vec![result(call_id, name, text, is_error)];
+) -> Part {
     let inner = content.and_then(|content| parts(content).ok());
-    let blocks = inner.into_iter().flatten();
-    all.extend(blocks.filter(|part| matches!(part, Part::Block(_))));
-    all
+    let blocks = inner.into_iter().flatten().filter_map(|part| match part {
+        Part::Block(block) => Some(block.name),
+        _ => None,
+    });
+    let text = content.map_or_else(String::new, result_text);
+    Part::Result(RequestedResult {
+        blocks: blocks.collect(),
+        ..text_result(call_id, name, text, is_error)
+    })
 }
 
 /// What a tool answered: its texts, joined by newlines, or as JSON whatever else it is.

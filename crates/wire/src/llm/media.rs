@@ -30,12 +30,12 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
             text(&json["source"], &["data", "url", "file_id"]),
         ),
         "document" => (
-            kind_of(&text(&json["source"], &["media_type"])),
+            MediaKind::of(&text(&json["source"], &["media_type"])),
             text(&json["source"], &["data", "url", "file_id"]),
         ),
         "inlineData" | "inline_data" | "fileData" | "file_data" => {
             let mime_type = text(&json[name], &["mimeType", "mime_type"]);
-            (kind_of(&mime_type), text(&json[name], OF_GEMINI))
+            (MediaKind::of(&mime_type), text(&json[name], OF_GEMINI))
         }
         _ => (MediaKind::Other, String::new()),
     };
@@ -45,7 +45,7 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
         Some((head, inner)) => {
             let mime_type = head.split(';').next().unwrap_or_default();
             let kind = match kind {
-                MediaKind::File => kind_of(mime_type),
+                MediaKind::File => MediaKind::of(mime_type),
                 kind => kind,
             };
             (kind, mime_type.to_owned(), inner.to_owned())
@@ -57,6 +57,7 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
         kind,
         mime_type,
         data,
+        text: String::new(),
     })
 }
 
@@ -72,14 +73,6 @@ fn mime_type_of(json: &Json) -> String {
         Some("wav") => "audio/wav".to_owned(),
         Some("mp3") => "audio/mpeg".to_owned(),
         said => said.unwrap_or_default().to_owned(),
-    }
-}
-
-fn kind_of(mime_type: &str) -> MediaKind {
-    match mime_type.split('/').next() {
-        Some("image") => MediaKind::Image,
-        Some("audio") => MediaKind::Audio,
-        _ => MediaKind::File,
     }
 }
 

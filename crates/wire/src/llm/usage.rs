@@ -161,7 +161,9 @@ pub fn count_request(request: &Request) -> u64 {
     let said = parts.map(|part| match part {
         Part::Text(text) | Part::Thinking(text) => count(text),
         Part::Call(call) => count(&call.name) + count_json(&call.args),
-        Part::Result(result) => count(&result.text),
+        Part::Result(result) => {
+            count(&result.text) + result.blocks.iter().map(|_| OPAQUE).sum::<u64>()
+        }
         // An image, a file: it costs, and how much isn't looked into.
         Part::Block(_) => OPAQUE,
     });

@@ -456,7 +456,7 @@ async fn an_image_in_a_result_is_named() {
         ended.notes()
     );
     assert!(
-        ended.text("r.yaml").contains("result: Taken"),
+        ended.text("r.yaml").contains("contains: Taken"),
         "{}",
         ended.text("r.yaml")
     );

@@ -1,10 +1,10 @@
 //! What the user says with a prompt: what belongs to it, what is missing, and what is said beside it.
 
-use super::super::blocks;
+use super::super::blocks::{self, ExpectedBlock};
 use super::super::llm_script::LlmScript;
 use super::super::miss::place_of_span;
 use super::super::rounds::{UserSide, fit, list, quote};
-use super::super::text::normalise;
+use super::super::text::{is_reminder, normalise};
 use super::super::turns::{ExpectedInput, Turn};
 use super::{Aligner, FieldDifference, Place, Rejection, Step};
 use crate::model::EventKind;
@@ -58,7 +58,7 @@ impl Aligner<'_, '_> {
         turns.iter().filter_map(|turn| turn.input.as_ref())
     }
 
-    /// What is different about the blocks of a prompt, and what came that is none of them.
+    /// The block that a prompt lacks, and a text or a block that came and is no part of it.
     pub(super) fn blocks(&self, step: Step) -> (Option<FieldDifference>, Option<String>) {
         let side = self.side(step.last_round);
         if self.inputs(step).next().is_none() {
@@ -66,9 +66,9 @@ impl Aligner<'_, '_> {
         }
         let expected = self.inputs(step).flat_map(|input| &input.blocks);
         let found = blocks::compare(expected, side, &side.normal_texts());
-        let missing = found.missing.map(|(name, is_other)| FieldDifference {
+        let missing = found.missing.map(|(block, is_other)| FieldDifference {
             field: "blocks",
-            expected: format!("a block of type `{name}`"),
+            expected: block.describe(),
             arrived: match is_other {
                 true => "another one of its kind".into(),
                 false if side.blocks.is_empty() => "none".into(),
@@ -82,7 +82,7 @@ impl Aligner<'_, '_> {
             },
         });
         let more = found.more.map(|name| format!("a block of type `{name}`"));
-        (missing, more)
+        (missing, self.said_more(step, &found.written).or(more))
     }
 
     /// What is said beside a prompt that allows nothing beside it.
@@ -98,16 +98,17 @@ impl Aligner<'_, '_> {
         })
     }
 
-    /// A text beside the prompts that a turn answers, if it is none of them and no note of an agent's, or one of them once
-    /// more.
-    pub(super) fn said_more(&self, step: Step) -> Option<String> {
+    /// A text beside the prompts that a turn answers, if it is none of them, no block `written` into it and no note of an
+    /// agent's, or one of them once more.
+    fn said_more(&self, step: Step, written: &[&ExpectedBlock]) -> Option<String> {
         let inputs = self.inputs(step).filter(|input| input.text.is_some());
         let prompts: Vec<&str> = inputs.map(|input| input.normal.as_str()).collect();
         let texts = &self.side(step.last_round).texts;
         let said: Vec<String> = texts.iter().map(|text| normalise(text)).collect();
         // One prompt may have come in parts.
         let is_whole = |prompt: &&str| said.iter().any(|text| fit(text, prompt).is_some());
-        if prompts.is_empty() || !prompts.iter().all(is_whole) {
+        let is_any = prompts.is_empty() && step.place.takes_any_text;
+        if is_any || !prompts.iter().all(is_whole) {
             return None;
         }
         let is_more = |idx: usize| {
@@ -115,6 +116,8 @@ impl Aligner<'_, '_> {
             let n_before = said[..idx].iter().filter(|before| *before == text).count();
             let prompts = prompts.iter();
             n_before >= prompts.filter(|prompt| fit(text, prompt).is_some()).count()
+                && !is_reminder(texts[idx])
+                && !written.iter().any(|block| block.is_in(text))
         };
         let more = (0..said.len()).find(|&idx| is_more(idx))?;
         Some(texts[more].to_owned())

@@ -9,7 +9,9 @@ use serde_json::Map;
 use super::super::align::{ConsumedTurns, Located, locate};
 use super::super::auxiliary_requests::AuxiliaryRequests;
 use super::super::llm_script::LlmScript;
-use super::super::request::{Endpoint, Part, PreviousAnswer, Request, RequestedBlock, Role};
+use super::super::request::{
+    Endpoint, Part, PreviousAnswer, Request, RequestedBlock, RequestedResult, Role,
+};
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
 use super::super::selection::{DEFAULT_MAX_DISTANCE, is_excluded};
@@ -118,8 +120,8 @@ pub(super) struct Call {
     /// Whether the scenario must say the id, since it isn't the one that is counted.
     pub has_own_id: bool,
     pub at_ms: u64,
-    /// The text of its result, and whether it failed.
-    pub result: Option<(String, bool)>,
+    /// Its result.
+    pub result: Option<RequestedResult>,
 }
 
 /// A request beside the conversation, and its answer.
@@ -401,6 +403,7 @@ impl Conversation {
             attempt.parts.extend(calls);
             self.history.push(Turn {
                 said: own_words(&side.texts),
+                blocks: held(&side.blocks),
                 attempts: vec![attempt],
                 ..Turn::default()
             });
@@ -417,26 +420,18 @@ impl Conversation {
         profiles: &Profiles,
     ) -> Vec<String> {
         let mut notes = Vec::new();
+        let blocks = self.new_blocks(request);
         let goes_on = said.is_empty()
-            && self
-                .turns
-                .last()
-                .is_some_and(|turn| turn.attempts.iter().all(|attempt| attempt.error.is_some()));
+            && blocks.is_empty()
+            && self.turns.last().is_some_and(Turn::is_only_errors);
         let attempt = self.attempt(request, answer, profiles, &mut notes);
         // An empty answer can't stand behind an error: it is a response of its own.
         let is_empty =
             attempt.parts.is_empty() && attempt.refusal.is_none() && attempt.error.is_none();
         if !goes_on || is_empty {
-            let blocks = Rounds::of(request).last.blocks.into_iter();
             self.turns.push(Turn {
-                blocks: match said.is_empty() {
-                    true => Vec::new(),
-                    false => blocks
-                        .filter(|it| document::can_hold(it))
-                        .cloned()
-                        .collect(),
-                },
                 said,
+                blocks,
                 ..Turn::default()
             });
         }
@@ -468,6 +463,20 @@ impl Conversation {
             self.models.push(request.model.clone());
         }
         notes
+    }
+
+    /// The blocks that came with what the user said last, but for those that came before turns that left no trace.
+    fn new_blocks(&self, request: &Request) -> Vec<RequestedBlock> {
+        let mut blocks = held(&Rounds::of(request).last.blocks);
+        let leaves_trace = |turn: &Turn| !turn.is_only_errors() && !turn.is_silent();
+        let from = self.turns.iter().rposition(leaves_trace);
+        let before = &self.turns[from.map_or(0, |idx| idx + 1)..];
+        for block in before.iter().flat_map(|turn| &turn.blocks) {
+            if blocks.first() == Some(block) {
+                blocks.remove(0);
+            }
+        }
+        blocks
     }
 
     fn attempt(
@@ -627,21 +636,16 @@ impl Conversation {
                     .find(|call| call.id == result.call_id)
                 && call.result.is_none()
             {
-                call.result = Some((result.text.clone(), result.is_error));
+                call.result = Some(result.clone());
             }
         }
     }
 
-    /// How many images, sounds and files came with what the user said last.
-    pub(super) fn n_last_blocks(&self) -> usize {
-        self.turns.last().map_or(0, |turn| turn.blocks.len())
-    }
-
-    /// Leaves out what came with what the user said last.
-    pub(super) fn drop_last_blocks(&mut self) {
-        if let Some(turn) = self.turns.last_mut() {
-            turn.blocks.clear();
-        }
+    /// Leaves all images, sounds and files out of the history and of what the user said last. Whether there were some.
+    pub(super) fn drop_blocks(&mut self) -> bool {
+        let turns = self.history.iter_mut().chain(self.turns.last_mut());
+        let dropped = turns.map(|turn| std::mem::take(&mut turn.blocks));
+        dropped.filter(|blocks| !blocks.is_empty()).count() > 0
     }
 
     /// Forgets the last attempt: what its turn's user said is new again, if the turn had no other one.
@@ -724,6 +728,24 @@ fn texts_around(request: &Request) -> impl Iterator<Item = &str> {
 /// What the user said last in a request.
 pub(super) fn said(request: &Request) -> Vec<String> {
     own_words(&Rounds::of(request).last.texts)
+}
+
+impl Turn {
+    fn is_only_errors(&self) -> bool {
+        self.attempts.iter().all(|attempt| attempt.error.is_some())
+    }
+
+    /// Whether its answer is an empty message.
+    fn is_silent(&self) -> bool {
+        let last = self.attempts.last();
+        last.is_some_and(|last| last.parts.is_empty() && last.refusal.is_none())
+    }
+}
+
+/// The blocks that have a form in timelines.
+fn held(blocks: &[&RequestedBlock]) -> Vec<RequestedBlock> {
+    let held = blocks.iter().filter(|block| document::can_hold(block));
+    held.map(|&block| block.clone()).collect()
 }
 
 /// Texts of the user's, without the notes that agents add.

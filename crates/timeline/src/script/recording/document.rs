@@ -1,8 +1,10 @@
 //! A recorded conversation as the text of a timeline.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, json};
 
-use super::super::request::{Endpoint, MediaKind, RequestedBlock};
+use super::super::request::{Endpoint, MediaKind, RequestedBlock, RequestedResult};
 use super::calls::{element, event};
 use super::conversation::{Attempt, Call, Conversation, Said, Turn};
 use super::exchange::RecordedError;
@@ -119,14 +121,16 @@ impl Events<'_> {
     fn turn(&mut self, turn: &Turn, is_last: bool) {
         let said = turn.said.join("\n");
         let said = longest_open_part(self.redactor, &said);
-        if !said.trim().is_empty() {
+        let has_text = !said.trim().is_empty();
+        if has_text || (turn.said.is_empty() && !turn.blocks.is_empty()) {
             // The user speaks when the model has ended.
             let at_ms = self.cursor_ms - self.base_ms;
             self.push(match &turn.blocks[..] {
                 [] => json!({"userInputs": [[at_ms, said]]}),
                 blocks => {
-                    let mut input = vec![json!({"type": "text", "text": said})];
-                    input.extend(blocks.iter().map(block));
+                    let text = has_text.then(|| json!({"type": "text", "text": said}));
+                    let input: Vec<Json> =
+                        text.into_iter().chain(blocks.iter().map(block)).collect();
                     json!({"userInputs": [{"relativeTime": at_ms, "input": input}]})
                 }
             });
@@ -246,11 +250,11 @@ impl Events<'_> {
             beside.push(("toolCallId", Json::from(call.id.as_str())));
         }
         match &call.result {
-            Some((text, is_error)) => {
-                if let Some(result) = result(self.redactor, &self.volatile, text) {
+            Some(arrived) => {
+                if let Some(result) = result(self.redactor, &self.volatile, arrived) {
                     beside.push(("result", result));
                 }
-                if *is_error {
+                if arrived.is_error {
                     beside.push(("status", "error".into()));
                 }
             }
@@ -293,16 +297,22 @@ fn block(block: &RequestedBlock) -> Json {
             } else {
                 mime_type
             };
+            // A document of Anthropic's may be a text.
+            let key = match STANDARD.decode(data) {
+                Ok(_) => "blob",
+                Err(_) => "text",
+            };
             json!({"type": "resource", "resource": {
-                "uri": "file:///attachment", "mimeType": mime_type, "blob": data,
+                "uri": "file:///attachment", "mimeType": mime_type, key: data,
             }})
         }
     }
 }
 
 /// A result as it is compared; none if nothing of it may be written.
-fn result(redactor: &Redactor, volatile: &Volatile, text: &str) -> Option<Json> {
-    let is_part = redactor.finds(text) || text.len() > MAX_RESULT;
+fn result(redactor: &Redactor, volatile: &Volatile, arrived: &RequestedResult) -> Option<Json> {
+    let text = arrived.text.as_str();
+    let is_part = redactor.finds(text) || text.len() > MAX_RESULT || !arrived.blocks.is_empty();
     let part = match is_part {
         true => cut_to_lines(&longest_open_part(redactor, text)),
         false => text.to_owned(),

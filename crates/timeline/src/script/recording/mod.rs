@@ -365,17 +365,21 @@ impl Recorder {
         let added = next.add(exchange.request, said, exchange.answer, &self.profiles);
         notes.extend(added);
         let mut compiled = next.compile(&self.redactor);
-        if compiled.is_err() && next.n_last_blocks() > 0 {
-            next.drop_last_blocks();
+        let is_dropped = compiled.is_err() && next.drop_blocks();
+        if is_dropped {
             compiled = next.compile(&self.redactor);
         }
         if let Err(why) = compiled {
             notes.push(format!("the scenario would not be readable: {why}"));
             return left_out(notes);
         }
-        let blocks = Rounds::of(exchange.request).last.blocks;
-        if blocks.len() > next.n_last_blocks() {
-            let mut names: Vec<&str> = blocks.iter().map(|block| &*block.name).collect();
+        let arrived = Rounds::of(exchange.request).last;
+        let blocks = arrived.blocks.iter();
+        let blocks = blocks.filter(|block| is_dropped || !document::can_hold(block));
+        let of_results = arrived.results.iter().flat_map(|result| &result.blocks);
+        let mut names: Vec<&str> = blocks.map(|block| &*block.name).collect();
+        names.extend(of_results.map(String::as_str));
+        if !names.is_empty() {
             names.dedup();
             notes.push(format!(
                 "what is no text in the user's message or in a result ({}) is left out",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::request::{Endpoint, Message, RequestedCall, RequestedResult, Role};
+use super::super::request::{
+    Endpoint, MediaKind, Message, RequestedBlock, RequestedCall, RequestedResult, Role,
+};
 use super::super::request_key::RequestKey;
 use super::super::sessions::Address;
 use super::super::turns::Piece;
@@ -43,6 +45,21 @@ impl Recording {
         self
     }
 
+    /// Shows only an image.
+    fn shows(&mut self, data: &str) -> &mut Self {
+        self.history.push(Message {
+            role: Role::User,
+            parts: vec![Part::Block(RequestedBlock {
+                name: "image".into(),
+                kind: MediaKind::Image,
+                mime_type: "image/png".into(),
+                data: data.into(),
+                text: String::new(),
+            })],
+        });
+        self
+    }
+
     fn returns(&mut self, id: &str, text: &str) -> &mut Self {
         self.history.push(Message {
             role: Role::User,
@@ -50,6 +67,7 @@ impl Recording {
                 call_id: id.into(),
                 name: String::new(),
                 text: text.into(),
+                blocks: Vec::new(),
                 is_error: false,
             })],
         });
@@ -171,6 +189,22 @@ fn failed(status: u16) -> RecordedAnswer {
             ..RecordedError::default()
         }),
         ..RecordedAnswer::default()
+    }
+}
+
+#[test]
+fn what_comes_without_a_text_is_an_input_too() {
+    let (one, other) = ("iVBORw0KGgoA", "iVBORw0KGgoB");
+    let mut recording = Recording::new();
+    recording.shows(one);
+    let failed = recording.gets(&failed(529));
+    assert_eq!(failed.outcome, RecordedOutcome::Error { turn: 1 });
+    recording.hears("A dot.").says("And now?").hears("Still.");
+    recording.shows(other).hears("A line.");
+    let text = recording.text(0);
+    assert_eq!(text.matches("userInputs").count(), 3, "{text}");
+    for data in [one, other] {
+        assert_eq!(text.matches(data).count(), 1, "{text}");
     }
 }
 

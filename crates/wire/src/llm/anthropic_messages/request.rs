@@ -85,7 +85,7 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
     history::content(&content, |content| {
         match content {
             Content::Text(text) => parts.push(Part::Text(text.to_owned())),
-            Content::Block(block) => parts.extend(self::block(block)?),
+            Content::Block(block) => parts.push(self::block(block)?),
         }
         Ok(())
     })?;
@@ -93,10 +93,10 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
     Ok(())
 }
 
-fn block(block: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
+fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
     block.object()?;
     let kind = block.need("type")?.text()?;
-    Ok(vec![match kind {
+    Ok(match kind {
         "text" => Part::Text(block.need("text")?.text()?.to_owned()),
         "thinking" => Part::Thinking(block.text_of("thinking")?.to_owned()),
         "redacted_thinking" => Part::Thinking(String::new()),
@@ -112,10 +112,10 @@ fn block(block: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
                 return Err(content.mistyped(Expected::TextOrList));
             }
             let is_error = block.flag("is_error")?;
-            return Ok(history::result_parts(id, "", content.as_ref(), is_error));
+            history::result_with(id, "", content.as_ref(), is_error)
         }
         other => media::read(other, block.json),
-    }])
+    })
 }
 
 fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {

@@ -2,7 +2,7 @@
 
 use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::script::{
-    AdvertisedTool, Endpoint, Part, Request, Role, ToolChoice, ToolInput,
+    AdvertisedTool, Endpoint, Part, Request, RequestedResult, Role, ToolChoice, ToolInput,
 };
 
 use super::super::errors::ApiError;
@@ -148,12 +148,12 @@ fn part(part: &Node<'_, '_>) -> Result<Part, Fault> {
             .get("response")
             .map_or((String::new(), false), result);
         let name = response.need("name")?.text()?;
-        return Ok(history::result(
-            response.text_of("id")?,
-            name,
-            text,
-            is_error,
-        ));
+        let parts = response.json["parts"].as_array().into_iter().flatten();
+        let names = parts.filter_map(|part| part.as_object()?.keys().next().cloned());
+        return Ok(Part::Result(RequestedResult {
+            blocks: names.collect(),
+            ..history::text_result(response.text_of("id")?, name, text, is_error)
+        }));
     }
     if let Some(text) = part.get("text") {
         let text = text.text()?.to_owned();

@@ -100,14 +100,14 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
         "tool" => {
             let id = message.need("tool_call_id")?.text()?;
             let content = message.need("content")?;
-            let parts = history::result_parts(id, "", Some(&content), false);
-            history::add(request, Role::User, parts);
+            let result = history::result_with(id, "", Some(&content), false);
+            history::add(request, Role::User, vec![result]);
         }
         "function" => {
             let name = message.need("name")?.text()?;
             let content = message.get("content");
-            let parts = history::result_parts("", name, content.as_ref(), false);
-            history::add(request, Role::User, parts);
+            let result = history::result_with("", name, content.as_ref(), false);
+            history::add(request, Role::User, vec![result]);
         }
         _ => return Err(role.fault(FaultKind::Unknown(ROLES))),
     }

@@ -119,16 +119,16 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
         "additional_tools" | "tool_search_output" => {
             item.each_of("tools", |tool| add_tool(&mut request.tools, tool, None))?;
             if let Some(id) = item.get("call_id") {
-                let result = history::result(id.text()?, "", String::new(), false);
-                history::add(request, Role::User, vec![result]);
+                let result = history::text_result(id.text()?, "", String::new(), false);
+                history::add(request, Role::User, vec![Part::Result(result)]);
             }
         }
         // `function_call_output`, and those of tools that the client runs though the provider defines them.
         _ if kind.ends_with("_call_output") => {
             let id = item.need("call_id")?.text()?;
             let (output, has_failed) = (item.need("output")?, item.text_of("status")? == "failed");
-            let parts = history::result_parts(id, "", Some(&output), has_failed);
-            history::add(request, Role::User, parts);
+            let result = history::result_with(id, "", Some(&output), has_failed);
+            history::add(request, Role::User, vec![result]);
         }
         // The calls of such tools.
         _ if kind.ends_with("_call") && item.get("call_id").is_some() => {

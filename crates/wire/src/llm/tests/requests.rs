@@ -51,6 +51,7 @@ fn result(call_id: &str, name: &str, text: &str, is_error: bool) -> Part {
         call_id: call_id.into(),
         name: name.into(),
         text: text.into(),
+        blocks: Vec::new(),
         is_error,
     })
 }
@@ -61,6 +62,7 @@ fn image(name: &str, mime_type: &str, data: &str) -> Part {
         kind: MediaKind::Image,
         mime_type: mime_type.into(),
         data: data.into(),
+        text: String::new(),
     })
 }
 
@@ -133,9 +135,13 @@ fn messages() {
             said(
                 Role::User,
                 vec![
-                    result("call_1", "", "a\nb", true),
-                    // The image of a result stands beside it.
-                    image("image", "", ""),
+                    Part::Result(RequestedResult {
+                        call_id: "call_1".into(),
+                        name: String::new(),
+                        text: "a\nb".into(),
+                        blocks: vec!["image".into()],
+                        is_error: true,
+                    }),
                     result("call_2", "", "plain", false),
                     result("call_3", "", "", false),
                     image("image", "", "https://example.com"),
