@@ -5,7 +5,14 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { findBinary } from './index.js';
 
-const child = spawn(findBinary(), process.argv.slice(2), { stdio: 'inherit' });
+let binary;
+try {
+  binary = findBinary();
+} catch (error) {
+  console.error(`cuecard: ${error.message}`);
+  process.exit(2);
+}
+const child = spawn(binary, process.argv.slice(2), { stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   // Ctrl-C in a terminal reaches both; the binary decides what it means.
   process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));

@@ -175,8 +175,8 @@ pub(crate) enum Command {
 /// Arguments of `examples`.
 #[derive(Debug, Args)]
 pub(crate) struct ExamplesArgs {
-    /// Where they go; it must not be there yet, or be empty
-    #[arg(default_value = "cuecard-examples", value_name = "DIR")]
+    /// Where they go; files that are there and differ are not replaced
+    #[arg(default_value = "examples", value_name = "DIR")]
     pub directory: PathBuf,
 }
 

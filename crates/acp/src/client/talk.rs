@@ -491,9 +491,16 @@ impl Talk {
                 let offered = self.opened[key][list]
                     .as_array()
                     .map_or(&[][..], Vec::as_slice);
+                // Models are known by `modelId`.
+                let mut wanted = entry.clone();
+                if let Some(members) = wanted.as_object_mut().filter(|_| key == "models")
+                    && let Some(id) = members.remove("id")
+                {
+                    members.entry("modelId").or_insert(id);
+                }
                 if !offered
                     .iter()
-                    .any(|offered| lacks(entry, offered).is_none())
+                    .any(|offered| lacks(&wanted, offered).is_none())
                 {
                     let message = format!("the session lacks one of `acp.{key}`: {}", shown(entry));
                     let span = timeline.acp.span;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
@@ -22,9 +22,8 @@ pub(crate) fn run(args: &ExamplesArgs, output: &Output) -> ExitCode {
         output.diagnostic(&found, false, &Redactor::default());
         exit
     };
-    let is_taken = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    if is_taken {
-        let message = format!("`{shown}` is not empty");
+    if let Some(path) = differing(&EXAMPLES, directory) {
+        let message = format!("`{}` is there, and is not the example", path.display());
         let help = "name another directory: `cuecard examples DIR`";
         return refuse(codes::ARGUMENT, message, help, ExitCode::Invalid);
     }
@@ -40,6 +39,20 @@ pub(crate) fn run(args: &ExamplesArgs, output: &Output) -> ExitCode {
         "{shown}: {n_files} files, which {shown}/README.md lists\ntry  cuecard play {shown}/quickstart.json\n"
     ));
     ExitCode::Passed
+}
+
+/// A file that is there and has another content.
+fn differing(folder: &Dir<'_>, directory: &Path) -> Option<PathBuf> {
+    folder.entries().iter().find_map(|entry| {
+        let to = directory.join(entry.path().file_name().unwrap_or_default());
+        match entry {
+            DirEntry::Dir(folder) => differing(folder, &to),
+            DirEntry::File(file) => {
+                let is_same = fs::read(&to).is_ok_and(|content| content == file.contents());
+                (to.symlink_metadata().is_ok() && !is_same).then_some(to)
+            }
+        }
+    })
 }
 
 /// Writes all files, and gives their number.

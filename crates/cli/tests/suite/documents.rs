@@ -30,7 +30,6 @@ const FOREIGN_OPTIONS: &[&str] = &[
     "--path",
     "--plugin-dir",
     "--release",
-    "--save-dev",
     "--fast",
     "--bless",
     "--skip-git-repo-check",

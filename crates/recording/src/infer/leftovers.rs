@@ -19,8 +19,10 @@ const MOST_PLACES: usize = 50;
 /// So many words of a text are looked at.
 const MOST_OF_TEXT: usize = 2_000;
 
-/// A run of words says something if it has a digit and so many letters and digits, or so many words.
+/// A run of words says something if it has a digit and so many letters and digits, a number of so many digits, or so many
+/// words.
 const TELLING_LENGTH: usize = 4;
+const TELLING_DIGITS: usize = 2;
 const TELLING_WORDS: usize = 4;
 
 /// Where words were read.
@@ -174,8 +176,14 @@ impl Builder<'_, '_> {
         let (origin, theirs) = &self.heard.texts[run.text];
         let is_whole = run.at == 0 && run.n_words == theirs.len();
         let is_long = n_letters >= TELLING_LENGTH || left.len() >= 3;
-        let is_telling =
-            (has_digit && is_long) || capitals.count() >= 2 || left.len() >= TELLING_WORDS;
+        let is_number = left.iter().any(|word| {
+            word.folded.len() >= TELLING_DIGITS
+                && word.folded.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let is_telling = is_number
+            || (has_digit && is_long)
+            || capitals.count() >= 2
+            || left.len() >= TELLING_WORDS;
         match origin {
             Origin::Quote => is_whole && n_letters >= TELLING_LENGTH,
             Origin::Prompt => is_telling,

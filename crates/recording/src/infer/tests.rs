@@ -2164,6 +2164,8 @@ fn what_stays_as_it_was_recorded_is_asked_about() {
             json!("Next slot: 2026-03-04T10:30:00Z"),
             "https://cal.ex/2026-03-04T10:30:00Z",
         ),
+        (json!({"count": 17}), "There are 17 open tickets"),
+        (json!("Found 123 tickets"), "123"),
         // Texts.
         (
             json!("Subject: Your invoice no. 9840\nFrom: Ann Lee"),
