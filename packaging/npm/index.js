@@ -42,7 +42,13 @@ class Server {
   #stderr = '';
   #stopped;
 
-  static async start(words, file, { options = [], cwd, binary = findBinary() } = {}) {
+  static async start(words, file, { options = [], cwd, binary = findBinary(), ...rest } = {}) {
+    const unknown = Object.keys(rest);
+    if (unknown.length > 0 || !Array.isArray(options)) {
+      throw new TypeError(
+        `the second argument is { options?: string[], cwd?: string, binary?: string }, without ${unknown.join(', ') || 'a list'}`,
+      );
+    }
     const server = new this();
     await server.#begin(binary, words, file, options, cwd);
     return server;
@@ -124,13 +130,21 @@ class Service extends Server {
   }
 }
 
+/** The settings of a mock; a list or a text in their place is a mistake. */
+function settings(given = {}) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError('the second argument is an object, such as { options: ["--strict"] }');
+  }
+  return given;
+}
+
 /** Starts `cuecard serve llm FILE`; turns that are not played fail it. */
-export function startModel(file, options = {}) {
-  const words = ['--require-complete', ...(options.options ?? [])];
-  return Model.start(['serve', 'llm'], file, { ...options, options: words });
+export async function startModel(file, given) {
+  const { options = [], ...rest } = settings(given);
+  return Model.start(['serve', 'llm'], file, { ...rest, options: ['--require-complete', ...options] });
 }
 
 /** Starts `cuecard serve rest FILE`. */
-export function startService(file, options = {}) {
-  return Service.start(['serve', 'rest'], file, options);
+export async function startService(file, given) {
+  return Service.start(['serve', 'rest'], file, settings(given));
 }

@@ -33,6 +33,11 @@ impl MockServer {
             let Some(turn) = script.turn(differing.turn_idx) else {
                 continue;
             };
+            // Chat programs send an empty text with a picture.
+            if differing.kind == UserDifferenceKind::Additional && differing.text.trim().is_empty()
+            {
+                continue;
+            }
             let (message, what) = match differing.kind {
                 UserDifferenceKind::Additional => (
                     "the user message contains more than the prompt of this turn",

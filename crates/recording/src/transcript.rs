@@ -655,7 +655,10 @@ fn from_here(command: &str, cwd: &str) -> String {
         from = at + folder.len();
     }
     parts.push(text(&command[from..]));
-    match parts.len() > 1 && takes_data(&parts) {
+    // These take any text, which may be no path.
+    let prints = |word: &str| ["echo", "printf", "grep", "test", "[", "[["].contains(&word);
+    let may_print = command.split_whitespace().any(prints);
+    match parts.len() > 1 && !may_print && takes_data(&parts) {
         true => without_folder(here, cwd) + there,
         false => command.to_owned(),
     }

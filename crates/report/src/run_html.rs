@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::without_credentials;
 
 use super::html::parts::BASE_STYLE;
 use super::play_html::escaped;
@@ -167,12 +168,16 @@ fn finding(found: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
         } else {
             ""
         },
-        escaped(&found.message),
+        escaped(&without_credentials(&found.message)),
         escaped(&place.unwrap_or_default()),
         found.code.name(),
     )?;
     if !found.notes.is_empty() {
-        write!(out, "<pre>{}</pre>", escaped(&found.notes.join("\n")))?;
+        write!(
+            out,
+            "<pre>{}</pre>",
+            escaped(&without_credentials(&found.notes.join("\n")))
+        )?;
     }
     if let Some(help) = &found.help {
         write!(out, "<p class=\"note\"><b>help</b> {}</p>", escaped(help))?;

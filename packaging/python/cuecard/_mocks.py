@@ -30,6 +30,9 @@ def find_binary() -> str:
 
     Raises ``FileNotFoundError`` if there is none.
     """
+    for path in _installed():
+        if path.is_file() and os.access(path, os.X_OK):
+            return str(path)
     # `pip install --target` puts commands into `bin` beside the packages.
     folders = [
         sysconfig.get_path("scripts"),
@@ -46,6 +49,17 @@ def find_binary() -> str:
             f"the command `cuecard` is not in {folders[0]} and not in PATH: install the package again"
         )
     return in_path
+
+
+def _installed() -> List[Path]:
+    """The command among the files of this very package, wherever its installer put them."""
+    import importlib.metadata
+
+    try:
+        files = importlib.metadata.files("cuecard") or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    return [Path(str(file.locate())).resolve() for file in files if file.name == "cuecard"]
 
 
 class Mock:

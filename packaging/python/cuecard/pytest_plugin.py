@@ -8,6 +8,12 @@ import pytest
 
 from ._mocks import AcpAgent, Mock, MockError, Model, Service, mock_acp, start_model, start_service
 
+if int(pytest.__version__.split(".")[0]) < 8:
+    raise pytest.UsageError(
+        f"the fixtures of cuecard need pytest 8 or newer, and this is {pytest.__version__}: "
+        "`pip install --upgrade pytest`, or leave them out with `-p no:cuecard`"
+    )
+
 _MOCKS: "pytest.StashKey[List[Mock]]" = pytest.StashKey()
 
 

@@ -28,6 +28,12 @@ export function tests(test, assert) {
     await assert.rejects(startModel('missing.yaml'), /no such file/);
   });
 
+  test('what is no setting is refused', async () => {
+    for (const given of ['--strict', ['--strict'], { strict: true }]) {
+      await assert.rejects(startModel('capital.yaml', given), TypeError);
+    }
+  });
+
   test('a service starts and stops', async () => {
     const service = await startService('capital.yaml', { options: ['--speed', '0'] });
     assert.equal((await fetch(`${service.apiUrl}/sessions`)).status, 200);

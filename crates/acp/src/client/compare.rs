@@ -121,7 +121,7 @@ impl Comparing<'_> {
         let is_user =
             |item: &ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::User, _));
         let tells_users = expected.iter().any(is_user);
-        let came = seen
+        let mut came = seen
             .iter()
             .enumerate()
             .filter(|(_, item)| match &item.came {
@@ -134,10 +134,6 @@ impl Comparing<'_> {
                 Came::Call(call) => !call.is_only_asked || is_refused(item, seen),
                 _ => false,
             });
-        let mut came: Vec<_> = came.collect();
-        // A call begins behind what is said after it was asked for.
-        came.sort_by_key(|(_, item)| item.first);
-        let mut came = came.into_iter();
         let (mut next_wanted, mut next_came) = (wanted.next(), came.next());
         loop {
             match (next_wanted, next_came) {

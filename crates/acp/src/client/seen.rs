@@ -244,12 +244,7 @@ impl Seen {
         };
         let step = self.step;
         let is_blank = is_blank(&piece);
-        // A call that is only asked for has not begun.
-        let is_message = |item: &&mut SeenItem| match &item.came {
-            Came::Text(..) => true,
-            Came::Call(call) => !call.is_only_asked,
-            _ => false,
-        };
+        let is_message = |item: &&mut SeenItem| matches!(item.came, Came::Text(..) | Came::Call(_));
         match self.items.iter_mut().rev().find(is_message) {
             Some(SeenItem {
                 last,
@@ -346,9 +341,7 @@ impl Seen {
         item.last = self.step;
         match &mut item.came {
             Came::Call(call) => {
-                if std::mem::take(&mut call.is_only_asked) {
-                    item.first = self.step;
-                }
+                call.is_only_asked = false;
                 let doubt = call.lay_over(update, at)?;
                 self.doubts.extend(doubt);
                 Ok(())

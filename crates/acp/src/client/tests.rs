@@ -201,30 +201,19 @@ timeline:
 
 #[tokio::test]
 async fn what_was_refused_need_not_begin() {
-    let ends = [
-        ("granted: false", ""),
-        (
-            "granted: true",
-            "  - writeFile: {path: a.txt, content: x}\n    toolCallId: own\n",
-        ),
-    ];
-    for before in ["", "  - llmResponse: [{assistant: [[0, I write.]]}]\n"] {
-        for (decision, call) in ends {
-            agree(&format!(
-                "\
+    agree(
+        "\
 name: r
 timeline:
   - userInputs: [[0, Go]]
-{before}  - agentPermissionRequest:
-      toolCall: {{toolCallId: own, title: Write a.txt, kind: edit}}
-      options: [{{id: y, label: Yes, kind: allow_once}}, {{id: n, label: No, kind: reject_once}}]
-      {decision}
-  - llmResponse: [{{assistant: [[0, Then so.]]}}]
-{call}"
-            ))
-            .await;
-        }
-    }
+  - agentPermissionRequest:
+      toolCall: {toolCallId: own, title: Remove all, kind: delete}
+      options: [{id: y, label: Yes, kind: allow_once}, {id: n, label: No, kind: reject_once}]
+      granted: false
+  - llmResponse: [{assistant: [[0, Then not.]]}]
+",
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::differences::{Difference, each_difference};
 use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
-use super::parts::{Command, command, reference, template};
+use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, weight};
@@ -383,7 +383,12 @@ impl<'r> Builder<'_, 'r> {
                 }
                 reference(&self.variable(value, other)).into()
             }
-            _ => verbatim(value),
+            _ => {
+                if value.is_number() && other.is_none() && is_telling(value) {
+                    self.ask_of_leftovers(&[Part::Text(as_text(value).into_owned())]);
+                }
+                verbatim(value)
+            }
         }
     }
 

@@ -154,19 +154,25 @@ fn in_environment(
         };
         let is_quoted =
             beside(idx.checked_sub(1)).ends_with('"') && beside(Some(idx + 1)).starts_with('"');
-        // Between single quotes, the rewriting ends and begins those.
-        let is_bare = variable(name).is_some_and(|used| {
-            let is_beside_quote =
-                written.contains(&format!("'{used}")) || written.contains(&format!("{used}'"));
-            written.contains(&used) && !is_beside_quote
-        });
-        let is_literal =
+        let is_bare = variable(name).is_some_and(|used| written.contains(&used));
+        // Between single quotes and in a quoted here-document nothing was expanded.
+        let is_between =
             beside(idx.checked_sub(1)).ends_with('\'') && beside(Some(idx + 1)).starts_with('\'');
+        let is_beside = variable(name).is_some_and(|used| {
+            written.contains(&format!("'{used}")) || written.contains(&format!("{used}'"))
+        });
+        let is_document = parts[..*idx].iter().any(|part| match part {
+            Part::Text(text) => ["<<'", "<<\"", "<<\\", "<<-'", "<<-\""]
+                .iter()
+                .any(|start| text.contains(start)),
+            _ => false,
+        });
+        if is_between || is_beside || is_document {
+            return false;
+        }
         // Several words are several arguments, and what the shell expanded is no text.
-        (is_bare
-            && !is_quoted
-            && text.contains(|it: char| it.is_whitespace() || "*?~{[".contains(it)))
-            || (!is_literal && text.contains(['$', '`']))
+        let has_several = text.contains(|it: char| it.is_whitespace() || "*?~{[".contains(it));
+        (is_bare && !is_quoted && has_several) || text.contains(['$', '`'])
     };
     let env = pairs
         .iter()

@@ -784,6 +784,14 @@ fn variables_reach_a_command_by_its_environment() {
         ("mkdir -p ", "src/{api,web}", "", "mkdir -p {{V}}", 1),
         ("ls \"", "$HOME/x", "\"", "ls \"{{V}}\"", 1),
         ("ls '", "$HOME/x", "'", "ls \"${VALUE_V}\"", 0),
+        ("echo 'a ", "$5 **b**", "'", "echo 'a '\"${VALUE_V}\"", 0),
+        (
+            "cat > f <<'E'\n",
+            "costs $5",
+            "\nE",
+            "cat > f <<E\n${VALUE_V}\nE",
+            0,
+        ),
         ("cat <<E\n", "tea", "\nE", "cat <<E\n${VALUE_V}\nE", 0),
         (
             "git commit -m \"$(cat <<'E'\n",
@@ -2197,6 +2205,34 @@ fn what_stays_as_it_was_recorded_is_asked_about() {
     .map(|(result, text)| format!("{result} {text}"))
     .collect();
     assert_eq!(silent, Vec::<String>::new());
+}
+
+/// Where the user's words end in another line, the first value behind them is meant, as in a list of hits.
+#[test]
+fn the_first_of_several_hits_is_taken() {
+    let text = "Found 1 note for \"milk\":\n\nID: n-10001\nTitle: Buy milk\n";
+    let calls = vec![
+        call("search", json!({"query": "milk"}), json!(text)),
+        call("del", json!({"id": "n-10001"}), json!("ok")),
+    ];
+    let inferred = of_one(&recording("", calls));
+    let regex = inferred.scenario.steps[0].output["id"]["regex"].as_str();
+    let regex = regex::Regex::new(regex.expect("a pattern")).expect("a pattern");
+    let hits = "Found 2 notes for \"tea\":\n\nID: n-50005\nTitle: Buy tea\n\nID: n-60006\nTitle: Ice tea\n";
+    assert_eq!(&regex.captures(hits).expect("a match")[1], "n-50005");
+}
+
+#[test]
+fn an_id_of_a_text_that_is_sent_as_a_number_is_a_question() {
+    let calls = vec![
+        call(
+            "search",
+            json!({"q": "late"}),
+            json!("1. #70412 - Parcel is late (open)"),
+        ),
+        call("close", json!({"ticket": 70412}), json!("ok")),
+    ];
+    assert_eq!(of_one(&recording("", calls)).questions.len(), 1);
 }
 
 #[test]

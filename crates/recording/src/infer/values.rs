@@ -405,10 +405,13 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
         let pattern = NUMBER.replace_all(&escaped, r"\d+");
         format!("{}{pattern}", if is_word { r"\b" } else { "" })
     };
+    // Where the user's words end, the value begins: on the same line the last match, below it the first.
+    let lines_to = |at: usize| text[..at].matches('\n').count();
     let anywhere = match given {
-        Some(_) => r"(?ms)\A.*",
-        None if ends_line => "(?m)^.*",
-        None => "",
+        Some(given) if given >= start_of_line => format!(r"(?m)\A(?:.*\n){{{}}}.*", lines_to(at)),
+        Some(given) => format!(r"(?m)\A(?:.*\n){{{}}}(?s:.*?)", lines_to(given) + 1),
+        None if ends_line => "(?m)^.*".to_owned(),
+        None => String::new(),
     };
     let start_of_text = match line.len() == at {
         true if line.trim().is_empty() => Some(r"^\s*".to_owned()),
@@ -429,7 +432,7 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
         .partition(has_word);
     let labels = told.iter().copied().filter(is_label);
     let labels = labels.map(|words| match given {
-        Some(_) => format!(r"(?ms)\A.*^{}", prefix(words)),
+        Some(_) => format!("{anywhere}^{}", prefix(words)),
         None => format!("(?m)^{}", prefix(words)),
     });
     let marks = marks.into_iter().filter(|words| !words.trim().is_empty());

@@ -124,6 +124,8 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
         ("/w", "sed -i 's#/w#/srv#' a", "sed -i 's#/w#/srv#' a"),
         ("/w", "ssh web 'cd /w && ./x'", "ssh web 'cd /w && ./x'"),
         ("/w", "./run.sh --out=/w/o", "./run.sh --out=/w/o"),
+        ("/w", "echo D=/w >rc", "echo D=/w >rc"),
+        ("/w", "grep -rl /w a", "grep -rl /w a"),
         ("/w/sub", "cat /w/a", "cd 'sub' && cat /w/a"),
     ];
     let all: Vec<_> = cases.iter().chain(&of_another_place).collect();

@@ -300,7 +300,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
-        r"(?i:(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)[\\\x22'`*\]]*[ \t]*[:=][ \t*]*)",
+        r"(?i:(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*)",
     ];
     Regex::new(&all.join("|")).expect("the marks are fixed")
 });

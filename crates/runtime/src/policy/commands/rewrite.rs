@@ -97,7 +97,7 @@ fn read_by(program: &str, is_json: bool) -> Option<&'static str> {
         "awk" | "gawk" | "mawk" => ("ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
         "jq" => ("env.{}", "(env.{} | fromjson)"),
         "for" => (
-            "printf '%s\\n' \"${}\" | while read -r line; do …; done",
+            "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
             "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
         ),
         _ => return None,

@@ -479,7 +479,10 @@ impl Rules<'_> {
                     .and_then(|()| self.file(right, false));
             }
             [left, _, right]
-                if self.with_line_end(left).is_some() != self.with_line_end(right).is_some() =>
+                if self.with_line_end(left).is_some() != self.with_line_end(right).is_some()
+                    && [left, right]
+                        .into_iter()
+                        .all(|word| word.literal() != Some("")) =>
             {
                 return [left, right]
                     .into_iter()

@@ -224,7 +224,7 @@ impl Script<'_> {
             }
             Use::Copy if name.owner != "Object" || !is_call => true,
             Use::Copy => {
-                let target = self.argument(after, 0).unwrap_or_default();
+                let target = self.meant(self.argument(after, 0).unwrap_or_default());
                 let mut others = (1..).map_while(|place| self.argument(after, place));
                 self.at(target.start) == "{" || !others.any(|other| self.is_open(&other))
             }

@@ -353,7 +353,7 @@ fn a_loop_over_data_is_one_over_its_lines_or_items() {
     for (value, expected) in [
         (
             "a\nb\n",
-            "(`printf '%s\\n' \"$VALUE_B\" | while read -r line; do …; done`)",
+            "(`printf '%s\\n' \"$VALUE_B\" | grep . | while read -r line; do …; done`)",
         ),
         (
             "[\"a\", \"b\"]",
