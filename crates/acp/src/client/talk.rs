@@ -20,7 +20,7 @@ use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
 use crate::script::updates::with_meta;
-use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, lacks};
+use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, lacks, model_with_id};
 use crate::session::IndexedScript;
 use crate::telling::CheckedFolder;
 use cuecard_runtime::fault::FrameHit;
@@ -491,13 +491,10 @@ impl Talk {
                 let offered = self.opened[key][list]
                     .as_array()
                     .map_or(&[][..], Vec::as_slice);
-                // Models are known by `modelId`.
-                let mut wanted = entry.clone();
-                if let Some(members) = wanted.as_object_mut().filter(|_| key == "models")
-                    && let Some(id) = members.remove("id")
-                {
-                    members.entry("modelId").or_insert(id);
-                }
+                let wanted = match key {
+                    "models" => model_with_id(entry),
+                    _ => entry.clone(),
+                };
                 if !offered
                     .iter()
                     .any(|offered| lacks(&wanted, offered).is_none())

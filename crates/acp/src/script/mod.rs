@@ -217,6 +217,17 @@ fn advertised<'s>(
     ids.iter().map(|id| json!({"id": id, "name": id})).collect()
 }
 
+/// Returns an entry of `acp.models` as agents send it: known by `modelId`.
+pub(crate) fn model_with_id(model: &Json) -> Json {
+    let mut model = model.clone();
+    if let Some(members) = model.as_object_mut()
+        && let Some(id) = members.remove("id")
+    {
+        members.entry("modelId").or_insert(id);
+    }
+    model
+}
+
 /// What a session that plays a script begins with, beside its id: its modes and models.
 pub(super) fn opened(script: &AcpScript) -> Map<String, Json> {
     let mut answer = Map::new();
@@ -246,18 +257,7 @@ pub(super) fn opened(script: &AcpScript) -> Map<String, Json> {
     if let Some(first) = models.first().filter(|_| script.settings().is_unstable) {
         let id_of = |model: &Json| model.get("modelId").or(model.get("id")).cloned();
         let current = id_of(first);
-        let models: Vec<Json> = models
-            .iter()
-            .map(|model| {
-                let mut model = model.clone();
-                if let Some(members) = model.as_object_mut()
-                    && let Some(id) = members.remove("id")
-                {
-                    members.entry("modelId").or_insert(id);
-                }
-                model
-            })
-            .collect();
+        let models: Vec<Json> = models.iter().map(model_with_id).collect();
         answer.insert(
             "models".to_owned(),
             json!({"currentModelId": current, "availableModels": models}),

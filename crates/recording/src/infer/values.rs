@@ -360,7 +360,8 @@ fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
 
 /// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line, and
 /// behind it. The group is all of a word, so that it never matches a part of one. Words that are given are not in it; where
-/// they stand before the word, the last match is meant, since they may be anything the next time.
+/// they stand before the word, the last match on their line is meant, or else the first below it, since they may be anything
+/// the next time.
 fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
     let (at, _) = fragments_of(text)

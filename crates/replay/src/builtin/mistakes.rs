@@ -22,8 +22,10 @@ const COMMAND_FIELDS: [&str; 6] = [
 /// The errors in what a step of a built-in tool has in its parameters, as far as they hold no references, and in what it
 /// takes of the result.
 pub fn mistakes(policy: &Policy, scenario: &ToolCallScenario, step: &Step) -> Vec<Diagnostic> {
-    let ToolName::Builtin(tool) = step.tool else {
-        return Vec::new();
+    let tool = match step.tool {
+        // A condition may hold back just what would be wrong.
+        ToolName::Builtin(tool) if step.condition.is_none() => tool,
+        _ => return Vec::new(),
     };
     let mut params = Bindings::default().known(&step.params);
     if let Some(members) = params.as_object_mut() {

@@ -344,13 +344,7 @@ fn tool_calls(source: &SourceFile, with: &CheckContext<'_>) -> Read {
             let refused = |step| refused_for_text(&policy, scenario, step);
             diagnostics.extend(scenario.steps.iter().filter_map(refused));
             let wrong = |step| mistakes(&policy, scenario, step);
-            // A condition may hold back just what would be wrong.
-            let steps = scenario.steps.iter();
-            diagnostics.extend(
-                steps
-                    .filter(|step| step.condition.is_none())
-                    .flat_map(wrong),
-            );
+            diagnostics.extend(scenario.steps.iter().flat_map(wrong));
         }
         // The scenario may be meant for another machine: here its server is only a warning. Who asks the
         // servers is told by that.

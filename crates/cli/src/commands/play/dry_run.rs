@@ -133,10 +133,7 @@ fn refusals<'a>(
     policy: &Policy,
 ) -> Vec<Diagnostic> {
     let refusal = |step: &Step| {
-        let wrong = match step.condition {
-            None => mistakes(policy, scenario, step),
-            Some(_) => Vec::new(),
-        };
+        let wrong = mistakes(policy, scenario, step);
         let refused = forbidden_step(scenario, step, policy).filter(|_| wrong.is_empty());
         wrong.into_iter().chain(refused)
     };
