@@ -1,5 +1,12 @@
+/** The context that node:test or vitest gives to a test. */
+export type TestContext =
+  | { after(work: () => Promise<void>): unknown }
+  | { onTestFinished(work: () => Promise<void>): unknown };
+
 /** How a mock is started. */
 export interface MockOptions {
+  /** The test that the mock is for: it is stopped and judged after it, so `stop` need not be called. */
+  t?: TestContext;
   /** Further options of the command, such as `--strict`. */
   options?: string[];
   /** The directory that the file is relative to; the working directory by default. */
@@ -14,7 +21,10 @@ export class MockError extends Error {}
 export interface Mock extends AsyncDisposable {
   /** The address, such as `http://127.0.0.1:41873`. */
   readonly url: string;
-  /** Stops the mock; rejects with a {@link MockError} if its verdict is a failure. */
+  /**
+   * Stops the mock; rejects with a {@link MockError} if its verdict is a failure. A mock that nobody stops is judged when
+   * the test file or the program ends, which then fails.
+   */
   stop(): Promise<void>;
 }
 

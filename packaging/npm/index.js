@@ -24,10 +24,47 @@ export function findBinary() {
   }
 }
 
+/** The mocks that nobody has stopped yet. The system closes their standard input with this process, and they end. */
 const running = new Set();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+
+/** Stops the mocks that nobody has stopped, and returns the errors of those that failed. */
+async function judgeForgotten() {
+  const ends = await Promise.allSettled([...running].map((mock) => mock.stop()));
+  return ends.filter(({ status }) => status === 'rejected').map(({ reason }) => reason);
+}
+
+process.on('beforeExit', async () => {
+  for (const { message } of await judgeForgotten()) {
+    console.error(message);
+    process.exitCode ||= 1;
+  }
 });
+
+// After `process.exit()`, and after an error that nobody catches, there is no time left to judge.
+process.on('exit', () => {
+  for (const mock of running) {
+    console.error(`${mock} was not judged: the program ended before \`await mock.stop()\``);
+    process.exitCode ||= 1;
+  }
+});
+
+// The processes of vitest end without these events, so a hook at the end of each test file takes their place.
+if (process.env.VITEST_WORKER_ID) {
+  const vitest = await import('vitest').catch(() => undefined);
+  vitest?.afterAll(async () => {
+    const errors = await judgeForgotten();
+    if (errors.length > 0) throw new MockError(errors.map(({ message }) => message).join('\n\n'));
+  });
+}
+
+/** How a test's context takes what is to be done after the test: node:test has `after`, vitest `onTestFinished`. */
+function afterTest(t) {
+  const register = t.after ?? t.onTestFinished;
+  if (typeof register !== 'function') {
+    throw new TypeError('`t` is the context of a test: it has `after` (node:test) or `onTestFinished` (vitest)');
+  }
+  return (work) => register.call(t, work);
+}
 
 /** What a mock printed for people; with `--json`, an error is also written for machines. */
 function forPeople(text) {
@@ -42,32 +79,33 @@ class Server {
   #stderr = '';
   #stopped;
 
-  static async start(words, file, { options = [], cwd, binary = findBinary(), ...rest } = {}) {
+  static async start(words, file, { options = [], cwd, binary = findBinary(), t, ...rest } = {}) {
     const unknown = Object.keys(rest);
     if (unknown.length > 0 || !Array.isArray(options)) {
       throw new TypeError(
-        `the second argument is { options?: string[], cwd?: string, binary?: string }, without ${unknown.join(', ') || 'a list'}`,
+        `the second argument is { options?: string[], cwd?: string, binary?: string, t?: object }, without ${unknown.join(', ') || 'a list'}`,
       );
     }
+    const after = t && afterTest(t);
     const server = new this();
     await server.#begin(binary, words, file, options, cwd);
+    after?.(() => server.stop());
     return server;
   }
 
   async #begin(binary, words, file, options, cwd) {
     this.#name = `cuecard ${words.join(' ')} ${file}`;
-    this.#child = spawn(binary, [...words, file, '--json', ...options], {
+    this.#child = spawn(binary, [...words, file, '--json', '--stop-on-stdin-eof', ...options], {
       cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       // Ctrl-C is for the test runner, which then stops the mock.
       detached: true,
     });
-    running.add(this.#child);
     this.#child.stderr.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
     this.#ended = new Promise((resolve) => {
       this.#child.on('error', (error) => resolve(error.message));
       this.#child.on('close', (code, signal) => resolve(code ?? signal));
-    }).finally(() => running.delete(this.#child));
+    });
     const lines = createInterface({ input: this.#child.stdout });
     // Later lines are read, so that the mock never waits for a reader.
     const first = new Promise((resolve) => {
@@ -84,18 +122,31 @@ class Server {
       this.#child.kill('SIGKILL');
       const end = await this.#ended;
       this.#stopped = Promise.resolve();
-      throw new MockError(`\`${this.#name}\` did not start (${end})\n\n${forPeople(this.#stderr)}`);
+      throw new MockError(`${this} did not start (${end})\n\n${forPeople(this.#stderr)}`);
     }
     this.url = ready.url;
     this.env = ready.environment ?? {};
+    running.add(this);
+    this.#keepsNodeAlive(false);
+  }
+
+  /** Whether node waits for the end of the mock, as it does for all that it has started. */
+  #keepsNodeAlive(does) {
+    for (const handle of [this.#child, ...this.#child.stdio]) does ? handle.ref() : handle.unref();
+  }
+
+  toString() {
+    return `\`${this.#name}\``;
   }
 
   stop() {
     this.#stopped ??= (async () => {
+      running.delete(this);
+      this.#keepsNodeAlive(true);
       this.#child.kill('SIGTERM');
       const end = await this.#ended;
       if (end !== 0) {
-        throw new MockError(`\`${this.#name}\` failed (exit ${end})\n\n${forPeople(this.#stderr)}`);
+        throw new MockError(`${this} failed (exit ${end})\n\n${forPeople(this.#stderr)}`);
       }
     })();
     return this.#stopped;

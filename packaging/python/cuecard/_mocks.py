@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
 import sysconfig
 import tempfile
+import threading
+import warnings
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Type, TypeVar, Union
+from typing import IO, Any, Dict, List, Optional, Type, TypeVar, Union
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -69,6 +72,13 @@ class Mock:
         """Stops the mock. Raises :class:`MockError` with its findings if its verdict is a failure. Once is enough."""
         raise NotImplementedError
 
+    def failures_so_far(self) -> List[str]:
+        """What has failed until now, for people; the mock goes on. Turns that were not played are no failure yet.
+
+        A :class:`Service` says it at its end only, so its list is empty.
+        """
+        return []
+
     def __enter__(self: M) -> M:
         return self
 
@@ -93,12 +103,13 @@ class _Server(Mock):
     """``cuecard serve …``: what it prints first, and its end."""
 
     def __init__(self, words: List[str], file: StrPath, options: List[str], cwd: Optional[StrPath]) -> None:
-        command = [find_binary(), *words, os.fspath(file), "--json", *options]
+        command = [find_binary(), *words, os.fspath(file), "--json", "--stop-on-stdin-eof", *options]
         # A file takes all that is written, also while nobody reads.
         self._stderr = tempfile.TemporaryFile()
         self._process: Optional["subprocess.Popen[bytes]"] = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            # If this process is killed, the system closes the pipe, and the mock stops.
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             cwd=cwd,
@@ -120,8 +131,7 @@ class _Server(Mock):
         if not isinstance(ready, dict) or ready.get("event") != "ready":
             self._end(signal.SIGKILL)
             raise MockError(f"`{self._name}` did not start\n\n{self._said()}")
-        # Later lines are for those who read them; a file takes them all.
-        self._drain = _Drain(process.stdout)
+        self._answers = _Answers(process.stdout)
         return ready
 
     def _said(self) -> str:
@@ -134,13 +144,15 @@ class _Server(Mock):
         process = self._process
         assert process is not None
         self._process = None
-        if process.poll() is None:
-            process.send_signal(by)
-        try:
-            return process.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
+        assert process.stdin is not None
+        with process.stdin:
+            if process.poll() is None:
+                process.send_signal(by)
+            try:
+                return process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return process.wait()
 
     @property
     def url(self) -> str:
@@ -158,22 +170,45 @@ class _Server(Mock):
 
     def __del__(self) -> None:
         if getattr(self, "_process", None) is not None:
+            message = f"`{self._name}` was not stopped, so it was not judged"
+            warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
             self._end(signal.SIGKILL)
 
 
-class _Drain:
-    """Reads a pipe to its end in a thread, so that the writer never waits."""
+class _Answers:
+    """Reads the events of a mock in a thread, so that the mock never waits, and keeps its answers to questions."""
 
-    def __init__(self, pipe: Any) -> None:
-        import threading
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._queue: "queue.SimpleQueue[Optional[Dict[str, Any]]]" = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(pipe,), daemon=True).start()
 
-        def read() -> None:
-            with pipe:
-                while pipe.read(65536):
-                    pass
+    def _read(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            for line in pipe:
+                # Most lines are other events, and some are long.
+                if b"verdict_so_far" in line:
+                    event = json.loads(line)
+                    if event["event"] == "verdict_so_far":
+                        self._queue.put(event)
+        self._queue.put(None)
 
-        self._thread = threading.Thread(target=read, daemon=True)
-        self._thread.start()
+    def next(self) -> Optional[Dict[str, Any]]:
+        """The next answer; ``None`` if the mock has ended."""
+        try:
+            return self._queue.get(timeout=PATIENCE)
+        except queue.Empty:
+            return None
+
+
+def _in_words(finding: Dict[str, Any]) -> str:
+    """A finding of the JSON of a verdict, nearly as the command prints it."""
+    lines = [f"{finding['severity']}[{finding['code']}]: {finding['message']}"]
+    place = [str(finding[key]) for key in ("file", "line", "column") if finding[key] is not None]
+    lines += [f"  --> {':'.join(place)}"] if place else []
+    lines += [f"  {finding['label']}"] if finding["label"] else []
+    lines += [f"  note: {note}" for note in finding["notes"]]
+    lines += [f"  help: {finding['help']}"] if finding["help"] else []
+    return "\n".join(lines)
 
 
 class Model(_Server):
@@ -204,6 +239,19 @@ class Model(_Server):
         """A key that the mock takes. It takes any other one too."""
         return self.env["OPENAI_API_KEY"]
 
+    def failures_so_far(self) -> List[str]:
+        if self._process is None:
+            return []
+        assert self._process.stdin is not None
+        try:
+            os.write(self._process.stdin.fileno(), b"\n")
+        except BrokenPipeError:
+            # It has ended by itself; `stop` says why.
+            return []
+        verdict = self._answers.next()
+        findings = [] if verdict is None else verdict["findings"]
+        return [_in_words(finding) for finding in findings if finding["severity"] == "error"]
+
 
 class Service(_Server):
     """A mock of an agent service with an event stream."""
@@ -231,6 +279,14 @@ class AcpAgent(Mock):
         """The words that start the agent: the program first."""
         return [find_binary(), "acp", self._file, "--run-dir", str(self._runs), *self._options]
 
+    def failures_so_far(self) -> List[str]:
+        # A run that goes on has no end in its trace.
+        runs = [] if self._stopped else map(_Run, self._traces())
+        return [run.findings for run in runs if run.status not in ("success", None)]
+
+    def _traces(self) -> List[Path]:
+        return sorted(self._runs.glob("*/trace.jsonl"))
+
     def stop(self) -> None:
         """Judges the runs of the agent, which end when their client closes their input.
 
@@ -240,27 +296,30 @@ class AcpAgent(Mock):
             return
         self._stopped = True
         try:
-            runs = sorted(self._runs.glob("*/trace.jsonl"))
+            runs = [_Run(path) for path in self._traces()]
             if not runs:
                 raise MockError(f"`cuecard acp {self._file}` was not started by the client")
-            failures = [text for text in map(_failure_of_trace, runs) if text is not None]
+            failures = [run.findings for run in runs if run.status != "success"]
             if failures:
                 raise MockError(f"`cuecard acp {self._file}` failed\n\n" + "\n\n".join(failures))
         finally:
             shutil.rmtree(self._runs, ignore_errors=True)
 
 
-def _failure_of_trace(path: Path) -> Optional[str]:
-    """What went wrong in a run of an agent, by its trace; ``None`` if it passed."""
-    lines = [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
-    ends = [line for line in lines if line.get("kind") == "end"]
-    logs = [line["data"] for line in lines if line.get("type") == "log"]
-    texts = [str(data.get("message")) for data in logs if data.get("level") in ("error", "warning")]
-    if not ends:
-        texts.append("the agent has not ended: close its standard input, and wait for its end")
-    elif ends[-1].get("status") == "success":
-        return None
-    return "\n\n".join(texts)
+class _Run:
+    """A run of an agent, by its trace."""
+
+    def __init__(self, trace: Path) -> None:
+        lines = [json.loads(line) for line in trace.read_bytes().split(b"\n")[:-1]]
+        ends = [line["status"] for line in lines if line.get("kind") == "end"]
+        #: How it ended; ``None`` if it still goes on.
+        self.status: Optional[str] = ends[-1] if ends else None
+        logs = [line["data"] for line in lines if line.get("type") == "log"]
+        texts = [str(data.get("message")) for data in logs if data.get("level") in ("error", "warning")]
+        if self.status is None:
+            texts.append("the agent has not ended: close its standard input, and wait for its end")
+        #: Its warnings and errors, for people.
+        self.findings = "\n\n".join(texts)
 
 
 def start_model(file: StrPath, *options: str, cwd: Optional[StrPath] = None) -> Model:

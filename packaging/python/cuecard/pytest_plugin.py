@@ -1,4 +1,9 @@
-"""The pytest fixtures. A test fails if the verdict of one of its mocks is a failure."""
+"""The pytest fixtures, and who judges their mocks.
+
+A request that a mock did not expect fails the test at the end of its body. The mocks go on until their fixture is torn
+down, which is after the fixtures that depend on it. What fails then, such as a turn that was not played, is an error of
+the teardown.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,16 @@ if int(pytest.__version__.split(".")[0]) < 8:
         "`pip install --upgrade pytest`, or leave them out with `-p no:cuecard`"
     )
 
+#: All mocks of a test.
 _MOCKS: "pytest.StashKey[List[Mock]]" = pytest.StashKey()
+#: Whether the body of the test passed, and no mock had anything against it then.
+_PASSED: "pytest.StashKey[bool]" = pytest.StashKey()
 
 
 def _starter(request: pytest.FixtureRequest, start: Callable[..., Any]) -> Generator[Callable[..., Any], None, None]:
-    mocks = request.node.stash.setdefault(_MOCKS, [])
+    item = request.node
+    item.stash[_PASSED] = False
+    mocks: List[Mock] = []
 
     def begin(file: Any, *options: str) -> Any:
         try:
@@ -27,16 +37,17 @@ def _starter(request: pytest.FixtureRequest, start: Callable[..., Any]) -> Gener
             findings = str(error)
         else:
             mocks.append(mock)
+            item.stash.setdefault(_MOCKS, []).append(mock)
             return mock
         pytest.fail(findings, pytrace=False)
 
     yield begin
-    # They were judged after the test; this is for a test that never got so far.
-    for mock in mocks:
-        try:
-            mock.stop()
-        except MockError:
-            pass
+    # The fixtures that depend on this one are torn down, so nobody uses the mocks any more.
+    findings = "\n\n".join(_stop_all(mocks))
+    if findings and item.stash[_PASSED]:
+        pytest.fail(findings, pytrace=False)
+    elif findings:
+        item.add_report_section("teardown", "cuecard", findings)
 
 
 @pytest.fixture
@@ -59,18 +70,12 @@ def cuecard_acp(request: pytest.FixtureRequest) -> Generator[Callable[..., AcpAg
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Judges the mocks of a test as a part of it, so that a failed verdict is its failure and no error after it."""
-    failed = True
-    try:
-        result = yield
-        failed = False
-    finally:
-        findings = _stop_all(item.stash.get(_MOCKS, []))
-        if failed:
-            for text in findings:
-                item.add_report_section("call", "cuecard", text)
+    """Fails a test at its end if one of its mocks got a request that it did not expect."""
+    result = yield
+    findings = [text for mock in item.stash.get(_MOCKS, []) for text in mock.failures_so_far()]
     if findings:
         pytest.fail("\n\n".join(findings), pytrace=False)
+    item.stash[_PASSED] = True
     return result
 
 

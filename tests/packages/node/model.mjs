@@ -13,6 +13,15 @@ export function tests(test, assert) {
     await model.stop();
   });
 
+  test('a mock of a test needs no stop', async (t) => {
+    const model = await startModel('capital.yaml', { t });
+    assert.equal(await ask(model.openaiBaseUrl, 'What is the capital of France?'), 'Paris.');
+  });
+
+  test('what is no context of a test is refused', async () => {
+    await assert.rejects(startModel('capital.yaml', { t: {} }), /`t` is the context of a test/);
+  });
+
   test('a miss fails, with the findings', async () => {
     const model = await startModel('capital.yaml');
     await assert.rejects(ask(model.openaiBaseUrl, 'What is the capital of Spain?'), /status 404/);

@@ -4,8 +4,11 @@ import json
 import urllib.request
 
 
-def ask(base_url: str, question: str) -> str:
-    body = {"model": "any", "messages": [{"role": "user", "content": question}]}
+def ask(base_url: str, *conversation: str) -> str:
+    """The answer to the last text of a conversation, in which the user has the first word."""
+    roles = ["user", "assistant"] * len(conversation)
+    messages = [{"role": role, "content": text} for role, text in zip(roles, conversation)]
+    body = {"model": "any", "messages": messages}
     request = urllib.request.Request(
         f"{base_url}/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"}
     )

@@ -1,9 +1,10 @@
-"""Each test fails, with the text of its docstring in its failure."""
+"""Each test fails, or has an error in its teardown, with the text of its docstring."""
 
 import urllib.error
 
+import pytest
 from ask import ask
-from test_passing import converse
+from test_passing import Assistant, converse
 
 
 def test_a_miss(cuecard_model):
@@ -24,6 +25,27 @@ def test_its_own_failure_has_the_findings_too(cuecard_model):
     """turn 1 of `capital` was not played"""
     cuecard_model("capital.yaml")
     assert 1 == 2
+
+
+def test_a_miss_and_then_its_own_failure(cuecard_model):
+    """Captured cuecard teardown"""
+    test_a_miss(cuecard_model)
+    assert 3 == 4
+
+
+@pytest.fixture
+def assistant(cuecard_model):
+    model = cuecard_model("farewell.yaml")
+    yield Assistant(model)
+    try:
+        Assistant(model).close("See you")
+    except urllib.error.HTTPError:
+        pass
+
+
+def test_a_miss_of_a_fixture_in_its_teardown(assistant):
+    """received the user's text \"See you\" """
+    ask(assistant.model.openai_base_url, "What is the capital of France?")
 
 
 def test_a_file_that_is_not_there(cuecard_model):

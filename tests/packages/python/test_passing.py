@@ -26,6 +26,36 @@ def test_a_service(cuecard_service):
         assert response.status == 200
 
 
+class Assistant:
+    """An application that says goodbye when it is closed."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def close(self, words="Goodbye"):
+        return ask(self.model.openai_base_url, "What is the capital of France?", "Paris.", words)
+
+
+@pytest.fixture
+def assistant(cuecard_model):
+    model = cuecard_model("farewell.yaml")
+    yield Assistant(model)
+    assert Assistant(model).close() == "Goodbye."
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_last_turn_is_asked_for_by_the_teardown_of_a_fixture(assistant, number):
+    assert ask(assistant.model.openai_base_url, "What is the capital of France?") == "Paris."
+    assert assistant.model.failures_so_far() == []
+
+
+def test_a_mock_that_the_test_itself_stops(cuecard_model):
+    model = cuecard_model("farewell.yaml")
+    with pytest.raises(cuecard.MockError, match="2 turns were not played"):
+        model.stop()
+    assert model.failures_so_far() == []
+
+
 CLIENT = b"""\
 {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}
 {"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_llm::{MockLlm, StartError, TraceOutput, client_variables};
+use cuecard_llm::{MockLlm, RunningLlm, StartError, TraceOutput, client_variables};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::listener::ListenerError;
 use cuecard_runtime::run_dir::RunDir;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::telling::{self, Watching};
-use super::{child, llm_options};
+use super::{child, llm_options, stdin};
 use crate::args::ServeLlmArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
@@ -44,7 +45,7 @@ pub(crate) fn run(
     };
     let paths: Vec<_> = args.paths.iter().chain(&args.scenarios).cloned().collect();
     let mut mock_server = MockLlm::from_files(paths).options(options);
-    if args.how.dry_run {
+    if args.how.list_faults {
         return match mock_server.planned_faults() {
             Ok(planned) => {
                 telling::planned_faults(&planned, args.json);
@@ -97,7 +98,7 @@ async fn serve(
     telling::ready(teller, &running, &shown);
     let code = match args.command.is_empty() {
         true => {
-            stop.cancelled().await;
+            until_stopped_or_eof(args, &running, teller, stop).await;
             ExitCode::Passed
         }
         false => {
@@ -137,6 +138,27 @@ async fn serve(
     }
 }
 
+/// Returns when the mock is to stop. With `--stop-on-stdin-eof`, each line of standard input until then is answered with
+/// the verdict so far.
+async fn until_stopped_or_eof(
+    args: &ServeLlmArgs,
+    running: &RunningLlm,
+    teller: &OutputWriter,
+    stop: &CancellationToken,
+) {
+    if !args.listen.stop_on_stdin_eof {
+        return stop.cancelled().await;
+    }
+    let mut lines = stdin::follow(stop);
+    loop {
+        tokio::select! {
+            biased;
+            Some(()) = lines.recv() => telling::verdict_so_far(teller, &running.verdict()),
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
 /// Tells why a stand-in doesn't start.
 pub(crate) fn refuse(error: StartError, is_json: bool, output: &Output) -> ExitCode {
     let (found, code) = refused(error);
@@ -148,16 +170,7 @@ pub(crate) fn refuse(error: StartError, is_json: bool, output: &Output) -> ExitC
 pub(crate) fn refused(error: StartError) -> (Vec<Diagnostic>, ExitCode) {
     let (found, code) = match error {
         StartError::Files(found) => return (found, ExitCode::Invalid),
-        StartError::Listener(ListenerError::Bind { bind, source }) => {
-            let message = format!("failed to listen on `{bind}`: {}", io_reason(&source));
-            let found =
-                Diagnostic::error(codes::ARGUMENT, message).with_help("port 0 is any free port");
-            (found, ExitCode::CouldNotRun)
-        }
-        StartError::Listener(error) => {
-            let found = Diagnostic::error(codes::ARGUMENT, error.to_string());
-            (found, ExitCode::Invalid)
-        }
+        StartError::Listener(error) => listener_refused(&error),
         StartError::Io(source) => {
             let message = format!("the mock server failed to start: {}", io_reason(&source));
             let found = Diagnostic::error(codes::FILE_WRITE, message);
@@ -165,6 +178,25 @@ pub(crate) fn refused(error: StartError) -> (Vec<Diagnostic>, ExitCode) {
         }
     };
     (vec![found], code)
+}
+
+/// Why a server of ours can't listen, and how to exit.
+pub(crate) fn listener_refused(error: &ListenerError) -> (Diagnostic, ExitCode) {
+    match error {
+        ListenerError::Bind { bind, source } => {
+            let message = format!("failed to listen on `{bind}`: {}", io_reason(source));
+            let help = match source.kind() {
+                io::ErrorKind::AddrNotAvailable => "127.0.0.1 is this machine",
+                _ => "port 0 is any free port",
+            };
+            let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
+            (found, ExitCode::CouldNotRun)
+        }
+        error => {
+            let found = Diagnostic::error(codes::ARGUMENT, error.to_string());
+            (found, ExitCode::Invalid)
+        }
+    }
 }
 
 /// The files of a run.

@@ -72,7 +72,9 @@ pub(super) fn options(
         keeps_exchanges: false,
         n_threads: n_threads(),
         models: args.models.clone(),
-        fixed_time: args.fixed_clock,
+        fixed_time: args
+            .fixed_clock
+            .map(|time| u64::try_from(time.as_second()).unwrap_or_default()),
         ..LlmOptions::default()
     };
     Ok((options, doubts))

@@ -1,11 +1,14 @@
 //! `cuecard serve mcp`: a cassette as an MCP server.
 
+use std::sync::Arc;
+
 use cuecard_mcp::server::{self, HTTP_PATH, ServerError};
 use cuecard_recording::cassette::{CassetteServer, Served};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use serde_json::json;
 
+use super::stdin;
 use crate::args::ServeMcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::cassette;
@@ -26,15 +29,23 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
         }
     };
     let ended = until_stopped(async |stop| {
-        let stopped = stop.cancelled_owned();
+        let stopped = stop.clone().cancelled_owned();
         let ready = |url: Option<String>| ready(&teller, &server, url);
+        let watching = teller.clone();
+        let on_warning = Arc::new(move |found: &Diagnostic| watching.finding(found));
         if args.http.http {
             let token = args.http.token.clone();
-            let on_ready = |address| ready(Some(format!("http://{address}{HTTP_PATH}")));
+            let on_ready = |address| {
+                ready(Some(format!("http://{address}{HTTP_PATH}")));
+                if args.stop_on_stdin_eof {
+                    stdin::follow(&stop);
+                }
+            };
             return server::serve_http(
                 server.clone(),
                 args.http.address(),
                 token,
+                on_warning,
                 on_ready,
                 stopped,
             )
@@ -44,9 +55,9 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
         match server.has_faults() {
             true => {
                 let faults = server.faults();
-                server::serve_stdio_with_faults(server.clone(), faults, stopped).await
+                server::serve_stdio_with_faults(server.clone(), faults, on_warning, stopped).await
             }
-            false => server::serve_stdio(server.clone(), stopped).await,
+            false => server::serve_stdio(server.clone(), on_warning, stopped).await,
         }
     });
     let code = match ended {

@@ -6,9 +6,10 @@ pub(super) mod llm;
 mod llm_options;
 mod mcp;
 mod rest;
+mod stdin;
 mod telling;
 
-pub(super) use llm::{refuse, refused};
+pub(super) use llm::{listener_refused, refuse, refused};
 pub(super) use telling::planned_faults;
 
 use std::ffi::OsString;

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::telling::planned_faults;
-use super::{child, n_threads, refuse};
+use super::{child, n_threads, refuse, stdin};
 use crate::args::ServeRestArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
@@ -35,7 +35,7 @@ pub(crate) fn run(
         }
     };
     let mut service = MockService::from_files(&args.paths).options(options);
-    if args.how.dry_run {
+    if args.how.list_faults {
         return match service.planned_faults() {
             Ok(planned) => {
                 planned_faults(&planned, args.json);
@@ -104,11 +104,14 @@ async fn serve(
         true => teller.event("ready", json!({"url": url, "scenarios": n_scenarios})),
         false => {
             let plural = if n_scenarios == 1 { "" } else { "s" };
-            teller.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
+            teller.line(&format!("ready  {url}   {n_scenarios} timeline{plural}"));
             teller.line(&format!(
                 "  API   {url}/api/v1   ({url}/api/v1/openapi.json)"
             ));
         }
+    }
+    if args.listen.stop_on_stdin_eof {
+        stdin::follow(stop);
     }
     let mut code = ExitCode::Passed;
     match args.command.is_empty() {
@@ -146,13 +149,18 @@ fn tell_verdict(teller: &OutputWriter, verdict: &Verdict) {
         facts.push(count(verdict.n_failures, "failure"));
     }
     facts.push(count(verdict.n_sessions, "session"));
-    facts.push(match verdict.unplayed.len() {
-        0 => "all scenarios played".to_owned(),
-        unplayed => format!("{unplayed} of {} scenarios not played", verdict.n_scenarios),
-    });
+    if verdict.unplayed.is_empty() {
+        facts.push("all timelines played".to_owned());
+    }
     let word = if verdict.passed { "passed" } else { "failed" };
     let mark = teller.mark(verdict.passed);
     teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+    if verdict.passed && !verdict.unplayed.is_empty() {
+        let names = verdict.unplayed.join(", ");
+        teller.last_line(&format!(
+            "  not played to their end: {names} (a failure with --require-complete)"
+        ));
+    }
 }
 
 fn options(

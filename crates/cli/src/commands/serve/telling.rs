@@ -39,13 +39,20 @@ pub(super) fn ready(teller: &OutputWriter, running: &RunningLlm, variables: &[(&
         return;
     }
     let plural = if n_scenarios == 1 { "" } else { "s" };
-    teller.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
+    teller.line(&format!("ready  {url}   {n_scenarios} timeline{plural}"));
     for pair in variables.chunks(2) {
         let pair: Vec<String> = pair
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         teller.line(&format!("  {}", pair.join("   ")));
+    }
+}
+
+/// The verdict before the end, for machines: turns that are not played are no failure yet.
+pub(super) fn verdict_so_far(teller: &OutputWriter, verdict: &Verdict) {
+    if teller.is_json {
+        teller.event("verdict_so_far", verdict.to_json());
     }
 }
 
