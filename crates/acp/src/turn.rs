@@ -3,7 +3,7 @@
 mod files;
 mod tool_calls;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use super::peer::Answer;
 use super::rpc::{INTERNAL_ERROR, RpcError};
 use super::script::AcpScript;
 use super::script::content;
+use super::script::matching::{call_id, requested_calls};
 use super::script::updates::{self, Speaker};
 use super::session::{IndexedScript, Session};
 use cuecard_runtime::fault::FrameHit;
@@ -46,10 +47,10 @@ pub(super) struct Turn {
     n_begun: usize,
     /// Calls that have begun and not ended, by their events.
     open: BTreeMap<usize, OpenCall>,
-    /// The call that began last.
-    latest_call: Option<String>,
-    /// The id of the call or edit that the user refused, against the script.
-    refused: Option<String>,
+    /// The call or edit that each request for permission is for, by the events of both.
+    requested: BTreeMap<usize, usize>,
+    /// The calls and edits that the user refused, against the script, by their events.
+    refused: BTreeSet<usize>,
     /// What the agent said.
     pub(super) said: String,
 }
@@ -91,6 +92,7 @@ impl Turn {
         segment: PromptSegment,
         cancel: CancellationToken,
     ) -> Self {
+        let requested = requested_calls(&script, segment.events.clone(), &session.folder);
         Self {
             began: agent.telling.clock.now(),
             agent,
@@ -102,8 +104,8 @@ impl Turn {
             cancel,
             n_begun: 0,
             open: BTreeMap::new(),
-            latest_call: None,
-            refused: None,
+            requested,
+            refused: BTreeSet::new(),
             said: String::new(),
         }
     }
@@ -429,8 +431,13 @@ impl Turn {
             true => request.tool_call.clone(),
             false => json!({}),
         };
+        let requested = self.requested.get(&event_idx).copied();
         if call.get("toolCallId").is_none_or(Json::is_null) {
-            call["toolCallId"] = json!(self.latest_call.clone().unwrap_or_else(own_id));
+            let id = requested.and_then(|idx| call_id(&self.script.event(idx).kind));
+            // Nobody is asked about a call that is over.
+            let open = || self.open.values().next_back().map(|call| call.id.clone());
+            let id = id.map(str::to_owned).or_else(open);
+            call["toolCallId"] = json!(id.unwrap_or_else(own_id));
         }
         let options: Vec<Json> = request
             .options
@@ -483,23 +490,9 @@ impl Turn {
             let mut options = request.options.iter();
             let is_refused = !options
                 .any(|option| outcome["optionId"] == option.id && option.kind.starts_with("allow"));
-            self.refused = self.asked_call(event_idx, request).filter(|_| is_refused);
+            self.refused.extend(requested.filter(|_| is_refused));
         }
         Ok(())
-    }
-
-    /// The id of the call or edit behind a request that it names, else of the next one.
-    fn asked_call(&self, event_idx: usize, request: &PermissionRequest) -> Option<String> {
-        let behind = event_idx..self.segment.events.end;
-        let mut ids = behind.filter_map(|event_idx| match &self.script.event(event_idx).kind {
-            EventKind::ToolUse(call) => Some(&call.call_id),
-            EventKind::AgentEdits(edit) => Some(&edit.call_id),
-            _ => None,
-        });
-        let named = ids
-            .clone()
-            .find(|id| request.tool_call["toolCallId"] == **id);
-        named.or_else(|| ids.next()).cloned()
     }
 
     /// Waits for the cancellation that is scripted here.

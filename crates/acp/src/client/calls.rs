@@ -1,9 +1,8 @@
 //! Whether a tool call is the one that is scripted, and gave what it should. Does no I/O.
 
 use cuecard_source::diagnostic::{Code, codes};
-use cuecard_source::matching::{changed_lines, is_same_json};
+use cuecard_source::matching::changed_lines;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
 use cuecard_timeline::model::{ToolStatus, ToolUse};
 use cuecard_timeline::script::result_difference;
 
@@ -12,7 +11,7 @@ use super::expected::WantedEdit;
 use super::seen::{Came, SeenCall, SeenItem};
 use crate::found::shown;
 use crate::script::file_effect::{FileEffect, replaced};
-use crate::script::lacks;
+use crate::script::matching::{Input, other_call};
 use crate::script::updates::{absolute, outputs};
 
 impl Comparing<'_> {
@@ -29,12 +28,18 @@ impl Comparing<'_> {
             notes,
             ..Difference::new(codes::ACP_CONTENT, message)
         };
-        if let Some(why) = self.other_call(wanted, came) {
+        if let Some(why) = other_call(wanted, &came.now) {
             let message = format!("expected a call of `{}`, got {called}", wanted.tool);
             return (vec![of_call(message, vec![why])], false);
         }
         let mut found = Vec::new();
-        if let Some(why) = self.input_difference(wanted, came) {
+        let input = Input {
+            now: &came.now["rawInput"],
+            diffs: &came.diffs,
+            folder: self.folder,
+            is_whole: true,
+        };
+        if let Some(why) = input.difference(wanted) {
             let message = format!("the call `{}` has another input", cut(title, 80));
             found.push(of_call(message, vec![why]));
         }
@@ -64,9 +69,8 @@ impl Comparing<'_> {
                 ..doubt
             });
         }
-        // A cancellation may come while a command runs. The end of a call that never began is the refusal.
+        // A cancellation may come while a command runs.
         if is_ended
-            && !came.is_only_asked
             && !(self.is_cut
                 && came
                     .ended
@@ -144,101 +148,6 @@ impl Comparing<'_> {
             }
         }
         (found, true)
-    }
-
-    /// Why a call is not the one that is scripted.
-    pub(super) fn other_call(&self, wanted: &ToolUse, came: &SeenCall) -> Option<String> {
-        let tool = AbstractTool::named(&wanted.tool);
-        let is_known = tool.is_some();
-        let kind = wanted
-            .kind
-            .as_deref()
-            .or(is_known.then(|| call_kind(&wanted.tool, &wanted.args)));
-        // An agent need not say it, unless the author does.
-        let is_said = wanted.kind.is_some() || !matches!(kind_of(came), "other");
-        let is_other = |kind: &&str| *kind != kind_of(came) && is_said;
-        if let Some(kind) = kind.filter(is_other) {
-            return Some(format!(
-                "expected the kind `{kind}`, got `{}`",
-                kind_of(came)
-            ));
-        }
-        let Some(name) = came.now["name"].as_str() else {
-            // For want of anything better, the title has to tell which tool it is.
-            let title = came.now["title"].as_str().unwrap_or_default();
-            let last = wanted.tool.rsplit("__").next().unwrap_or_default();
-            let is_it = match title.starts_with("mcp__") {
-                true => title == wanted.tool,
-                false => is_known || letters(title).contains(&letters(last)),
-            };
-            return (!is_it).then(|| format!("its title does not tell of `{last}`"));
-        };
-        let is_it = match AbstractTool::meant_by(name) {
-            Some(meant) => meant.name == wanted.tool,
-            // Agents spell the names of servers and tools in their own way.
-            None => !is_known && letters(&wanted.tool).ends_with(&letters(name)),
-        };
-        // An agent's own name for a tool of the vocabulary is for its kind and input to tell.
-        let is_own = is_known && AbstractTool::meant_by(name).is_none();
-        (!is_it && !is_own).then(|| format!("it calls `{name}`"))
-    }
-
-    /// What differs in the input of a call.
-    fn input_difference(&self, wanted: &ToolUse, came: &SeenCall) -> Option<String> {
-        let input = &came.now["rawInput"];
-        match &wanted.raw_input {
-            Some(raw) => lacks(raw, input).map(|lack| format!("`rawInput` differs at {lack}")),
-            None => {
-                let tool = AbstractTool::named(&wanted.tool);
-                self.argument_difference(tool, &wanted.args, came)
-            }
-        }
-    }
-
-    fn argument_difference(
-        &self,
-        tool: Option<&AbstractTool>,
-        wanted: &Json,
-        call: &SeenCall,
-    ) -> Option<String> {
-        let came = call.now["rawInput"].as_object()?;
-        // What an edit changes, agents tell as a diff.
-        let in_diff = |name: &str, wanted: &str| {
-            call.diffs.iter().any(|diff| {
-                let has = |key: &str| diff[key].as_str().is_some_and(|text| text.contains(wanted));
-                match name {
-                    "old_string" => has("oldText"),
-                    "new_string" | "content" => has("newText"),
-                    _ => false,
-                }
-            })
-        };
-        let by_name = |name: &str| {
-            came.iter().find_map(|(key, value)| {
-                let key = snake_case(key);
-                let alias = tool.and_then(|tool| tool.argument_alias(&key));
-                (alias.unwrap_or(&key) == name).then_some(value)
-            })
-        };
-        wanted.as_object()?.iter().find_map(|(name, wanted)| {
-            let found = came
-                .get(name)
-                .or_else(|| by_name(name))
-                .unwrap_or(&Json::Null);
-            let is_it = match (wanted, found) {
-                (Json::Bool(false), Json::Null) => true,
-                (Json::String(wanted), Json::Null) if in_diff(name, wanted) => true,
-                (Json::String(wanted), Json::String(found)) => {
-                    wanted == found || self.place(wanted) == self.place(found)
-                }
-                // A command line that a shell is given.
-                (Json::String(wanted), Json::Array(words)) => {
-                    words.last().and_then(Json::as_str) == Some(wanted)
-                }
-                (wanted, found) => is_same_json(wanted, found),
-            };
-            (!is_it).then(|| format!("`{name}`: expected {}, got {}", shown(wanted), shown(found)))
-        })
     }
 
     pub(super) fn edit_difference(
@@ -403,22 +312,4 @@ fn place_of(
         let at = text.get(start..)?.find(output)?;
         Some((idx, start + at))
     })
-}
-
-/// The letters and digits of a name.
-fn letters(name: &str) -> String {
-    let letters = name.chars().filter(|character| character.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
-}
-
-/// `filePath` as `file_path`.
-fn snake_case(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len() + 4);
-    for character in name.chars() {
-        if character.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(character.to_ascii_lowercase());
-    }
-    snake
 }

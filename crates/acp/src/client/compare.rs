@@ -7,8 +7,8 @@ use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
 
-use super::effects::asked_late;
 use super::expected::{Expected, ExpectedItem, Wanted};
+use super::requests::{Requests, fits, is_to_fail};
 use super::seen::{After, Came, Piece, SeenCall, SeenItem, is_blank, length};
 use crate::found::shown;
 use crate::script::updates::Speaker;
@@ -99,10 +99,12 @@ impl Comparing<'_> {
     /// Compares what was expected with what came.
     pub(super) fn compare(&self, expected: &Expected<'_>, seen: &[SeenItem]) -> Compared {
         let mut compared = Compared::default();
-        self.messages(&expected.items, seen, &mut compared);
+        let requests = Requests::new(&expected.items, seen, self.folder);
+        self.messages(&requests, &expected.items, seen, &mut compared);
+        self.requests(&requests, &expected.items, seen, &mut compared);
         pair_in_lanes(&expected.items, seen, &mut compared);
         self.unasked(expected, seen, &mut compared);
-        self.effects(&expected.items, seen, &mut compared);
+        self.effects(&requests, &expected.items, seen, &mut compared);
         compared.differences.extend(self.gone_on(seen));
         compared
             .differences
@@ -112,7 +114,13 @@ impl Comparing<'_> {
     }
 
     /// What is said and called, in order.
-    fn messages(&self, expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
+    fn messages(
+        &self,
+        requests: &Requests,
+        expected: &[ExpectedItem<'_>],
+        seen: &[SeenItem],
+        compared: &mut Compared,
+    ) {
         let mut wanted = expected.iter().enumerate().filter(|(_, item)| {
             let is_left_out = self.is_without_thoughts
                 && matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
@@ -131,18 +139,59 @@ impl Comparing<'_> {
                     let is_echo = *speaker == Speaker::User && !tells_users;
                     !is_left_out && !is_echo && !pieces.iter().all(is_blank)
                 }
-                Came::Call(call) => !call.is_only_asked || is_refused(item, seen),
+                Came::Call(call) => !call.is_only_asked,
                 _ => false,
             });
+        // The user refused these: they need not be told of, and need not be in the script.
+        let is_refused = |came_idx: usize| {
+            let is_open =
+                matches!(&seen[came_idx].came, Came::Call(call) if call.status() != "completed");
+            is_open
+                && requests
+                    .of_call(came_idx)
+                    .is_some_and(|request| request.is_refused)
+        };
+        let is_its_call = |wanted_idx: usize, came_idx: usize| {
+            let mut requests = requests.of_call(came_idx).into_iter();
+            requests.any(|request| request.target_idx == Some(wanted_idx))
+        };
+        // The refused calls that were passed over.
+        let mut refused: Vec<usize> = Vec::new();
         let (mut next_wanted, mut next_came) = (wanted.next(), came.next());
         loop {
             match (next_wanted, next_came) {
                 (None, None) => return,
-                (Some((_, item)), None) => {
+                (Some((idx, _)), other)
+                    if requests.may_be_untold(expected, idx)
+                        && !other.is_some_and(|(came_idx, _)| is_its_call(idx, came_idx)) =>
+                {
+                    next_wanted = wanted.next();
+                }
+                (Some((idx, item)), None) => {
+                    // A script that goes on as if nobody had refused it gets the failed call.
+                    let refused_call = refused.iter().find_map(|came_idx| {
+                        match (&item.wanted, &seen[*came_idx].came) {
+                            (Wanted::Call(call, _), Came::Call(came))
+                                if fits(&item.wanted, &came.now, self.folder) =>
+                            {
+                                Some((*came_idx, self.call_difference(call, true, came).0))
+                            }
+                            _ => None,
+                        }
+                    });
+                    if let Some((came_idx, found)) = refused_call {
+                        refused.retain(|other| *other != came_idx);
+                        found
+                            .into_iter()
+                            .for_each(|found| compared.keep(item, Some(found)));
+                        compared.pairs.push((idx, came_idx));
+                        next_wanted = wanted.next();
+                        continue;
+                    }
                     compared.differences.push(missing(item, None));
                     return self.more(wanted.count(), "of the script did not come", compared);
                 }
-                (None, Some((_, item))) if is_refused(item, seen) => next_came = came.next(),
+                (None, Some((idx, _))) if is_refused(idx) => next_came = came.next(),
                 (None, Some((_, item))) => {
                     if self.is_surplus(item) {
                         compared.differences.push(surplus(item));
@@ -150,10 +199,10 @@ impl Comparing<'_> {
                     }
                     return;
                 }
-                // It belongs to the request for permission, and need not be in the script.
-                (Some((_, item)), Some((_, other)))
-                    if is_refused(other, seen) && !self.is_scripted(item, other) =>
+                (Some((idx, _)), Some((came_idx, _)))
+                    if is_refused(came_idx) && !is_its_call(idx, came_idx) =>
                 {
+                    refused.push(came_idx);
                     next_came = came.next();
                 }
                 (Some((wanted_idx, item)), Some((came_idx, other))) => {
@@ -163,7 +212,9 @@ impl Comparing<'_> {
                             compared.keep(item, found);
                         }
                         (Wanted::Call(call, is_ended), Came::Call(seen)) => {
-                            let (found, is_it) = self.call_difference(call, *is_ended, seen);
+                            let is_ended =
+                                *is_ended && (seen.ended.is_some() || !is_refused(came_idx));
+                            let (found, is_it) = self.call_difference(call, is_ended, seen);
                             found
                                 .into_iter()
                                 .for_each(|found| compared.keep(item, Some(found)));
@@ -200,12 +251,6 @@ impl Comparing<'_> {
                 }
             }
         }
-    }
-
-    /// Whether the script has this call.
-    fn is_scripted(&self, item: &ExpectedItem<'_>, came: &SeenItem) -> bool {
-        matches!((&item.wanted, &came.came), (Wanted::Call(call, _), Came::Call(came))
-            if self.other_call(call, came).is_none())
     }
 
     /// What was said after a cancellation that was known by then.
@@ -343,7 +388,7 @@ impl Comparing<'_> {
 }
 
 impl Compared {
-    fn keep(&mut self, item: &ExpectedItem<'_>, found: Option<Difference>) {
+    pub(super) fn keep(&mut self, item: &ExpectedItem<'_>, found: Option<Difference>) {
         self.differences.extend(found.map(|found| Difference {
             event_idx: Some(item.event_idx),
             ..found
@@ -353,14 +398,16 @@ impl Compared {
 
 /// Pairs what is neither said nor called, each kind in its own order.
 fn pair_in_lanes(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
-    let mut from = [0; 4];
+    let mut from = [0; 3];
     for (wanted_idx, item) in expected.iter().enumerate() {
         let lane = match item.wanted {
             Wanted::Plan(_) => 0,
-            Wanted::Permission(_) => 1,
-            Wanted::Read(_) => 2,
-            Wanted::Notify(_) => 3,
-            Wanted::Text(..) | Wanted::Call(..) | Wanted::Edit(_) => continue,
+            Wanted::Read(_) => 1,
+            Wanted::Notify(_) => 2,
+            // These are paired elsewhere.
+            Wanted::Text(..) | Wanted::Call(..) | Wanted::Edit(_) | Wanted::Permission(..) => {
+                continue;
+            }
         };
         let rest = seen.iter().enumerate().skip(from[lane]);
         let mut found =
@@ -380,10 +427,6 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
             (!is_same_json(wanted, came))
                 .then(|| Difference::between("the plan differs", &shown(wanted), &shown(came))),
         ),
-        (Wanted::Permission(_), Came::Permission { is_done: true, .. }) => Some(Some(asked_late())),
-        (Wanted::Permission(request), Came::Permission { params, .. }) => {
-            Some(permission_difference(request, params))
-        }
         (Wanted::Read(read), Came::Read { path }) => (read.path == *path).then_some(None),
         (Wanted::Notify(notify), Came::Notified { method, params }) if notify.method == *method => {
             Some(lacks(&notify.params, params).map(|lack| {
@@ -456,6 +499,11 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
     by_last.sort_by_key(|(wanted, _)| expected[*wanted].last);
     let mut before = by_last.into_iter().peekable();
     let mut latest: Option<(usize, usize)> = None;
+    // What is left open after it was refused is not over.
+    let is_over = |(wanted, came): (usize, usize)| match &seen[came].came {
+        Came::Call(call) => call.ended.is_some() || !is_to_fail(&expected[wanted].wanted),
+        _ => true,
+    };
     for (wanted, came) in by_first {
         while let Some((earlier, its)) =
             before.next_if(|(earlier, _)| expected[*earlier].last < expected[wanted].first)
@@ -466,6 +514,7 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
         }
         if let Some((earlier, its)) = latest
             && seen[its].first > seen[came].last
+            && is_over((wanted, came))
         {
             let found = Difference::new(codes::ACP_CONTENT, "this came too late")
                 .at(expected[earlier].event_idx)
@@ -474,27 +523,6 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
             return;
         }
     }
-}
-
-/// Whether this is a call that the user refused, and that came to nothing.
-fn is_refused(item: &SeenItem, seen: &[SeenItem]) -> bool {
-    let Came::Call(call) = &item.came else {
-        return false;
-    };
-    let is_refusal = |other: &SeenItem| match &other.came {
-        Came::Permission {
-            params, outcome, ..
-        } if params["toolCall"]["toolCallId"] == call.id => {
-            let mut options = params["options"].as_array().into_iter().flatten();
-            let is_rejected = options.any(|option| {
-                let kind = option["kind"].as_str().unwrap_or_default();
-                option["optionId"] == outcome["optionId"] && kind.starts_with("reject")
-            });
-            is_rejected || outcome["outcome"] == "cancelled"
-        }
-        _ => false,
-    };
-    call.status() != "completed" && seen.iter().any(is_refusal)
 }
 
 fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
@@ -522,7 +550,7 @@ fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
             Vec::new(),
         ),
         Wanted::Plan(_) => ("the agent did not send the plan".to_owned(), Vec::new()),
-        Wanted::Permission(_) => (
+        Wanted::Permission(..) => (
             "the agent did not ask for permission".to_owned(),
             Vec::new(),
         ),
@@ -545,11 +573,18 @@ fn missing(item: &ExpectedItem<'_>, instead: Option<&SeenItem>) -> Difference {
 
 fn surplus(item: &SeenItem) -> Difference {
     let message = format!("{} is not in the script", told(&item.came));
-    Difference::new(codes::ACP_UNEXPECTED, message)
+    let found = Difference::new(codes::ACP_UNEXPECTED, message);
+    match &item.came {
+        Came::Permission {
+            scripted: Err(Some(why)),
+            ..
+        } => found.noting(format!("the script asks for another call: {why}")),
+        _ => found,
+    }
 }
 
 /// Something that came, for people.
-fn told(came: &Came) -> String {
+pub(super) fn told(came: &Came) -> String {
     match came {
         Came::Text(speaker, pieces) => {
             let what = match speaker {
@@ -579,7 +614,7 @@ fn told(came: &Came) -> String {
 }
 
 /// Whether the request is the one that is scripted; its decision was taken when it came.
-fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Difference> {
+pub(super) fn permission_difference(wanted: &PermissionRequest, came: &Json) -> Option<Difference> {
     let of_request = |note: String| {
         Difference::new(codes::ACP_CONTENT, "the request for permission differs").noting(note)
     };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::lines::{Line, LineReader};
@@ -23,7 +23,12 @@ use crate::found::shown;
 use crate::peer::{Answer, Peer};
 use crate::rpc::{self, METHOD_NOT_FOUND, Message, RpcError};
 use crate::script::content::is_same_text;
+use crate::script::matching::mismatch;
+use crate::script::{AcpScript, lacks};
 use crate::telling::Telling;
+
+/// What our client answers to its own request, from which it knows a program that only repeats what it reads.
+pub(super) const ECHOED: &str = "this is a request of the client: an agent answers it";
 
 /// A longer line of the agent is refused, in bytes.
 const MAX_LINE: usize = 64 << 20;
@@ -50,6 +55,10 @@ pub(super) struct Conversation {
 
 /// What the user decides.
 pub(super) struct Decision {
+    /// The event of the request.
+    pub(super) event_idx: usize,
+    /// The call that the request is for, by its event, if the script has it.
+    pub(super) call: Option<(Arc<AcpScript>, usize)>,
     pub(super) request: PermissionRequest,
     /// A file, and what it is only to have once the permission was given.
     pub(super) permitted: Option<(String, String)>,
@@ -60,7 +69,7 @@ pub(super) struct Decision {
 pub(super) struct State {
     pub(super) session: Option<Arc<str>>,
     pub(super) seen: Seen,
-    /// What the user decides, in order.
+    /// What the user has not decided yet, in order.
     pub(super) decisions: VecDeque<Decision>,
     /// The files whose content the script has.
     pub(super) contents: Vec<(String, String)>,
@@ -353,11 +362,17 @@ impl Conversation {
             | "terminal/kill"
             | "terminal/release" => "/terminal",
             _ => {
-                if !method.starts_with('_') {
+                // A program that sends our own request back is no agent, which its answer says.
+                let is_echo = method == "initialize" && params.get("clientCapabilities").is_some();
+                if !method.starts_with('_') && !is_echo {
                     self.unexpected(format!("unknown request `{}`", cut(&method, 100)))
                         .await;
                 }
-                let error = RpcError::new(METHOD_NOT_FOUND, format!("method not found: {method}"));
+                let message = match is_echo {
+                    true => ECHOED.to_owned(),
+                    false => format!("method not found: {method}"),
+                };
+                let error = RpcError::new(METHOD_NOT_FOUND, message);
                 return self.peer.answer(&id, &Err(error)).await;
             }
         };
@@ -477,17 +492,17 @@ impl Conversation {
     /// What the user of the script decides.
     async fn decide(&self, params: &Json) -> Answer {
         let offered = params["options"].as_array().map_or(&[][..], Vec::as_slice);
-        let next = {
-            let mut state = self.state();
-            match state.is_cancelled {
-                true => None,
-                false => state.decisions.pop_front(),
-            }
+        let (next, is_over) = self.state().next_decision(params, &self.root);
+        let scripted = match &next {
+            Ok(next) => Ok(next.event_idx),
+            Err(why) => Err(why.clone()),
         };
+        let next = next.ok();
         let permitted = next.as_ref().and_then(|next| next.permitted.as_ref());
-        let is_done = permitted.is_some_and(|(path, after)| {
-            text_of(&self.root, path).is_some_and(|text| is_same_text(after, &text))
-        });
+        let is_done = is_over
+            || permitted.is_some_and(|(path, after)| {
+                text_of(&self.root, path).is_some_and(|text| is_same_text(after, &text))
+            });
         let cancelled = json!({"outcome": "cancelled"});
         // One that nobody scripted is told when the turn is compared.
         let outcome = match next {
@@ -513,6 +528,7 @@ impl Conversation {
             params: params.clone(),
             outcome: outcome.clone(),
             is_done,
+            scripted,
         };
         let kept = {
             let mut state = self.state();
@@ -524,6 +540,66 @@ impl Conversation {
                 .await;
         }
         Ok(json!({"outcome": outcome}))
+    }
+}
+
+impl State {
+    /// Takes the first open decision on a call that a request may be for, and tells whether that call has ended; why it
+    /// is not the first of them, if there are some.
+    fn next_decision(
+        &mut self,
+        params: &Json,
+        root: &Path,
+    ) -> (Result<Decision, Option<String>>, bool) {
+        let asked = &params["toolCall"];
+        let id = asked["toolCallId"].as_str().unwrap_or_default();
+        let told = self.seen.call_with_id(id);
+        let is_over = told.is_some_and(|call| call.ended.is_some());
+        let told = told.map(|call| &call.now);
+        let folder = root.to_string_lossy();
+        let whys = self
+            .decisions
+            .iter()
+            .map(|open| open.mismatch(told, asked, &folder));
+        let whys: Vec<Option<String>> = whys.collect();
+        let next = match whys.iter().position(Option::is_none) {
+            _ if self.is_cancelled => None,
+            Some(idx) => self.decisions.remove(idx),
+            None => None,
+        };
+        let why = || whys.into_iter().flatten().next();
+        (next.ok_or_else(why), is_over)
+    }
+}
+
+impl Decision {
+    /// Why a request can't be for the call of this one. `told` is what the agent told of the call, if it did.
+    fn mismatch(&self, told: Option<&Json>, asked: &Json, folder: &str) -> Option<String> {
+        let mut asked = asked.clone();
+        for (key, value) in told.and_then(Json::as_object).into_iter().flatten() {
+            // A request may have another title than its call.
+            if asked[key].is_null() || key == "title" {
+                asked[key] = value.clone();
+            }
+        }
+        let Some((script, event_idx)) = &self.call else {
+            let mut wanted = self.request.tool_call.clone();
+            if let Some(members) = wanted.as_object_mut() {
+                members.retain(|key, _| !matches!(&**key, "toolCallId" | "title"));
+            }
+            let is_said = |told: &Json| {
+                !matches!(told, Json::Null) && *told != json!({}) && *told != json!([])
+            };
+            let of_told = told.and_then(|told| {
+                let members = wanted.as_object()?.iter();
+                let mut said = members.filter(|(key, _)| is_said(&told[key.as_str()]));
+                said.find_map(|(key, wanted)| lacks(wanted, &told[key.as_str()]))
+            });
+            return of_told.or_else(|| lacks(&wanted, &asked));
+        };
+        let event = &script.event(*event_idx).kind;
+        told.and_then(|told| mismatch(event, told, folder))
+            .or_else(|| mismatch(event, &asked, folder))
     }
 }
 

@@ -5,18 +5,21 @@ use std::collections::HashSet;
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{PermissionDecision, ToolStatus, ToolUse};
+use cuecard_timeline::model::{ToolStatus, ToolUse};
 
 use super::compare::{Compared, Comparing, Difference, quoted};
 use super::expected::{ExpectedItem, Wanted};
+use super::requests::{Requests, is_to_fail};
 use super::seen::{Came, SeenItem};
 use crate::script::file_effect::FileEffect;
-use crate::script::updates::{self, absolute};
+use crate::script::matching::{is_refusal, place};
+use crate::script::updates::absolute;
 
 impl Comparing<'_> {
     /// Each file that was written and each command that ran must be one that the script has, in its order.
     pub(super) fn effects(
         &self,
+        requests: &Requests,
         expected: &[ExpectedItem<'_>],
         seen: &[SeenItem],
         compared: &mut Compared,
@@ -45,7 +48,7 @@ impl Comparing<'_> {
                         }
                         Some((idx, wanted)) => {
                             done.insert(idx);
-                            let is_to_fail = matches!(&wanted.wanted, Wanted::Call(call, _) if call.status == ToolStatus::Error);
+                            let is_to_fail = is_to_fail(&wanted.wanted);
                             let differs = (is_to_fail || !fits(&(idx, wanted))).then(|| {
                                 let what = match is_to_fail {
                                     true => "the call should fail, but it wrote",
@@ -55,14 +58,13 @@ impl Comparing<'_> {
                                     .at(wanted.event_idx)
                                     .noting(format!("written: {}", quoted(content)))
                             });
-                            differs.or_else(|| {
-                                self.unasked_effect(expected, seen, compared, idx, item)
-                            })
+                            differs.or_else(|| unasked_effect(requests, expected, seen, idx, item))
                         }
                     }
                 }
                 Came::Terminal { id, line, .. } => {
-                    self.command(expected, seen, compared, &mut done, (item, id, line))
+                    let lists = (requests, expected, seen);
+                    self.command(lists, compared, &mut done, (item, id, line))
                 }
                 _ => None,
             };
@@ -73,8 +75,7 @@ impl Comparing<'_> {
     /// What is wrong with a command.
     fn command(
         &self,
-        expected: &[ExpectedItem<'_>],
-        seen: &[SeenItem],
+        (requests, expected, seen): (&Requests, &[ExpectedItem<'_>], &[SeenItem]),
         compared: &Compared,
         done: &mut HashSet<usize>,
         (item, id, line): (&SeenItem, &str, &[String]),
@@ -141,57 +142,12 @@ impl Comparing<'_> {
             let message = format!("expected the command to end with status `{wanted}`: {how}");
             return Some(Difference::new(codes::TOOL_RESULT_DIFFERS, message).at(event_idx));
         }
-        self.unasked_effect(expected, seen, compared, idx, item)
-    }
-
-    /// What was done before it was allowed, or although it was refused.
-    fn unasked_effect(
-        &self,
-        expected: &[ExpectedItem<'_>],
-        seen: &[SeenItem],
-        compared: &Compared,
-        idx: usize,
-        effect: &SeenItem,
-    ) -> Option<Difference> {
-        let before = expected[..idx].iter().enumerate().rev();
-        let mut since = before
-            .take_while(|(_, item)| !matches!(item.wanted, Wanted::Call(..) | Wanted::Edit(_)));
-        let (asked_idx, request) = since.find_map(|(idx, item)| match &item.wanted {
-            Wanted::Permission(request) => Some((idx, request)),
-            _ => None,
-        })?;
-        let asked = compared
-            .pairs
-            .iter()
-            .find(|(wanted, _)| *wanted == asked_idx)?;
-        let event_idx = expected[asked_idx].event_idx;
-        if seen[asked.1].first > effect.first {
-            return Some(asked_late().at(event_idx));
-        }
-        let is_refused = match &request.decision {
-            PermissionDecision::Cancelled => true,
-            PermissionDecision::Selected(id) => {
-                let mut options = request.options.iter();
-                options.any(|option| option.id == *id && option.kind.starts_with("reject"))
-            }
-        };
-        let is_refused_call = |call: &ToolUse| {
-            let asked = &request.tool_call;
-            let is_of_kind = asked["kind"].is_null() || asked["kind"] == updates::kind(call);
-            call.status == ToolStatus::Error && (asked["toolCallId"] == call.call_id || is_of_kind)
-        };
-        let is_error =
-            matches!(&expected[idx].wanted, Wanted::Call(call, _) if is_refused_call(call));
-        (is_refused && is_error).then(|| {
-            let message = "the agent did what it was not allowed to do";
-            Difference::new(codes::ACP_UNEXPECTED, message).at(event_idx)
-        })
+        unasked_effect(requests, expected, seen, idx, item)
     }
 
     /// A path of the session: a folder by one name, whatever stands at its end.
     pub(super) fn place(&self, path: &str) -> String {
-        let path = absolute(path, self.folder);
-        path.trim_end_matches("/.").trim_end_matches('/').to_owned()
+        place(path, self.folder)
     }
 
     /// The file that a scripted event changes, and how.
@@ -199,6 +155,33 @@ impl Comparing<'_> {
         let (path, effect) = wanted.file_effect()?;
         Some((absolute(path, self.folder), effect))
     }
+}
+
+/// What was done before it was allowed, or although it was refused.
+fn unasked_effect(
+    requests: &Requests,
+    expected: &[ExpectedItem<'_>],
+    seen: &[SeenItem],
+    idx: usize,
+    effect: &SeenItem,
+) -> Option<Difference> {
+    let mut before = requests
+        .for_target(idx)
+        .filter(|(asked_idx, _)| *asked_idx < idx);
+    before.find_map(|(asked_idx, came_idx)| {
+        let Wanted::Permission(request, _) = &expected[asked_idx].wanted else {
+            return None;
+        };
+        let found = match seen[came_idx].first > effect.first {
+            true => asked_late(),
+            false if is_refusal(request) && is_to_fail(&expected[idx].wanted) => {
+                let message = "the agent did what it was not allowed to do";
+                Difference::new(codes::ACP_UNEXPECTED, message)
+            }
+            false => return None,
+        };
+        Some(found.at(expected[asked_idx].event_idx))
+    })
 }
 
 /// A permission that was asked for behind what it is for.

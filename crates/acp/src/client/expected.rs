@@ -11,6 +11,7 @@ use cuecard_timeline::script::{EventPart, parts, parts_of};
 
 use super::seen::{After, Piece, is_blank, join, length};
 use crate::script::file_effect::FileEffect;
+use crate::script::matching::{call_id, is_refusal, requested_calls};
 use crate::script::updates::Speaker;
 use crate::script::{AcpScript, content};
 
@@ -56,7 +57,9 @@ pub(super) enum Wanted<'s> {
     Edit(WantedEdit<'s>),
     /// All entries of the plan.
     Plan(Json),
-    Permission(&'s PermissionRequest),
+    /// A request for permission, and the event of the call that it is for. One that the user refuses is only known to be
+    /// for a call that it names: the script need not have it.
+    Permission(&'s PermissionRequest, Option<usize>),
     Read(&'s FileRead),
     Notify(&'s Notify),
 }
@@ -72,9 +75,10 @@ pub(super) struct WantedEdit<'s> {
 }
 
 impl<'s> Expected<'s> {
-    /// What `events` want, after a plan of these entries; after the history, if the agent tells it then.
+    /// What `events` want of an agent in `folder`, after a plan of these entries; after the history, if the agent tells it
+    /// then.
     pub(super) fn of_turn(
-        script: &'s AcpScript,
+        (script, folder): (&'s AcpScript, &str),
         events: Range<usize>,
         has_history: bool,
         plan: &mut Vec<PlanEntry>,
@@ -83,6 +87,7 @@ impl<'s> Expected<'s> {
             true => Self::history(script, plan),
             false => (Self::nothing(), 0),
         };
+        let calls = requested_calls(script, events.clone(), folder);
         for part in parts(&script.timeline, &script.schedule, events) {
             step += 1;
             let event_idx = part.event_idx;
@@ -101,7 +106,12 @@ impl<'s> Expected<'s> {
                     }
                 }
                 EventKind::PermissionRequest(request) => {
-                    expected.push(event_idx, step, Wanted::Permission(request));
+                    let id = request.tool_call["toolCallId"].as_str();
+                    let is_known = |idx: &&usize| {
+                        !is_refusal(request) || id == call_id(&script.event(**idx).kind)
+                    };
+                    let call_idx = calls.get(&event_idx).filter(is_known).copied();
+                    expected.push(event_idx, step, Wanted::Permission(request, call_idx));
                 }
                 EventKind::AgentFileReads(reads) => {
                     for read in reads {

@@ -187,9 +187,8 @@ impl SessionFolder {
         let mut files: Vec<PlannedFile> = Vec::new();
         let mut has_run = self.runs_on || self.was_cut;
         let mut runs_on = self.runs_on;
-        let mut asked = None;
         let folder = self.root.to_string_lossy();
-        for item in &expected.items {
+        for (idx, item) in expected.items.iter().enumerate() {
             let event = &script.event(item.event_idx).kind;
             if !live.contains(&item.event_idx) {
                 continue;
@@ -199,14 +198,6 @@ impl SessionFolder {
                 files.iter_mut().for_each(|file| file.may_change = true);
             }
             runs_on |= outlives_turn(event);
-            let permission = match &item.wanted {
-                Wanted::Permission(_) => {
-                    asked.get_or_insert(item.event_idx);
-                    None
-                }
-                Wanted::Call(..) | Wanted::Edit(_) => asked.take(),
-                _ => None,
-            };
             let Some((path, effect)) = item.wanted.file_effect() else {
                 continue;
             };
@@ -214,8 +205,8 @@ impl SessionFolder {
             if !Path::new(&path).starts_with(&self.root) {
                 continue;
             }
-            let idx = files.iter().position(|file| file.path == path);
-            let idx = idx.unwrap_or_else(|| {
+            let file_idx = files.iter().position(|file| file.path == path);
+            let file_idx = file_idx.unwrap_or_else(|| {
                 let before = text_of(&self.root, &path);
                 files.push(PlannedFile {
                     event_idx: item.event_idx,
@@ -232,18 +223,22 @@ impl SessionFolder {
                 });
                 files.len() - 1
             });
-            let file = &mut files[idx];
+            let file = &mut files[file_idx];
             let status = match &item.wanted {
                 Wanted::Call(call, _) => call.status,
                 _ => ToolStatus::Ok,
             };
             file.event_idx = item.event_idx;
-            if let (Some(permission), FileState::Is(before)) = (permission, &file.end)
+            if let FileState::Is(before) = &file.end
                 && let Some(after) = effect.applied(before.as_deref())
                 && !file.may_change
                 && !file.end.is_met(Some(&after))
             {
-                file.permitted.push((permission, after));
+                let requests = expected.items[..idx].iter().filter(|asked| {
+                    matches!(asked.wanted, Wanted::Permission(_, Some(call)) if call == item.event_idx)
+                });
+                file.permitted
+                    .extend(requests.map(|asked| (asked.event_idx, after.clone())));
             }
             match (status, event) {
                 // It comes to nothing.

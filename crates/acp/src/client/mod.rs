@@ -11,6 +11,7 @@ mod expected;
 mod files;
 mod folder;
 mod prompting;
+mod requests;
 mod seen;
 mod talk;
 #[cfg(test)]

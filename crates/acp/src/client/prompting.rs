@@ -43,7 +43,8 @@ impl Talk {
         let mut plan = std::mem::take(&mut self.plan);
         // What an agent does by itself follows the history without a gap.
         let has_history = segment_idx == 0 && (is_unopened || !script.loads_sessions());
-        let expected = Expected::of_turn(&script, segment.events.clone(), has_history, &mut plan);
+        let of_folder = (&*script, &*self.folder.clone());
+        let expected = Expected::of_turn(of_folder, segment.events.clone(), has_history, &mut plan);
         self.plan = plan;
         if !is_unopened {
             self.plan(&expected, &segment.events);
@@ -250,10 +251,12 @@ impl Talk {
         goes_on: bool,
     ) {
         let decisions = expected.items.iter().filter_map(|item| match &item.wanted {
-            Wanted::Permission(request) => {
+            Wanted::Permission(request, call_idx) => {
                 let mut files = self.planned.iter();
                 Some(Decision {
+                    event_idx: item.event_idx,
                     request: (*request).clone(),
+                    call: call_idx.map(|idx| (self.script.1.clone(), idx)),
                     permitted: files.find_map(|file| file.permitted(item.event_idx)),
                 })
             }
@@ -328,7 +331,7 @@ impl Talk {
             self.found(Diagnostic::warning(codes::ACP_UNEXPECTED, message))
                 .await;
         }
-        for found in compared.differences {
+        for found in one_for_each_call(compared.differences) {
             let Difference {
                 code,
                 event_idx,
@@ -354,4 +357,25 @@ impl Talk {
         let events = &self.script.1.timeline.events;
         events.iter().any(|event| event.kind.thinks())
     }
+}
+
+/// The differences, with one for the result of each call: status, result and output of a command are one mistake.
+fn one_for_each_call(differences: Vec<Difference>) -> Vec<Difference> {
+    let mut all: Vec<Difference> = Vec::new();
+    for found in differences {
+        let is_of_result = found.code == codes::TOOL_RESULT_DIFFERS && found.event_idx.is_some();
+        let is_same = |it: &&mut Difference| {
+            it.code == found.code
+                && it.event_idx == found.event_idx
+                && it.is_doubt == found.is_doubt
+        };
+        match all.iter_mut().find(is_same).filter(|_| is_of_result) {
+            Some(first) => {
+                first.notes.push(format!("also: {}", found.message));
+                first.notes.extend(found.notes);
+            }
+            None => all.push(found),
+        }
+    }
+    all
 }

@@ -62,6 +62,8 @@ pub(super) enum Came {
         outcome: Json,
         /// Whether it had done by then what it asked for.
         is_done: bool,
+        /// The event of the request that it is in the script; else why it is not the next one there, if there is one.
+        scripted: Result<usize, Option<String>>,
     },
     /// It read a file of the client's.
     Read {
@@ -305,6 +307,15 @@ impl Seen {
         Ok(())
     }
 
+    /// The call with an id that the agent told of in this turn.
+    pub(super) fn call_with_id(&self, id: &str) -> Option<&SeenCall> {
+        let item = self.items.get(self.calls.get(id).copied().flatten()?)?;
+        match &item.came {
+            Came::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
     /// How many calls of this turn have ended.
     pub(super) fn n_ended_calls(&self) -> usize {
         let has_ended =
@@ -314,14 +325,7 @@ impl Seen {
 
     /// The terminals that a call of this turn has shown.
     pub(super) fn terminals_of(&self, id: &str) -> &[String] {
-        let item = self.calls.get(id).copied().flatten();
-        match item
-            .and_then(|idx| self.items.get(idx))
-            .map(|item| &item.came)
-        {
-            Some(Came::Call(call)) => &call.terminals,
-            _ => &[],
-        }
+        self.call_with_id(id).map_or(&[], |call| &call.terminals)
     }
 
     /// What is at odds with the protocol, but clear.

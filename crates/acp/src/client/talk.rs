@@ -12,7 +12,7 @@ use cuecard_timeline::model::{Authenticate, EventKind, McpServer, McpTransport, 
 use serde_json::{Map, json};
 use tokio::task::JoinHandle;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, ECHOED};
 use super::driver::Driver;
 use super::expected::Expected;
 use super::folder::{PlannedFile, SessionFolder};
@@ -285,16 +285,23 @@ impl Talk {
         match answer {
             Ok(answer) => Ok(answer),
             Err(error) => {
-                let message = format!(
-                    "the agent refused `{method}`: {} ({})",
-                    error.message, error.code
-                );
+                let is_echo = error.message == ECHOED;
+                let message = match is_echo {
+                    true => format!("the program sent `{method}` back: it is no ACP agent"),
+                    false => format!(
+                        "the agent refused `{method}`: {} ({})",
+                        error.message, error.code
+                    ),
+                };
                 let mut found = match event_idx {
                     Some(idx) => {
                         differs(codes::ACP_UNEXPECTED, &self.script.1.timeline, idx, message)
                     }
                     None => Diagnostic::error(codes::ACP_UNEXPECTED, message),
                 };
+                if is_echo {
+                    found = found.with_help("name the command that starts an agent after `--`");
+                }
                 if !error.data.is_null() {
                     found = found.with_note(format!("data: {}", shown(&error.data)));
                 }
@@ -444,7 +451,10 @@ impl Talk {
         // What the agent does by itself then follows the history without a gap: both are compared together.
         let goes_on = live.filter(|segment| is_loaded && segment.input.is_none());
         let told = match goes_on {
-            Some(segment) => Expected::of_turn(&script, segment.events.clone(), true, &mut plan),
+            Some(segment) => {
+                let script = (&*script, &*self.folder);
+                Expected::of_turn(script, segment.events.clone(), true, &mut plan)
+            }
             None => Expected::of_history(&script, &mut plan),
         };
         if let Some(segment) = goes_on {

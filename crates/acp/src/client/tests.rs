@@ -13,6 +13,7 @@ use super::*;
 use crate::{AcpPlayer, PlayOptions};
 
 mod lies;
+mod permissions;
 
 fn options() -> AcpOptions {
     AcpOptions {
@@ -833,13 +834,14 @@ async fn what_is_really_done_is_held_against_the_script() {
             &fails,
             only_asked.replace("milk", "bread"),
             "",
-            "has another input",
-        ),
-        (
-            &fails,
-            refusal.clone(),
-            "",
             "the agent did not call `editFile`",
+        ),
+        (&fails, refusal.clone(), "", ""),
+        (
+            &format!("{refused}  - writeFile: {{path: a.txt, content: milk}}\n"),
+            refusal.clone() + &edit("milk", "failed"),
+            "",
+            "the call `Edit` ended with status `failed`",
         ),
         (
             &refused_runs,

@@ -3,6 +3,7 @@
 
 pub(super) mod content;
 pub(super) mod file_effect;
+pub(super) mod matching;
 pub(super) mod protocol;
 pub(super) mod updates;
 

@@ -298,6 +298,57 @@ timeline:
 }
 
 #[tokio::test]
+async fn each_request_is_for_a_call_of_its_own() {
+    let options = "[{id: y, label: Yes, kind: allow_once}, {id: n, label: No, kind: reject_once}]";
+    let timeline = |calls: [&str; 2]| {
+        let ask = |call: &str| {
+            format!(
+                "  - agentPermissionRequest: {{toolCall: {call}, options: {options}, granted: true}}\n"
+            )
+        };
+        format!(
+            "name: asks\ntimeline:\n  - userInputs: [[0, Go]]\n{}{}  - writeFile: {{path: a.txt, content: a}}\n  - writeFile: {{path: b.txt, content: b}}\n    toolCallId: mine\n",
+            ask(calls[0]),
+            ask(calls[1])
+        )
+    };
+    let (a, b) = ("{kind: edit, rawInput: {path: a.txt}}", "{kind: edit}");
+    for (calls, decisions, written) in [
+        ([b, b], ["n", "n"], &[][..]),
+        ([b, b], ["y", "n"], &["a.txt"]),
+        ([b, b], ["n", "y"], &["b.txt"]),
+        ([b, a], ["n", "y"], &["b.txt"]),
+        ([a, "{toolCallId: mine}"], ["n", "y"], &["b.txt"]),
+        (["{toolCallId: mine}", a], ["n", "y"], &["a.txt"]),
+    ] {
+        let mut client = Client::start(&timeline(calls)).await;
+        let session = client.open(able()).await;
+        let decided = std::cell::Cell::new(0);
+        let came = answered(&mut client, &session, |method| {
+            let idx = decided.get();
+            (method == "session/request_permission").then(|| {
+                decided.set(idx + 1);
+                json!({"outcome": {"outcome": "selected", "optionId": decisions[idx]}})
+            })
+        })
+        .await;
+        let writes = came
+            .iter()
+            .filter(|message| message["method"] == "fs/write_text_file");
+        let paths = writes.filter_map(|write| write["params"]["path"].as_str());
+        let paths: Vec<&str> = paths.filter_map(|path| path.rsplit('/').next()).collect();
+        assert_eq!(paths, written, "{calls:?} {decisions:?}");
+        // A request tells of the call that it is for.
+        let asked = came
+            .iter()
+            .filter(|message| message["method"] == "session/request_permission");
+        let ids = asked.filter_map(|asked| asked["params"]["toolCall"]["toolCallId"].as_str());
+        let ids: Vec<&str> = ids.collect();
+        assert_ne!(ids[0], ids[1], "{calls:?}");
+    }
+}
+
+#[tokio::test]
 async fn each_session_plays_its_script() {
     let opens = async |client: &mut Client| {
         let params = json!({"cwd": "/work", "mcpServers": []});

@@ -20,7 +20,6 @@ impl Turn {
     ) -> Result<(), Stopped> {
         let meta = &self.meta(event_idx);
         let path = updates::absolute(&edit.path, &self.session.folder);
-        self.latest_call = Some(edit.call_id.clone());
         self.update(event_idx, updates::edit(edit, &path, meta))
             .await;
         self.open.insert(
@@ -43,7 +42,7 @@ impl Turn {
         let counts = (edit.lines_added, edit.lines_removed);
         let effect =
             FileEffect::of_edit(edit.old_text.as_deref(), edit.new_text.as_deref(), counts);
-        let is_refused = self.refused.as_ref() == Some(&edit.call_id);
+        let is_refused = self.refused.contains(&event_idx);
         let written = match can_write && edit.has_text() {
             _ if is_refused => Err(REFUSED.to_owned()),
             true => match self.content_after(&path, effect).await {

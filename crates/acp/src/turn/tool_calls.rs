@@ -73,10 +73,12 @@ impl Turn {
         let mut open = OpenCall {
             id: call.call_id.clone(),
             is_in_background: call.args["run_in_background"] == true,
-            refused: (self.refused.as_ref() == Some(&call.call_id)).then(|| REFUSED.to_owned()),
+            refused: self
+                .refused
+                .contains(&event_idx)
+                .then(|| REFUSED.to_owned()),
             ..OpenCall::default()
         };
-        self.latest_call = Some(open.id.clone());
         let mut content = None;
         if call.tool == "runCmd" && !self.agent.client_can("/terminal") {
             self.only_shown(
@@ -350,11 +352,17 @@ impl Turn {
             let message = format!("expected the command to end with status `{wanted}`: {how}");
             let found = differs(code, &self.script.timeline, event_idx, message);
             let output = cut(open.output.trim(), 300).into_owned();
-            let found = match output.is_empty() {
+            let mut found = match output.is_empty() {
                 true => found,
                 false => found.with_note(format!("output: {output}")),
             };
-            self.find(found).await;
+            let expected = call.result.as_ref().filter(|_| open.refused.is_none());
+            let difference = expected.and_then(|it| result_difference(it, &open.output));
+            if let Some((expected, _)) = difference {
+                found = found.with_note(format!("expected output: {expected}"));
+            }
+            // One call has one finding.
+            return self.find(found).await;
         }
         if open.refused.is_none()
             && let Some(expected) = &call.result

@@ -148,12 +148,18 @@ impl Player {
         if call.has_own_end() && is_over {
             return self.end_call(event_idx, call).await;
         }
-        let took = self.recorder.clock().now().saturating_sub(open.began);
-        if let Call::Command { command, .. } = &open.call {
+        self.abort_call(event_idx, call).await;
+    }
+
+    /// Ends a call in the midst of it, even one that was only about to begin.
+    pub(super) async fn abort_call(&mut self, event_idx: usize, call: &ToolUse) {
+        let now = self.recorder.clock().now();
+        let open = self.open.remove(&event_idx);
+        let took = now.saturating_sub(open.as_ref().map_or(now, |open| open.began));
+        if let Some(Call::Command { command, .. }) = open.map(|open| open.call) {
             command.kill();
             command.ended().await;
         }
-        self.open.remove(&event_idx);
         self.recorder.record(EventData::ToolResult(ToolResult {
             tool: call.tool.clone().into(),
             call_id: call.call_id.as_str().into(),
@@ -167,6 +173,27 @@ impl Player {
     }
 
     async fn end_call(&mut self, event_idx: usize, call: &ToolUse) {
+        // An interrupt while a command runs finds it open.
+        let ended = match self.open.get(&event_idx) {
+            Some(OpenCall {
+                call: Call::Command { command, timeout },
+                began,
+                ..
+            }) => {
+                let (command, until) = (command.clone(), *began + *timeout);
+                let clock = self.recorder.clock();
+                let ended = tokio::select! {
+                    ended = command.ended() => Some(ended),
+                    () = clock.sleep_until(until) => None,
+                };
+                if ended.is_none() {
+                    command.kill();
+                    command.ended().await;
+                }
+                ended
+            }
+            _ => None,
+        };
         let Some(open) = self.open.remove(&event_idx) else {
             return;
         };
@@ -174,18 +201,7 @@ impl Player {
         let answer = match open.call {
             Call::Answered(answer) => answer,
             Call::Simulated => scripted_outcome(call),
-            Call::Command { command, timeout } => {
-                let clock = self.recorder.clock();
-                let ended = tokio::select! {
-                    ended = command.ended() => Some(ended),
-                    () = clock.sleep_until(open.began + timeout) => None,
-                };
-                if ended.is_none() {
-                    command.kill();
-                    command.ended().await;
-                }
-                command_outcome(&command.text(), ended, timeout)
-            }
+            Call::Command { command, timeout } => command_outcome(&command.text(), ended, timeout),
         };
         let took = self.recorder.clock().now().saturating_sub(open.began);
         self.recorder.record(EventData::ToolResult(ToolResult {
@@ -247,7 +263,7 @@ impl Player {
             return self.find(found, Some(event_idx)).await;
         }
         if let Some((expected, arrived)) = difference {
-            let message = format!("`{}` answered something else", call.tool);
+            let message = format!("the result of `{}` is not the scripted one", call.tool);
             let found = self
                 .finding(code, event_idx, message)
                 .with_note(format!("expected: {expected}"))

@@ -1,12 +1,11 @@
 //! What the user types to the agent: lines from a pipe, or keys of a terminal.
 
 use std::io::{self, Read as _};
-use std::sync::Arc;
 
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{mpsc, watch};
 
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -28,8 +27,10 @@ pub(super) struct Input {
     pub(super) is_terminal: bool,
     /// How the terminal was before.
     saved: Option<Termios>,
-    /// Told of each Ctrl-C of a terminal.
-    pub(super) interrupts: Arc<Notify>,
+    /// How many Ctrl-C were pressed in a terminal.
+    n_pressed: watch::Receiver<usize>,
+    /// How many of them came into `rest`.
+    n_received: usize,
 }
 
 impl Input {
@@ -45,8 +46,8 @@ impl Input {
             keys.special_codes[SpecialCodeIndex::VTIME] = 0;
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &keys);
         }
-        let interrupts = Arc::new(Notify::new());
-        let (told, is_terminal) = (interrupts.clone(), saved.is_some());
+        let (pressed, n_pressed) = watch::channel(0);
+        let is_terminal = saved.is_some();
         let (sender, bytes) = mpsc::channel(64);
         // A read of the standard input can't be given up, so it has a thread that nobody waits for.
         std::thread::spawn(move || {
@@ -54,15 +55,16 @@ impl Input {
             loop {
                 match io::stdin().lock().read(&mut buffer) {
                     Ok(0) => return,
-                    Ok(n) if is_terminal && buffer[..n].contains(&INTERRUPT) => {
+                    Ok(n) => {
+                        if is_terminal {
+                            pressed.send_modify(|count| *count += n_interrupts(&buffer[..n]));
+                        }
                         if sender.blocking_send(buffer[..n].to_vec()).is_err() {
                             return;
                         }
-                        told.notify_one();
                     }
-                    Ok(n) if sender.blocking_send(buffer[..n].to_vec()).is_err() => return,
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
-                    _ => {}
+                    Err(_) => {}
                 }
             }
         });
@@ -72,17 +74,45 @@ impl Input {
             is_over: false,
             is_terminal,
             saved,
-            interrupts,
+            n_pressed,
+            n_received: 0,
         }
     }
 
     /// Reads more; `false` at the end of the input.
     async fn more(&mut self) -> bool {
         match self.bytes.recv().await {
-            Some(bytes) => self.rest.extend(bytes),
+            Some(bytes) => {
+                self.n_received += n_interrupts(&bytes);
+                self.rest.extend(bytes);
+            }
             None => self.is_over = true,
         }
         !self.is_over
+    }
+
+    /// Waits until a Ctrl-C is pressed that was not used before; for ever if none comes. It stays unused.
+    pub(super) fn pressed_ctrl_c(&self) -> impl Future<Output = ()> + use<> {
+        let n_used = self.n_received - n_interrupts(&self.rest);
+        let mut n_pressed = self.n_pressed.clone();
+        async move {
+            if n_pressed.wait_for(|count| *count > n_used).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Uses the first Ctrl-C that was pressed and not used.
+    pub(super) async fn use_ctrl_c(&mut self) {
+        loop {
+            if let Some(at) = self.rest.iter().position(|byte| *byte == INTERRUPT) {
+                self.rest.remove(at);
+                return;
+            }
+            if !self.more().await {
+                return;
+            }
+        }
     }
 
     /// Waits until an interrupt is pressed that nobody used; for ever if none comes.
@@ -110,7 +140,7 @@ impl Input {
     }
 
     /// The next prompt, up to Enter or the end of a line; `echo` gets what is removed from the end of the line on the screen,
-    /// and what is added. `None` at the end of the input, and if it is interrupted.
+    /// and what is added. Ctrl-C clears the line. `None` at the end of the input, and at a Ctrl-C with nothing to clear.
     pub(super) async fn prompt(&mut self, mut echo: impl FnMut(&str, &str)) -> Option<String> {
         let mut typed: Vec<u8> = Vec::new();
         let mut shown = String::new();
@@ -120,6 +150,10 @@ impl Input {
                 pressed = press(&mut typed, &mut self.rest, self.is_terminal);
             }
             self.is_over |= pressed == Pressed::End;
+            if pressed == Pressed::Interrupt && !typed.is_empty() {
+                typed.clear();
+                continue;
+            }
             if matches!(pressed, Pressed::Interrupt | Pressed::End) {
                 return None;
             }
@@ -161,6 +195,11 @@ impl Input {
         let count = wanted.min(self.rest.len());
         self.rest.drain(..count).collect()
     }
+}
+
+/// How many Ctrl-C there are among these bytes.
+fn n_interrupts(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(INTERRUPT, bytes).count()
 }
 
 /// What a key does.

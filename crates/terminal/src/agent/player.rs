@@ -160,12 +160,16 @@ impl Player {
         }
         while let Some(idx) = self.pace.next(script.steps.len()).await {
             let step = script.steps[idx];
-            let interrupts = self.input.interrupts.clone();
-            // Where the script has none, a Ctrl-C is the user's own.
-            let is_own = !self.pace.is_controlled() && !is_interrupted_later(&script, idx);
+            let interrupted = self.input.pressed_ctrl_c();
+            // Where the script has none, a Ctrl-C is the user's own. At a prompt it is a key.
+            let is_own = step.role != StepRole::Prompt
+                && !self.is_cancelled
+                && !self.pace.is_controlled()
+                && !is_interrupted_later(&script, idx);
             tokio::select! {
+                biased;
                 done = self.step(step, &script) => done?,
-                () = interrupts.notified(), if is_own => return Err(Stop::Interrupted),
+                () = interrupted, if is_own => self.interrupt(step).await,
             }
             let mut below = script.steps.iter().skip(idx + 1);
             if !below.any(|it| it.scheduled.event_idx == step.scheduled.event_idx) {
@@ -512,6 +516,28 @@ impl Player {
             }
         }
         self.printer.error("Interrupted");
+    }
+
+    /// The user interrupts the turn in the midst of a step, although the script does not.
+    async fn interrupt(&mut self, step: TerminalStep) {
+        self.input.use_ctrl_c().await;
+        self.is_cancelled = true;
+        let event_idx = step.scheduled.event_idx;
+        let mut open: Vec<usize> = self.open.keys().copied().collect();
+        if step.scheduled.part == EventPart::CallStart && !open.contains(&event_idx) {
+            open.push(event_idx);
+        }
+        for event_idx in open {
+            let script = self.script.clone();
+            let kind = script.map(|script| script.timeline.events[event_idx].kind.clone());
+            if let Some(EventKind::ToolUse(call)) = kind {
+                self.abort_call(event_idx, &call).await;
+            }
+        }
+        self.printer.error("Interrupted");
+        let message = "the user interrupted the turn, and the timeline doesn't: the rest of the turn was not played";
+        self.differs(codes::TERMINAL_INPUT, event_idx, message.to_owned())
+            .await;
     }
 
     /// What the agent said is its answer.

@@ -167,8 +167,7 @@ pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
             json.is_object().then_some(json)
         }
         None => {
-            let message =
-                format!("{what} has no `toolCall`: it applies to the latest call, or to a new one");
+            let message = format!("{what} has no `toolCall`: it applies to the next call");
             let code = codes::TIMELINE_ACP_PERMISSION;
             loader.warning(code, body.span, pointer, message).help =
                 Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());

@@ -209,6 +209,8 @@ pub struct ResponseError {
     pub headers: Vec<(String, String)>,
     /// `repeat`: how often it is served.
     pub repeat: ServingCount,
+    /// `inStream`: whether a stream has begun when it comes, with status 200, though nothing was said.
+    pub is_in_stream: bool,
     /// Where it stands.
     pub span: Span,
 }
@@ -273,7 +275,7 @@ pub struct FileRead {
 pub struct PermissionRequest {
     /// `sessionId`.
     pub session_id: Option<String>,
-    /// `toolCall`, as written; null if there is none: then it is about the latest call, or else about one of its own.
+    /// `toolCall`, as written; null if there is none: then it is about the next call, or else about one of its own.
     pub tool_call: Json,
     /// `options`, in order.
     pub options: Vec<PermissionOption>,

@@ -45,18 +45,24 @@ pub enum StopReason {
     PromptImageSafety,
     /// The same, for another reason.
     PromptOther,
+    /// It is done, and says nothing: of Gemini's, there is not even an empty content.
+    NoContent,
+    /// It has reached its length before it said anything, the same.
+    MaxTokensNoContent,
     /// Another reason.
     Other,
 }
 
 /// Words that no dialect has for why an answer stops.
-const OWN_WORDS: [(&str, StopReason); 6] = [
+const OWN_WORDS: [(&str, StopReason); 8] = [
     ("completed", StopReason::EndTurn),
     ("prompt_blocked", StopReason::PromptBlocked),
     ("prompt_blocked_safety", StopReason::PromptUnsafe),
     ("prompt_blocked_blocklist", StopReason::PromptBlocklist),
     ("prompt_blocked_image_safety", StopReason::PromptImageSafety),
     ("prompt_blocked_other", StopReason::PromptOther),
+    ("no_content", StopReason::NoContent),
+    ("max_tokens_no_content", StopReason::MaxTokensNoContent),
 ];
 
 const FILTER: Option<&str> = Some("content_filter");
@@ -64,7 +70,7 @@ const LENGTH: Option<&str> = Some("max_output_tokens");
 
 impl StopReason {
     /// A word of several reasons means the first.
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 24] = [
         Self::EndTurn,
         Self::ToolUse,
         Self::FunctionCall,
@@ -87,6 +93,8 @@ impl StopReason {
         Self::PromptImageSafety,
         Self::Other,
         Self::PromptOther,
+        Self::NoContent,
+        Self::MaxTokensNoContent,
     ];
 
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.
@@ -117,6 +125,22 @@ impl StopReason {
         OWN_WORDS
             .iter()
             .any(|(word, reason)| *reason == self && word.starts_with("prompt_blocked"))
+    }
+
+    /// Whether an answer of Gemini's that says nothing has no content then, not even an empty text.
+    pub fn is_without_content(self) -> bool {
+        matches!(self, Self::NoContent | Self::MaxTokensNoContent)
+            || !matches!(self.gemini(), "STOP" | "MAX_TOKENS")
+    }
+
+    /// The same reason for an answer of Gemini's without a content.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        match self {
+            Self::EndTurn => Self::NoContent,
+            Self::MaxTokens => Self::MaxTokensNoContent,
+            other => other,
+        }
     }
 
     /// All words, each once.
@@ -168,10 +192,12 @@ impl StopReason {
         &'static str,
     ) {
         match self {
-            Self::EndTurn => ("end_turn", "stop", None, "STOP"),
+            Self::EndTurn | Self::NoContent => ("end_turn", "stop", None, "STOP"),
             Self::ToolUse => ("tool_use", "tool_calls", None, "STOP"),
             Self::FunctionCall => ("tool_use", "function_call", None, "STOP"),
-            Self::MaxTokens => ("max_tokens", "length", LENGTH, "MAX_TOKENS"),
+            Self::MaxTokens | Self::MaxTokensNoContent => {
+                ("max_tokens", "length", LENGTH, "MAX_TOKENS")
+            }
             Self::Refusal | Self::PromptUnsafe => ("refusal", "content_filter", FILTER, "SAFETY"),
             Self::StopSequence => ("stop_sequence", "stop", None, "STOP"),
             Self::PauseTurn => ("pause_turn", "stop", None, "STOP"),

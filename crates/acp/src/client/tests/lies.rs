@@ -9,7 +9,7 @@ use super::*;
 
 /// Something that an agent does in a turn. `CWD` stands for the session's folder.
 #[derive(Debug, Clone)]
-enum Action {
+pub(super) enum Action {
     /// It sends an update.
     Tell(Json),
     /// It writes a file itself.
@@ -84,7 +84,7 @@ impl Agent {
 }
 
 /// What is found in an agent that does this when it is prompted.
-async fn found_with(script: &str, actions: Vec<Action>) -> String {
+pub(super) async fn found_with(script: &str, actions: Vec<Action>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s.yaml");
     std::fs::write(&path, script).expect("written");
@@ -112,7 +112,7 @@ async fn found_with(script: &str, actions: Vec<Action>) -> String {
 
 const FILES: [&str; 3] = ["a.txt", "b.txt", "new.txt"];
 
-fn script(events: &str) -> String {
+pub(super) fn script(events: &str) -> String {
     format!(
         "name: lies\nrepo: {{files: [{{path: a.txt, contents: \"one\\ntwo\\n\"}}, {{path: b.txt, contents: \"b\\n\"}}, {{path: .env, contents: \"x\"}}]}}\ntimeline:\n  - userInputs: [[0, Go]]\n{events}"
     )
@@ -125,10 +125,11 @@ fn call(id: usize, kind: &str, input: Json, content: Json) -> Action {
     }))
 }
 
-/// The agent asks for a permission; what it is for, it calls as it likes.
-fn ask(kind: &str) -> Action {
+/// The agent asks for permission for the call with this number.
+fn ask(kind: &str, id: usize) -> Action {
     let option = json!({"optionId": "o", "name": "O", "kind": kind});
-    let params = json!({"toolCall": {"toolCallId": "c1"}, "options": [option]});
+    let call = json!({"toolCallId": format!("c{id}")});
+    let params = json!({"toolCall": call, "options": [option]});
     Action::Ask("session/request_permission", params)
 }
 
@@ -208,7 +209,7 @@ fn played(kinds: &[(u8, u8)], lie: Option<Lie>) -> (String, Vec<Action>) {
         let is_late = lie == Some(Lie::AsksWhenItIsDone);
         if last == Some(idx) {
             events += GRANTED;
-            actions.extend((!is_late).then(|| ask("allow_once")));
+            actions.extend((!is_late).then(|| ask("allow_once", idx)));
         }
         events += &format!("  - {event}\n");
         actions.extend(match lie {
@@ -217,7 +218,7 @@ fn played(kinds: &[(u8, u8)], lie: Option<Lie>) -> (String, Vec<Action>) {
             Some(Lie::Removes) => before.as_ref().map(|_| Action::Remove(path)),
             _ => Some(Action::Write(path, after.clone())),
         });
-        actions.extend(is_late.then(|| ask("allow_once")));
+        actions.extend(is_late.then(|| ask("allow_once", idx)));
         match lie {
             Some(Lie::WritesMore) => actions.push(Action::Write("more.txt", String::new())),
             Some(Lie::RemovesMore) => actions.push(Action::Remove(".env")),
@@ -343,11 +344,11 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
     let message =
         script("  - llmResponse: [{think: [[0, Hm]]}, {assistant: [[0, 'One word.']]}]\n");
     let cases = [
-        (&refused, vec![ask("reject_once"), failed.clone()], ""),
+        (&refused, vec![ask("reject_once", 1), failed.clone()], ""),
         (
             &refused,
             vec![
-                ask("reject_once"),
+                ask("reject_once", 1),
                 Action::Write("a.txt", "no".to_owned()),
                 failed.clone(),
             ],
@@ -357,7 +358,7 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
             &refused_late,
             vec![
                 ls.clone(),
-                ask("reject_once"),
+                ask("reject_once", 1),
                 Action::Write("a.txt", "no".to_owned()),
                 failed.clone(),
             ],
@@ -365,7 +366,7 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         ),
         (
             &refused_late,
-            vec![ls, ask("reject_once"), failed.clone()],
+            vec![ls, ask("reject_once", 1), failed.clone()],
             "",
         ),
         (
@@ -389,12 +390,12 @@ async fn what_an_agent_does_beside_its_tale_is_found() {
         // Two calls at once: while the second is asked for, the first may be done.
         (
             &twice,
-            both(vec![ask("allow_once"), write_a(), ask("allow_once")]),
+            both(vec![ask("allow_once", 1), write_a(), ask("allow_once", 2)]),
             "",
         ),
         (
             &twice,
-            both(vec![write_a(), ask("allow_once"), ask("allow_once")]),
+            both(vec![write_a(), ask("allow_once", 1), ask("allow_once", 2)]),
             "T-ACP-20 the agent asked for permission only when it had done it",
         ),
         // Agents keep files of their own, and write a line end.

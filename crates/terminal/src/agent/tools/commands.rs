@@ -42,11 +42,9 @@ impl Tools {
             let text = format!("Running in the background with id: {id}");
             return Ok(Call::Answered(Ok(text).into()));
         }
-        // In milliseconds, as agents have it.
-        let timeout = args.number("timeout").map(Duration::from_millis);
         Ok(Call::Command {
             command,
-            timeout: timeout.unwrap_or(TIMEOUT),
+            timeout: timeout_of(&args),
         })
     }
 
@@ -101,6 +99,12 @@ impl Tools {
     }
 }
 
+/// How long a command may take: its `timeout` in milliseconds, as agents have it.
+fn timeout_of(args: &Arguments<'_>) -> Duration {
+    let timeout = args.number("timeout").map(Duration::from_millis);
+    timeout.unwrap_or(TIMEOUT)
+}
+
 /// A word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -129,5 +133,24 @@ pub(in crate::agent) fn command_outcome(
     ToolOutcome {
         text: parts.join("\n"),
         is_error: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_takes_as_long_as_its_call_says() {
+        for (args, seconds) in [
+            (json!({"cmd": "make"}), 30),
+            (json!({"cmd": "make", "timeout": 157_000}), 157),
+            (json!({"cmd": "make", "timeout": 7_200_000}), 7_200),
+        ] {
+            let timeout = timeout_of(&Arguments(&args));
+            assert_eq!(timeout, Duration::from_secs(seconds), "{args}");
+        }
     }
 }
