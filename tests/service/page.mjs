@@ -108,6 +108,7 @@ assert.ok((await message.textContent()).includes("<script>window.hit = 1</script
 assert.equal(await hostile.locator('.output').textContent(), 'ok FAILED <i>not html</i>\norange rgb\n20%\n');
 assert.deepEqual(await hostile.locator('.output span[style]').evaluateAll((spans) => spans.map((span) => span.getAttribute('style'))), ['color: var(--a2);', 'color: var(--a1); font-weight: 700;', 'color: rgb(255, 135, 0);', 'color: rgb(1, 2, 3);']);
 assert.equal(await hostile.locator('.result').textContent(), "<img src=x onerror='window.hit = 4'> 1 failed");
+assert.deepEqual(await hostile.locator('.assistant').nth(1).locator('span').evaluateAll((spans) => spans.map((span) => [span.textContent, span.getAttribute('style')])), [['resp', 'color: var(--a1);'], ['onse', 'color: var(--a1);']]);
 // A diff shows what its heading counts.
 assert.equal(await hostile.locator('.edit .who').first().textContent(), 'src/lib.rs · +2 −2');
 assert.deepEqual([await hostile.locator('del').allTextContents(), await hostile.locator('ins').allTextContents()], [['b', 'j'], ['B', 'J']]);

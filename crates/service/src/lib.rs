@@ -2,9 +2,12 @@
 //!
 //! [`script`] says what a timeline is to a session and does no I/O; [`player`] plays it against the clock; [`session`]
 //! holds what was told; [`events`] streams it to any number of readers; [`routes`] is the API, with its OpenAPI document
-//! and the page that shows sessions.
+//! and the page that shows sessions. Requests with a key are answered [`once`], and prompts are compared with those that
+//! are [`awaited`].
 
+mod awaited;
 mod events;
+mod once;
 mod options;
 mod player;
 mod problem;
@@ -29,13 +32,14 @@ use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerOptions, serve};
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::load::{Loaded, header, load};
+use cuecard_runtime::media;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::timeouts::{ActivityFlag, Timeouts};
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
-use cuecard_timeline::model::FaultKind;
+use cuecard_timeline::model::{EventKind, FaultKind};
 use cuecard_timeline::script::Selector;
 use cuecard_trace::{End, RunStatus};
 use serde_json::json;
@@ -145,7 +149,16 @@ impl MockService {
     fn load(&self) -> Loaded<ServiceScript> {
         let options = &self.options;
         load(&self.paths, &options.play, |timeline| {
-            ServiceScript::compile(timeline, options.waits_for_prompts, options.play.is_strict)
+            // Prompts are compared with the bytes of their media.
+            let is_compared = |event: &EventKind| {
+                options.waits_for_prompts && matches!(event, EventKind::UserInputs(_))
+            };
+            let (timeline, mut found) = media::embedded(timeline, is_compared);
+            let is_strict = options.play.is_strict;
+            let (script, doubts) =
+                ServiceScript::compile(timeline, options.waits_for_prompts, is_strict);
+            found.extend(doubts);
+            (script, found)
         })
     }
 

@@ -21,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::events::{Streaming, session_frame, stream, terminal_frame};
+use super::once::{Made, once};
 use super::problem::{Asked, Id, Problem, body, of_guard};
 use super::service::{Service, lock};
 use super::session::{Refused, Session, written};
@@ -71,6 +72,7 @@ pub(crate) fn router(service: Arc<Service>, guard: &Guard) -> Router {
                 "this route has no such method",
             )
         })
+        .layer(axum::middleware::from_fn_with_state(service.clone(), once))
         .with_state(service);
     let guarded = guard
         .wrap(routes)
@@ -219,17 +221,16 @@ fn paged<T: Serialize + Clone>(
         (status = 201, body = AcceptedTask),
         (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn new_task(State(service): Shared, headers: HeaderMap, bytes: Bytes) -> Answer<Response> {
-    let text = |name: &str| match headers.get(name).map(|value| value.to_str()) {
-        None => Ok(None),
-        Some(Ok(text)) => Ok(Some(text.to_owned())),
-        Some(Err(_)) => Err(Problem::invalid(format!("the header `{name}` is not text"))),
-    };
-    let (key, name) = (text("idempotency-key")?, text("x-scenario-name")?);
+    let name = headers.get("x-scenario-name").map(HeaderValue::to_str);
+    let name = name
+        .transpose()
+        .map_err(|_| Problem::invalid("the header `x-scenario-name` is not text"))?;
     let task = body(&service, &bytes).await?;
-    let accepted = service.begin(task, name.as_deref(), key).await?;
+    let accepted = service.begin(task, name).await?;
     let location = accepted.links.own.clone();
     Ok((
         StatusCode::CREATED,
+        Extension(Made::Sessions(accepted.session_ids.clone())),
         [(header::LOCATION, location)],
         AsJson(accepted),
     )
@@ -282,12 +283,14 @@ async fn delete_session(State(service): Shared, Id(id): Id) -> Answer<StatusCode
     Ok(StatusCode::NO_CONTENT)
 }
 
+type Steered = (Extension<Made>, AsJson<SessionDocument>);
+
 async fn steered(
     service: &Service,
     id: &str,
     steer: impl Fn(&Session) -> Result<Vec<Arc<super::session::Told>>, Refused>,
     verb: &str,
-) -> Answer<AsJson<SessionDocument>> {
+) -> Answer<Steered> {
     let session = service.session(id)?;
     let told = steer(&session).map_err(|refused| refusal(&refused, verb))?;
     for told in told {
@@ -296,7 +299,8 @@ async fn steered(
     if super::script::is_final(session.status()) {
         service.ended(&session).await;
     }
-    Ok(AsJson(session.document()))
+    let made = Made::Sessions(vec![id.to_owned()]);
+    Ok((Extension(made), AsJson(session.document())))
 }
 
 fn refusal(refused: &Refused, verb: &str) -> Problem {
@@ -321,28 +325,32 @@ fn refusal(refused: &Refused, verb: &str) -> Problem {
 }
 
 /// Freezes a session
-#[utoipa::path(post, path = "/sessions/{id}/pause", tag = "sessions", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/sessions/{id}/pause", tag = "sessions",
+    params(("id" = String, Path), ("Idempotency-Key" = Option<String>, Header, description = "The same key does the same request once")),
     responses((status = 200, body = SessionDocument), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
-async fn pause(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionDocument>> {
+async fn pause(State(service): Shared, Id(id): Id) -> Answer<Steered> {
     steered(&service, &id, Session::pause, "be paused").await
 }
 
 /// Lets a paused session go on where it was
-#[utoipa::path(post, path = "/sessions/{id}/resume", tag = "sessions", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/sessions/{id}/resume", tag = "sessions",
+    params(("id" = String, Path), ("Idempotency-Key" = Option<String>, Header, description = "The same key does the same request once")),
     responses((status = 200, body = SessionDocument), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
-async fn resume(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionDocument>> {
+async fn resume(State(service): Shared, Id(id): Id) -> Answer<Steered> {
     steered(&service, &id, Session::resume, "be resumed").await
 }
 
 /// Ends a session; its history is kept
-#[utoipa::path(post, path = "/sessions/{id}/stop", tag = "sessions", params(("id" = String, Path)),
+#[utoipa::path(post, path = "/sessions/{id}/stop", tag = "sessions",
+    params(("id" = String, Path), ("Idempotency-Key" = Option<String>, Header, description = "The same key does the same request once")),
     responses((status = 200, body = SessionDocument), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
-async fn stop(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionDocument>> {
+async fn stop(State(service): Shared, Id(id): Id) -> Answer<Steered> {
     steered(&service, &id, Session::stop, "be stopped").await
 }
 
 /// Sends a prompt to a session
-#[utoipa::path(post, path = "/sessions/{id}/prompt", tag = "sessions", params(("id" = String, Path)), request_body = NewPrompt,
+#[utoipa::path(post, path = "/sessions/{id}/prompt", tag = "sessions", request_body = NewPrompt,
+    params(("id" = String, Path), ("Idempotency-Key" = Option<String>, Header, description = "The same key does the same request once")),
     responses((status = 202, body = AcceptedPrompt), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Response> {
     let session = service.session(&id)?;
@@ -354,27 +362,28 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
         let detail = format!("a prompt has {} KiB at most", LONGEST_PROMPT >> 10);
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    let told = session.prompt(&text, &sent.words(), &service.options);
+    let told = session.prompt(&text, &sent, &service.options);
     let told = match told {
         Ok(told) => told,
         Err(refused) => {
             let problem = refusal(&refused, "take a prompt");
-            let Refused::Unscripted { awaited_idx } = refused else {
+            let Refused::Unscripted { awaited_idx, why } = refused else {
                 return Err(problem);
             };
-            let found = session.unscripted(&text, awaited_idx);
+            let found = session.unscripted(&text, awaited_idx, why);
             let notes = found.notes.clone();
             service.found(found).await;
             return Err(problem.with_errors(notes));
         }
     };
     service.tell(&session, told).await;
+    let made = Made::Sessions(vec![id.clone()]);
     let accepted = AcceptedPrompt {
         session_id: id,
         accepted: true,
         ts: written(session.now()),
     };
-    Ok((StatusCode::ACCEPTED, AsJson(accepted)).into_response())
+    Ok((StatusCode::ACCEPTED, Extension(made), AsJson(accepted)).into_response())
 }
 
 /// Streams the events of a session: all so far, then those that come
@@ -593,6 +602,7 @@ async fn list_drafts(
 
 /// Keeps a draft
 #[utoipa::path(post, path = "/drafts", tag = "lists", request_body = Draft,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key does the same request once")),
     responses((status = 201, body = Draft), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 async fn new_draft(State(service): Shared, bytes: Bytes) -> Answer<Response> {
     let mut draft: Draft = body(&service, &bytes).await?;
@@ -603,7 +613,8 @@ async fn new_draft(State(service): Shared, bytes: Bytes) -> Answer<Response> {
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail));
     }
     drafts.insert(draft.id.clone(), json!(draft));
-    Ok((StatusCode::CREATED, AsJson(draft)).into_response())
+    let made = Made::Draft(draft.id.clone());
+    Ok((StatusCode::CREATED, Extension(made), AsJson(draft)).into_response())
 }
 
 /// Shows a draft

@@ -10,9 +10,11 @@ use cuecard_timeline::model::{
     SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
-    Act, EventPart, ExpectedInput, PlayerKind, PromptSegments, Schedule, block_text, parts,
+    Act, EventPart, PlayerKind, PromptSegments, Schedule, block_text, parts,
 };
 use serde_json::json;
+
+use super::awaited::AwaitedPrompt;
 
 /// Longer texts of a diff are cut, in bytes.
 const LONGEST_DIFF: usize = 64 << 10;
@@ -28,7 +30,7 @@ pub(crate) struct ServiceScript {
     /// What sessions tell, in order.
     pub(crate) steps: Vec<Step>,
     /// The prompts that it waits for, if it does.
-    pub(crate) awaited: Vec<ExpectedInput>,
+    pub(crate) awaited: Vec<AwaitedPrompt>,
     /// How many of them are history, which is there at once.
     pub(crate) n_history: usize,
     /// When what follows the history begins, in milliseconds.
@@ -225,7 +227,7 @@ impl ServiceScript {
             .count();
         let inputs = (0..segments.live.len()).filter_map(|idx| segments.input(&timeline, idx));
         // The first is the task itself.
-        let awaited = inputs.take(n_prompts).skip(1).map(ExpectedInput::of);
+        let awaited = inputs.take(n_prompts).skip(1).map(AwaitedPrompt::of);
         let script = Self {
             awaited: awaited.collect(),
             origin_ms,

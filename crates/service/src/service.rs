@@ -1,6 +1,6 @@
 //! What a service is while it runs: its scripts, its sessions, and what was found.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Notice;
+use super::once::Keys;
 use super::options::ServiceOptions;
 use super::player::{play, traced};
 use super::problem::Problem;
@@ -46,8 +47,8 @@ pub(crate) struct Service {
     /// How many steps the first session has played.
     pub(crate) n_played: watch::Sender<usize>,
     played: Mutex<HashSet<usize>>,
-    /// Tasks by the keys of their requests, with what was asked. A request with a key has it until its sessions are there.
-    keys: tokio::sync::Mutex<HashMap<String, (Json, AcceptedTask)>>,
+    /// The answers to requests with a key. A request with a key has it until it is answered.
+    pub(crate) keys: tokio::sync::Mutex<Keys>,
     pub(crate) drafts: Mutex<BTreeMap<String, Json>>,
     n_drafts: AtomicU64,
 }
@@ -154,31 +155,10 @@ impl Service {
         self: &Arc<Self>,
         task: NewTask,
         scenario_name: Option<&str>,
-        key: Option<String>,
     ) -> Result<AcceptedTask, Problem> {
         if self.scripts.is_empty() {
             let detail = "this service only shows runs that go on elsewhere: it does no tasks";
             return Err(Problem::new(StatusCode::CONFLICT, detail));
-        }
-        let asked = json!([task, scenario_name]);
-        let mut reserved = match key {
-            Some(key) => Some((self.keys.lock().await, key)),
-            None => None,
-        };
-        if let Some((keys, key)) = &mut reserved {
-            if keys.len() >= self.options.play.max_sessions {
-                // Sessions are bounded, and a key lasts as long as one of its own.
-                let is_there = |id: &String| self.session(id).is_ok();
-                keys.retain(|_, (_, accepted)| accepted.session_ids.iter().any(is_there));
-            }
-            match keys.get(key.as_str()) {
-                Some((earlier, accepted)) if *earlier == asked => return Ok(accepted.clone()),
-                Some(_) => {
-                    let detail = "this `Idempotency-Key` was used for another request";
-                    return Err(Problem::new(StatusCode::CONFLICT, detail));
-                }
-                None => {}
-            }
         }
         let Some(prompt) = prompt_text(&task.prompt) else {
             return Err(Problem::invalid(
@@ -217,7 +197,7 @@ impl Service {
         });
         let ids = self.open(scenario_idx, tasks.collect())?;
         let at = |tail: &str| format!("/api/v1/sessions/{}{tail}", ids[0]);
-        let accepted = AcceptedTask {
+        Ok(AcceptedTask {
             links: Links {
                 own: at(""),
                 events: at("/events"),
@@ -225,11 +205,7 @@ impl Service {
             },
             session_ids: ids,
             status: "queued".to_owned(),
-        };
-        if let Some((keys, key)) = &mut reserved {
-            keys.insert(std::mem::take(key), (asked, accepted.clone()));
-        }
-        Ok(accepted)
+        })
     }
 
     async fn chosen(&self, prompt: &str, name: Option<&str>) -> Result<usize, Problem> {

@@ -8,13 +8,13 @@ use axum::body::Bytes;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::SessionStatus;
-use cuecard_timeline::script::normalise;
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::watch;
 
 use super::options::ServiceOptions;
 use super::script::{ServiceScript, StepPlace, is_final, message};
+use super::shapes::NewPrompt;
 
 /// No session tells more events: the prompts that clients send are bounded by that.
 pub(crate) const MOST_EVENTS: usize = 100_000;
@@ -112,6 +112,8 @@ pub(crate) enum Refused {
     Unscripted {
         /// The number of the prompt among those that the script waits for, from 0.
         awaited_idx: usize,
+        /// What is different beside the text.
+        why: Option<String>,
     },
     /// It shows a run that goes on elsewhere.
     Shown,
@@ -328,11 +330,11 @@ impl Session {
         Ok(act(&mut state))
     }
 
-    /// A prompt of a client, with its `words` for comparing: it is told, or kept for a script that waits for it.
+    /// A prompt of a client, with its `text` for people: it is told, or kept for a script that waits for it.
     pub(crate) fn prompt(
         &self,
         text: &str,
-        words: &str,
+        sent: &NewPrompt,
         options: &ServiceOptions,
     ) -> Result<Option<Arc<Told>>, Refused> {
         let Some((_, script)) = &self.script else {
@@ -355,14 +357,18 @@ impl Session {
         let told = match options.waits_for_prompts {
             true => {
                 let awaited_idx = state.n_taken + state.prompts.len();
-                let is_scripted = script.awaited.get(awaited_idx).is_some_and(|awaited| {
-                    let takes_any = awaited.is_keys
-                        || options.takes_any_prompt
-                        || script.timeline.server.any_prompt;
-                    takes_any || awaited.normal == normalise(words)
-                });
-                if !is_scripted {
-                    return Err(Refused::Unscripted { awaited_idx });
+                let takes_any = options.takes_any_prompt || script.timeline.server.any_prompt;
+                match script.awaited.get(awaited_idx) {
+                    None => {
+                        return Err(Refused::Unscripted {
+                            awaited_idx,
+                            why: None,
+                        });
+                    }
+                    Some(awaited) if !takes_any => awaited
+                        .check(sent)
+                        .map_err(|why| Refused::Unscripted { awaited_idx, why })?,
+                    Some(_) => {}
                 }
                 state.prompts.push_back(text.to_owned());
                 None
@@ -374,7 +380,12 @@ impl Session {
     }
 
     /// T-REST-03: a prompt that the script does not wait for.
-    pub(crate) fn unscripted(&self, text: &str, awaited_idx: usize) -> Diagnostic {
+    pub(crate) fn unscripted(
+        &self,
+        text: &str,
+        awaited_idx: usize,
+        why: Option<String>,
+    ) -> Diagnostic {
         let message = format!("`{}` got a prompt that is not the scripted one", self.id);
         let found = Diagnostic::error(codes::TIMELINE_REST_PROMPT, message);
         let quoted = |text: &str| format!("{:?}", cut(text, 200));
@@ -382,14 +393,16 @@ impl Session {
         let awaited = script.and_then(|script| Some((script, script.awaited.get(awaited_idx)?)));
         let (found, expected) = match awaited {
             Some((script, awaited)) => (
-                found.at(&script.timeline.source, awaited.span),
-                quoted(awaited.text.as_deref().unwrap_or_default()),
+                found.at(&script.timeline.source, awaited.input.span),
+                quoted(awaited.input.text.as_deref().unwrap_or_default()),
             ),
             None => (found, "no further prompt".to_owned()),
         };
-        found
+        let mut found = found
             .with_note(format!("expected {expected}"))
-            .with_note(format!("arrived  {}", quoted(text)))
+            .with_note(format!("arrived  {}", quoted(text)));
+        found.notes.extend(why);
+        found
     }
 
     /// The next prompt that a script waits for.

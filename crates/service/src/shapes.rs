@@ -322,6 +322,12 @@ impl NewPrompt {
 }
 
 impl NewPrompt {
+    /// Its blocks that are no text, in order.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Json> {
+        let blocks = self.prompt.as_array().into_iter().flatten();
+        blocks.filter(|block| block["type"] != "text")
+    }
+
     /// Its text for comparing, as that of a scripted input: its text blocks, else the text of its first resource.
     pub(crate) fn words(&self) -> String {
         let Json::Array(blocks) = &self.prompt else {
@@ -442,7 +448,10 @@ pub(crate) fn prompt_text(prompt: &Json) -> Option<String> {
                         let text = text.as_str().filter(|text| !text.trim().is_empty());
                         text.map(str::to_owned)
                     }
-                    (kind, _) => Some(format!("[{kind}]")),
+                    (kind @ ("image" | "audio" | "resource" | "resource_link"), _) => {
+                        Some(format!("[{kind}]"))
+                    }
+                    _ => None,
                 })
                 .collect();
             texts.map(|texts| texts.join("\n"))

@@ -403,9 +403,9 @@ async fn a_session_that_waits_takes_the_scripted_prompt_only() {
         }
         let why = json!([r#"expected "Thanks""#, r#"arrived  "Thank you""#]);
         assert_eq!(other, (StatusCode::CONFLICT, why));
-        let image = json!({"prompt": [{"type": "text", "text": " thanks"}, {"type": "image"}]});
+        let blocks = json!({"prompt": [{"type": "text", "text": " thanks"}]});
         assert_eq!(
-            served.ask("POST", path, image).await.0,
+            served.ask("POST", path, blocks).await.0,
             StatusCode::ACCEPTED
         );
         served.told("session-1").await;
@@ -472,6 +472,123 @@ async fn a_prompt_without_text_is_no_prompt() {
             status,
             "{blocks}"
         );
+    }
+}
+
+/// Two images of one pixel.
+const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgZGAAAAAHAALpEtlMAAAAAElFTkSuQmCC";
+const OTHER_PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYmAAAAAKAANQonMOAAAAAElFTkSuQmCC";
+
+#[tokio::test]
+async fn a_session_that_waits_compares_the_blocks_of_a_prompt() {
+    let timeline = format!(
+        r#"
+name: look
+timeline:
+  - userInputs: [[0, "Begin"]]
+  - userInputs:
+      - relativeTime: 0
+        input:
+          - {{type: text, text: Look}}
+          - {{type: image, mimeType: image/png, data: "{PIXEL}"}}
+          - {{type: resource_link, uri: "file:///a.txt", name: a.txt}}
+"#
+    );
+    let served = Served::with(&timeline, |options| options.waits_for_prompts = true).await;
+    let text = json!({"type": "text", "text": "look"});
+    let image = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});
+    let link = |uri: &str| json!({"type": "resource_link", "uri": uri, "name": "a.txt"});
+    let (red, file) = (image(PIXEL), link("file:///a.txt"));
+    let cases = [
+        (json!([text]), "a block of type `image` is missing"),
+        (
+            json!([text, image(OTHER_PIXEL), file]),
+            "the block of type `image` is another one",
+        ),
+        (
+            json!([text, red, link("file:///b.txt")]),
+            "the block of type `resource_link` is another one",
+        ),
+        (
+            json!([text, file, red]),
+            "the block of type `image` is another one",
+        ),
+        (
+            json!([text, red, file, red]),
+            r#"a block too many, of type "image""#,
+        ),
+        (json!([text, red, file]), ""),
+    ];
+    served.task("Begin").await;
+    for (blocks, why) in cases {
+        let prompt = json!({"prompt": blocks});
+        let (status, problem) = served
+            .ask("POST", "/sessions/session-1/prompt", prompt)
+            .await;
+        let told = problem["errors"][2].as_str().unwrap_or_default();
+        assert_eq!(told, why, "{blocks}");
+        let expected = match why.is_empty() {
+            true => StatusCode::ACCEPTED,
+            false => StatusCode::CONFLICT,
+        };
+        assert_eq!(status, expected, "{blocks}");
+    }
+    let verdict = served.running.stop().await;
+    let is_prompt = |found: &Diagnostic| found.code.name() == "T-REST-03";
+    assert!(!verdict.passed && verdict.findings.iter().any(is_prompt));
+}
+
+#[tokio::test]
+async fn a_key_does_a_request_once_as_long_as_what_it_made_is_there() {
+    let served = Served::with(FIX, |options| options.waits_for_prompts = true).await;
+    let keyed = async |key: &str, path: &str, body: Json| {
+        let request = Request::builder()
+            .method("POST")
+            .uri(format!("/api/v1{path}"));
+        let request = request.header("idempotency-key", key);
+        let (status, body) = served.send(request, body.to_string()).await;
+        (status, serde_json::from_str(&body).unwrap_or(Json::Null))
+    };
+    let fix = || json!({"prompt": "Fix the test"});
+    let first = keyed("a", "/tasks", fix()).await;
+    assert_eq!(keyed("a", "/tasks", fix()).await, first);
+    // Another route is another request, whatever it is sent.
+    let other = keyed("a", "/drafts", fix()).await;
+    assert_eq!(other.0, StatusCode::CONFLICT);
+    // What is refused is not done, and can be asked again.
+    let path = "/sessions/session-1/prompt";
+    for (text, status) in [
+        ("No", StatusCode::CONFLICT),
+        ("Thanks", StatusCode::ACCEPTED),
+        ("Thanks", StatusCode::ACCEPTED),
+    ] {
+        let (answered, _) = keyed("b", path, json!({"message": text})).await;
+        assert_eq!(answered, status, "{text}");
+    }
+    let told = served.told("session-1").await;
+    let thanks = told.iter().filter(|event| *event == "message Thanks");
+    assert_eq!(thanks.count(), 1, "{told:?}");
+    let draft = keyed("c", "/drafts", fix()).await;
+    assert_eq!(draft.0, StatusCode::CREATED);
+    assert_eq!(keyed("c", "/drafts", fix()).await, draft);
+    // Then it is free again.
+    for path in ["/sessions/session-1", "/drafts/draft-1"] {
+        let (status, _) = served.ask("DELETE", path, Json::Null).await;
+        assert_eq!(status, StatusCode::NO_CONTENT, "{path}");
+    }
+    let again = keyed("a", "/tasks", fix()).await;
+    assert_eq!(again.1["session_ids"], json!(["session-2"]));
+    assert_eq!(keyed("c", "/drafts", fix()).await.1["id"], json!("draft-2"));
+    for (verb, status) in [("pause", "paused"), ("stop", "stopped")] {
+        let path = format!("/sessions/session-2/{verb}");
+        let steered = keyed(verb, &path, Json::Null).await;
+        assert_eq!(
+            (steered.0, &steered.1["status"]),
+            (StatusCode::OK, &json!(status))
+        );
+        assert_eq!(keyed(verb, &path, Json::Null).await, steered);
     }
 }
 

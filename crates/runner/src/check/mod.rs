@@ -247,9 +247,7 @@ pub fn check(
     let mut all = without_data(checked.collect(), |checked| &checked.beside);
     all.retain(|checked| checked.has_tag_of(with.tags));
     let timelines: Vec<&Timeline> = all.iter().filter_map(Checked::timeline).collect();
-    let mut between = check_names(timelines.iter().copied());
-    between.extend(Selector::same_prompt(timelines));
-    for found in between {
+    for found in between_timelines(timelines) {
         let place = found.place.as_ref();
         let name = place.map(|place| place.source.name());
         let mut files = all.iter_mut();
@@ -258,6 +256,37 @@ pub fn check(
         }
     }
     all
+}
+
+/// What is wrong with timelines beside each other. Those of one folder are served together; what is found between two
+/// folders only matters to a mock that serves both, and is a note.
+fn between_timelines(timelines: Vec<&Timeline>) -> Vec<Diagnostic> {
+    let compare = |timelines: Vec<&Timeline>| {
+        let mut found = check_names(timelines.iter().copied());
+        found.extend(Selector::same_prompt(timelines));
+        found
+    };
+    let mut folders: BTreeMap<&Path, Vec<&Timeline>> = BTreeMap::new();
+    for timeline in &timelines {
+        let folder = folder_of(Path::new(timeline.source.name()));
+        folders.entry(folder).or_default().push(timeline);
+    }
+    let in_folders: Vec<Diagnostic> = folders.into_values().flat_map(compare).collect();
+    let key = |found: &Diagnostic| {
+        let place = found.place.as_ref();
+        let place = place.map(|place| (place.source.name().to_owned(), place.span.start));
+        (found.code.name(), place)
+    };
+    let known: HashSet<_> = in_folders.iter().map(key).collect();
+    let mut all = compare(timelines);
+    all.retain(|found| !known.contains(&key(found)));
+    for found in &mut all {
+        found.severity = Severity::Note;
+        found.notes.push(
+            "the files are in different folders: it only matters if a mock serves both".to_owned(),
+        );
+    }
+    in_folders.into_iter().chain(all).collect()
 }
 
 fn check_file(source: &SourceFile, path: &Path, with: &CheckContext<'_>) -> Checked {

@@ -242,7 +242,13 @@ impl Resumption {
             });
         }
         let done = self.journal.done.last().map_or(0, |last| last.step);
-        found.extend(check_withheld(scenario, done, &self.journal.withheld));
+        let assumed = assumed(&self.journal);
+        found.extend(check_withheld(
+            scenario,
+            done,
+            &self.journal.withheld,
+            &assumed,
+        ));
         found
     }
 
@@ -284,8 +290,15 @@ pub fn lacks_output(dir: &RunDir, scenario: &ToolCallScenario) -> Option<Diagnos
     let file = File::open(dir.path().join(JOURNAL)).ok()?;
     let journal = model::Journal::read(BufReader::new(file)).ok()?;
     let done = journal.done.last().map_or(0, |last| last.step);
-    let found = check_withheld(scenario, done, &journal.withheld);
+    let found = check_withheld(scenario, done, &journal.withheld, &assumed(&journal));
     found.into_iter().next()
+}
+
+/// The steps that were assumed to be done.
+fn assumed(journal: &model::Journal) -> HashSet<u64> {
+    let done = journal.done.iter();
+    let assumed = done.filter(|step| step.restored == Some(Restored::AssumedDone));
+    assumed.map(|step| step.step).collect()
 }
 
 /// Begins the journal of a run that plays the steps in `range`.

@@ -173,7 +173,7 @@ impl Executor<'_> {
         for check in checks {
             let is_seen = self.terminal.is_some() && is_of_screen(&check.check);
             if self.simulation.is_some() && !is_seen {
-                // It was said in the beginning that nobody looks.
+                // It has failed in the beginning: nobody looks.
                 continue;
             }
             let seen = self.check(&check.check).await;
@@ -197,11 +197,23 @@ impl Executor<'_> {
                 None if self.model.is_some()
                     && matches!(check.check, TimelineCheck::Request(_)) => {}
                 None => {
-                    let message = format!("`{}` can't be evaluated in this run", check.key);
-                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                        .at(&self.script.timeline.source, check.span);
-                    let found = self.findings.strictly_noted(found);
-                    self.find(found).await;
+                    let (who, help) = match check.check {
+                        TimelineCheck::AcpSession { .. } => (
+                            "an agent that speaks ACP",
+                            "name an ACP client as the program, or play the timeline with `cuecard acp`",
+                        ),
+                        _ => (
+                            "the mock server of a model",
+                            "run it with a real agent and `server.mode: mock`, or play it with `cuecard serve llm`",
+                        ),
+                    };
+                    let told = format!("nobody judges it in this run: only {who} does");
+                    self.record_check(event_idx, &check.key, false, &told);
+                    self.add_event(event_idx, format!("assert {}", check.key), Some(false));
+                    let message = format!("the assert `{}` failed: {told}", check.key);
+                    let found = self.finding(codes::MODEL_ASSERT_UNJUDGED, event_idx, message);
+                    let found = found.at(&self.script.timeline.source, check.span);
+                    self.find(found.with_help(help)).await;
                 }
             }
         }

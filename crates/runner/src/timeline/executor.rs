@@ -196,7 +196,9 @@ impl<'a> Executor<'a> {
                 let message = format!("the run took longer than {seconds} s");
                 let found = Diagnostic::error(codes::TERMINAL_TIMEOUT, message)
                     .with_note(format!("it waited until {}", self.awaits))
-                    .with_help("allow more with --timeout");
+                    .with_help(
+                        "allow more with `--run-timeout`; in `cuecard test` with `--timeout`",
+                    );
                 self.find_with_screen(found).await;
             }
             None => {}

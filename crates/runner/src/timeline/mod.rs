@@ -212,6 +212,33 @@ impl RunScript {
         self.timeline.source.name()
     }
 
+    /// That the timeline types into a program, and that none is named: the mock agent, which is the default, would have
+    /// nothing to play.
+    fn missing_program(&self, options: &RunOptions) -> Option<Diagnostic> {
+        let is_mock_agent = self.mode(options) == RunMode::MockAgent;
+        let mut events = self.timeline.events.iter();
+        let is_agents = |event: &TimelineEvent| {
+            let act = PlayerKind::Agent.cell(&event.kind).act;
+            matches!(act, Act::Acts | Act::ActsAndAwaits)
+        };
+        if !is_mock_agent || !options.which.program.is_empty() || events.any(is_agents) {
+            return None;
+        }
+        let is_typed = |event: &&TimelineEvent| match &event.kind {
+            EventKind::UserInputs(inputs) => inputs
+                .iter()
+                .any(|input| input.target == Some(UserTarget::Tui)),
+            _ => false,
+        };
+        let typed = self.timeline.events.iter().find(is_typed)?;
+        let message = "the timeline types into a program, and none was given";
+        let file = self.file();
+        let found = Diagnostic::error(codes::TERMINAL_START, message)
+            .at(&self.timeline.source, typed.span)
+            .with_help(format!("name it: `cuecard run {file} -- PROGRAM`"));
+        Some(found)
+    }
+
     /// How texts of its screens are compared, which the agent has a say in.
     fn compared(&self, options: &RunOptions) -> TerminalConfig {
         let mut terminal = self.terminal.clone();
@@ -324,6 +351,10 @@ pub async fn run_timeline(
 ) -> RunOutcome {
     let clock = Clock::start();
     let mut outcome = RunOutcome::new(script, options, run_dir);
+    if let Some(problem) = script.missing_program(options) {
+        outcome.could_not_run(problem);
+        return outcome;
+    }
     let folders = match RunFolders::create(script, options).await {
         Ok(folders) => folders,
         Err(problem) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_timeline::model::Replacement;
-use cuecard_timeline::model::keys::{Keystroke, read_keys};
+use cuecard_timeline::model::keys::{KeyModes, Keystroke, read_keys};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
@@ -62,6 +62,9 @@ pub(super) struct PresetFile {
     #[serde(default)]
     pub(super) args: Vec<String>,
     ready: Option<String>,
+    /// Whether it takes pastes (bracketed paste mode) at each prompt, and only there: what is typed before may be lost.
+    #[serde(default)]
+    prompt_takes_pastes: bool,
     busy: Option<String>,
     #[serde(default = "enter")]
     submit: String,
@@ -228,14 +231,15 @@ impl AgentPreset {
         Ok(())
     }
 
-    /// Whether the screen of the agent shows that a prompt may be typed.
-    pub(super) fn is_idle(&self, screen: &str) -> bool {
+    /// Whether a prompt may be typed: the screen of the agent shows it, and its terminal has the modes for it.
+    pub(super) fn is_idle(&self, screen: &str, modes: KeyModes) -> bool {
         let matches = |pattern: &Option<Regex>, default: bool| {
             pattern
                 .as_ref()
                 .map_or(default, |pattern| pattern.is_match(screen))
         };
-        matches(&self.ready, true) && !matches(&self.busy, false)
+        let takes_keys = modes.bracketed_paste || !self.file.prompt_takes_pastes;
+        matches(&self.ready, true) && !matches(&self.busy, false) && takes_keys
     }
 }
 

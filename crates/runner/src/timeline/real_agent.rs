@@ -20,10 +20,13 @@ use super::presets::{VERSION_TIMEOUT, Values, version_in};
 
 /// The program under test where nobody names one.
 const DEFAULT_PROGRAM: &str = "ah";
-/// How long an agent may take to ask its model for the next turn, or to be ready for a prompt.
+/// How long an agent may take to ask its model for the next turn.
 const AGENT_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often it is looked whether an agent is ready.
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
+/// How long an agent that was told to quit has for it at least: some end threads and servers first.
+const LONGEST_QUIT: Duration = Duration::from_secs(15);
+
 /// How long an agent without a preset must stand still to be ready.
 const STILL: Duration = Duration::from_millis(400);
 
@@ -156,7 +159,7 @@ impl Executor<'_> {
         }
         let Some(model) = &self.model else {
             if step.role == StepRole::Prompt || lane == Lane::Barrier {
-                self.await_idle(event_idx).await;
+                self.await_idle().await;
                 self.compare_edits(event_idx).await;
             }
             return;
@@ -204,7 +207,7 @@ impl Executor<'_> {
         {
             self.clock.sleep_until(whole).await;
         }
-        self.await_idle(event_idx).await;
+        self.await_idle().await;
         self.compare_edits(event_idx).await;
     }
 
@@ -250,9 +253,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Waits until the agent can be typed to.
-    async fn await_idle(&mut self, event_idx: usize) {
-        let until = self.clock.now() + AGENT_TIMEOUT;
+    /// Waits until the agent can be typed to, as long as the run may take: some start slowly.
+    async fn await_idle(&mut self) {
         self.awaits = "the agent was ready for a prompt".to_owned();
         loop {
             let Some(terminal) = &mut self.terminal else {
@@ -263,17 +265,13 @@ impl Executor<'_> {
             }
             let is_still = terminal.settled(STILL).await;
             let screen = terminal.screen().text();
+            let modes = terminal.screen().key_modes();
             let is_idle = match &self.options.which.preset {
-                Some(preset) => preset.is_idle(&screen),
+                Some(preset) => preset.is_idle(&screen, modes),
                 None => is_still && !screen.trim().is_empty(),
             };
             if is_idle {
                 return self.record_changes();
-            }
-            if self.clock.now() >= until {
-                self.is_stuck = true;
-                let message = "the agent is not ready for a prompt".to_owned();
-                return self.fails(codes::TERMINAL_STUCK, event_idx, message).await;
             }
             self.clock.sleep_until(self.clock.now() + LOOKS_EVERY).await;
         }
@@ -329,7 +327,7 @@ impl Executor<'_> {
         if n_turns > 0 && !self.await_turn(n_turns - 1, last, Model::was_served).await {
             return;
         }
-        self.await_idle(last).await;
+        self.await_idle().await;
         if self.is_stuck {
             return;
         }
@@ -345,7 +343,8 @@ impl Executor<'_> {
                 return;
             }
         }
-        let _ = tokio::time::timeout(self.options.grace, terminal.ended()).await;
+        let patience = self.options.grace.max(LONGEST_QUIT);
+        let _ = tokio::time::timeout(patience, terminal.ended()).await;
     }
 
     /// Takes over what the model found.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use cuecard_runtime::load::PlayOptions;
 use cuecard_service::{MockService, RunningService, ServiceOptions, TraceOutput};
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_timeline::model::{EventKind, LocatedCheck, Timeline};
 use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
 use cuecard_trace::Event;
 use serde_json::json;
@@ -21,6 +21,8 @@ use super::{RunScript, TraceLines};
 pub(super) const SERVICE_VARIABLE: &str = "CUECARD_SERVICE_URL";
 /// How often it is looked whether a program has ended.
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
+/// What to do about a check that nobody makes.
+const HELP: &str = "run it in another mode, or leave the check out of this run with `rules`; `cuecard serve rest` only reports events";
 
 /// An agent service that plays a timeline.
 pub(super) struct Simulation {
@@ -156,57 +158,62 @@ impl Executor<'_> {
         session.map(|_| ()).map_err(failed)
     }
 
-    /// Says what nobody looks at, as nothing is done.
+    /// Says what is left out, as nothing is done. A check that nobody makes fails the run.
     async fn tell_unjudged(&mut self, has_program: bool) {
         let script = self.script.clone();
         let expected = &script.timeline.expectations;
         if !expected.artifacts.is_empty() || (expected.exit_code.is_some() && !has_program) {
-            let message = "what is expected in the end is not evaluated: this run only simulates";
             let span = expected.artifacts.first().map(|artifact| artifact.span);
-            let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message).at(
+            let message = "nobody judges `expect`: this run only simulates";
+            let found = Diagnostic::error(codes::MODEL_ASSERT_UNJUDGED, message).at(
                 &script.timeline.source,
                 span.or(expected.span).unwrap_or_default(),
             );
-            let note = self.findings.strictly_noted(note);
-            self.find(note).await;
+            self.find(found.with_help(HELP)).await;
         }
         for event in &script.timeline.events {
-            let what = match &event.kind {
+            let (is_check, what) = match &event.kind {
                 EventKind::Assert(assert) => {
-                    let mut left = assert.checks.iter();
-                    let is_seen = |check| has_program && is_of_screen(check);
-                    let is_left = left.any(|check| !is_seen(&check.check));
-                    is_left.then_some(match has_program {
-                        true => "asserts about what is done are not evaluated",
-                        false => "asserts are not evaluated without a program",
-                    })
+                    let is_seen = |check: &&LocatedCheck| has_program && is_of_screen(&check.check);
+                    let mut left = assert.checks.iter().filter(|check| !is_seen(check));
+                    let Some(left) = left.next() else {
+                        continue;
+                    };
+                    (true, format!("nobody judges the assert `{}`", left.key))
                 }
-                EventKind::Screenshot(_) if !has_program => {
-                    Some("there is no screen without a program")
+                EventKind::Screenshot(label) if !has_program => {
+                    (true, format!("nobody takes the screenshot `{label}`"))
                 }
+                EventKind::UserCommand(command) if command.expect.is_some() => (
+                    true,
+                    "nobody judges what is expected of the command".to_owned(),
+                ),
                 EventKind::UserEdits { .. }
                 | EventKind::ApplyPatch(_)
-                | EventKind::UserCommand(_) => {
-                    Some("commands and patches of the user are left out")
-                }
+                | EventKind::UserCommand(_) => (
+                    false,
+                    "commands and patches of the user are left out".to_owned(),
+                ),
                 EventKind::UserCancelSession { .. } if !has_program => {
-                    Some("nobody interrupts without a program")
+                    (false, "nobody interrupts without a program".to_owned())
                 }
                 EventKind::UserInputs(inputs)
                     if !has_program && inputs.iter().any(|input| input.target.is_some()) =>
                 {
-                    Some("nobody types keys without a program")
+                    (false, "nobody types keys without a program".to_owned())
                 }
-                _ => None,
+                _ => continue,
             };
-            if let Some(what) = what {
-                let message = format!("{what}: this run only simulates");
-                let note = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
-                    .at(&script.timeline.source, event.span)
-                    .with_pointer(event.path.clone());
-                let note = self.findings.strictly_noted(note);
-                self.find(note).await;
+            let message = format!("{what}: this run only simulates");
+            let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                .at(&script.timeline.source, event.span)
+                .with_pointer(event.path.clone());
+            let mut found = self.findings.strictly_noted(found);
+            if is_check {
+                found.severity = Severity::Error;
+                found = found.with_help(HELP);
             }
+            self.find(found).await;
         }
     }
 
