@@ -2,17 +2,94 @@
 
 use std::time::Duration;
 
+use cuecard_source::value::Redactor;
 use serde_json::{Map, Value};
+
+use crate::marks::Marks;
 
 /// The tool calls of one session, in the order in which they were made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
     /// What the user asked for, if the source tells it (transcripts do).
     pub prompts: Vec<String>,
+    /// How many calls were made before each prompt; shorter than the prompts if the source doesn't tell.
+    pub prompted_at: Vec<usize>,
     /// The servers that were called.
     pub servers: Vec<Server>,
     /// The calls, by the time they began.
     pub calls: Vec<Call>,
+    /// What the source can't tell of calls, by their places from 1.
+    pub doubts: Vec<(usize, String)>,
+    /// Calls that had an effect and can't be made again, each with the reason, by the places of the calls behind them.
+    pub gaps: Vec<(usize, String)>,
+}
+
+impl Recording {
+    /// Puts marks in the place of secrets, which are given as names of variables and values: so they become these variables,
+    /// and are in nothing that is made of the recording.
+    pub fn hide(&mut self, secrets: &[(String, String)]) {
+        if secrets.is_empty() {
+            return;
+        }
+        let redactor = Redactor::new(secrets.iter().map(|(_, value)| value.clone()));
+        let names = secrets
+            .iter()
+            .map(|(name, value)| (value.clone(), name.clone()));
+        let marks = Marks {
+            salt: 0,
+            names: names.collect(),
+        };
+        let hide = |value: &mut Value| {
+            let original = value.clone();
+            redactor.json(value);
+            marks.number(&original, value);
+        };
+        let hide_text = |text: &mut String| {
+            let mut value = Value::from(std::mem::take(text));
+            hide(&mut value);
+            if let Value::String(hidden) = value {
+                *text = hidden;
+            }
+        };
+        self.prompts.iter_mut().for_each(hide_text);
+        for (_, text) in self.doubts.iter_mut().chain(&mut self.gaps) {
+            hide_text(text);
+        }
+        for call in &mut self.calls {
+            let mut arguments = Value::Object(std::mem::take(&mut call.arguments));
+            hide(&mut arguments);
+            if let Value::Object(hidden) = arguments {
+                call.arguments = hidden;
+            }
+            match &mut call.outcome {
+                Outcome::Result(value) | Outcome::BuiltIn(value) => hide(value),
+                Outcome::Error(error) => {
+                    hide_text(&mut error.message);
+                    hide(&mut error.data);
+                }
+                Outcome::Missing => {}
+            }
+        }
+    }
+
+    /// Whether the secret of this name is [hidden](Self::hide) somewhere in the recording.
+    pub fn hides(&self, name: &str) -> bool {
+        let mark = format!("[redacted-{name}]");
+        let is_in_call = |call: &Call| {
+            let texts = match &call.outcome {
+                Outcome::Result(value) | Outcome::BuiltIn(value) => value.to_string(),
+                Outcome::Error(error) => format!("{} {}", error.message, error.data),
+                Outcome::Missing => String::new(),
+            };
+            texts.contains(&mark)
+                || call
+                    .arguments
+                    .iter()
+                    .any(|(key, value)| key.contains(&mark) || value.to_string().contains(&mark))
+        };
+        self.prompts.iter().any(|prompt| prompt.contains(&mark))
+            || self.calls.iter().any(is_in_call)
+    }
 }
 
 /// A server as it introduced itself.
@@ -52,6 +129,13 @@ pub struct Call {
     pub duration: Option<Duration>,
     /// The notifications that came for the call before its answer, as they came.
     pub notifications: Vec<Value>,
+}
+
+impl Call {
+    /// The time until its answer, if one came that is no failure.
+    pub(crate) fn took(&self) -> Option<Duration> {
+        self.duration.filter(|_| self.outcome.is_success())
+    }
 }
 
 /// The answer to a call.

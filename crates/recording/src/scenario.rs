@@ -3,13 +3,15 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::time::Duration;
 
 use cuecard_source::value::{key_of, names_credential};
+use cuecard_tool_call::model::BuiltinTool;
 use regex::Captures;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::marks::MARK;
+use crate::marks::{self, MARK};
 use crate::{Call, Recording};
 
 /// A scenario to be written; the keys stand in the order of the fields.
@@ -57,6 +59,38 @@ pub struct Step {
     /// How to try again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<Value>,
+    /// How long each call may take, in seconds, if not as long as any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+}
+
+/// The timeouts that a player has for a call of a server, and for a command.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest timeout that is written.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+impl Step {
+    /// Gives the calls twice the time that one of them took, if that is more than the default.
+    pub(crate) fn allow(&mut self, took: Option<Duration>) {
+        let is_command = self.tool == BuiltinTool::Bash.name();
+        let default = match is_command {
+            true => COMMAND_TIMEOUT,
+            false => CALL_TIMEOUT,
+        };
+        let needed = took.map(|took| took.saturating_mul(2).min(LONGEST_TIMEOUT));
+        let Some(needed) = needed.filter(|needed| *needed > default) else {
+            return;
+        };
+        let seconds = needed.as_secs() + u64::from(needed.subsec_nanos() > 0);
+        if !is_command {
+            self.timeout = self.tool.starts_with("mcp__").then_some(seconds);
+        } else if !self.params.contains_key("run_in_background") {
+            let own = self.params.entry("timeout");
+            own.or_insert_with(|| json!(seconds.saturating_mul(1_000)));
+        }
+    }
 }
 
 impl Scenario {
@@ -85,7 +119,7 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
     let mut names = Names::default();
     let mut secrets = Secrets::default();
     for (call, number) in recording.calls.iter().zip(1..) {
-        scenario.steps.push(Step {
+        let mut step = Step {
             step: number,
             id: names.unique(&call.tool),
             tool: tool_name(call),
@@ -97,7 +131,9 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
                 _ => Map::new(),
             },
             ..Step::default()
-        });
+        };
+        step.allow(call.took());
+        scenario.steps.push(step);
     }
     scenario.variables = secrets.variables;
     scenario
@@ -130,10 +166,11 @@ impl Secrets {
         }
     }
 
-    /// The reference to the variable of a mark, called like the key where it stands first.
+    /// The reference to the variable of a mark, called as the user named it, or like the key where it stands first.
     fn reference(&mut self, key: &str, mark: &str) -> String {
         let name = self.by_mark.entry(mark.to_owned()).or_insert_with(|| {
-            let name = self.names.unique(&secret_name(key));
+            let wish = marks::name_of(mark).map_or_else(|| secret_name(key), str::to_owned);
+            let name = self.names.unique(&wish);
             self.variables.insert(name.clone(), json!(""));
             name
         });

@@ -23,8 +23,6 @@ use crate::{Call, Outcome, Recording, RpcError, Server};
 pub struct Session {
     /// Its calls.
     pub recording: Recording,
-    /// Calls whose effect a scenario could have, if the session said more.
-    pub questions: Vec<Note>,
     /// Calls that no tool of scenarios makes.
     pub left_out: Vec<Note>,
 }
@@ -42,6 +40,7 @@ pub fn session_of(trace: &Trace) -> Session {
         match &event.data {
             EventData::MessageReceived(message) if is_prompt(&message.content) => {
                 recording.prompts.push(message.content.clone());
+                recording.prompted_at.push(recording.calls.len());
             }
             EventData::ToolCall(call) => {
                 let answer = results.get(call.call_id.as_ref());
@@ -64,7 +63,7 @@ pub fn session_of(trace: &Trace) -> Session {
                 };
                 match calls_of(call, answer.map(|(_, result)| *result), folders) {
                     Ok(calls) => {
-                        let names_folder = |made: &&Call| {
+                        let names_folder = |made: &Call| {
                             let mut is_named = false;
                             each_leaf(&json!(made.arguments), &mut |leaf| {
                                 let text = leaf.as_str().zip(cwd);
@@ -73,20 +72,17 @@ pub fn session_of(trace: &Trace) -> Session {
                             });
                             is_named
                         };
-                        let asked = calls.iter().filter(names_folder).map(|call| Note {
-                            tool: crate::scenario::tool_name(call),
-                            text: format!(
-                                "it names the agent's folder, `{}`: does it mean the folder of the run?",
-                                cwd.unwrap_or_default()
-                            ),
-                            ..Note::default()
-                        });
                         let result = answer.map(|(_, result)| *result);
-                        let asked = asked.chain(doubts(&calls, result));
-                        for note in asked {
-                            if !session.questions.contains(&note) {
-                                session.questions.push(note);
-                            }
+                        for (call, number) in calls.iter().zip(recording.calls.len() + 1..) {
+                            let folder = names_folder(call).then(|| {
+                                format!(
+                                    "it names the agent's folder, `{}`: does it mean the folder of the run?",
+                                    cwd.unwrap_or_default()
+                                )
+                            });
+                            let doubts = folder.into_iter().chain(doubts(call, result));
+                            let doubts = doubts.map(|doubt| (number, doubt));
+                            recording.doubts.extend(doubts);
                         }
                         recording.calls.extend(calls.into_iter().map(|call| Call {
                             started: at,
@@ -95,11 +91,13 @@ pub fn session_of(trace: &Trace) -> Session {
                         }));
                     }
                     Err(reason) => {
-                        let notes = match reason == NO_TOOL {
-                            true => &mut session.left_out,
-                            false => &mut session.questions,
-                        };
-                        notes.push(Note {
+                        if reason != NO_TOOL {
+                            let gap =
+                                format!("`{}` was called, which is no step: {reason}", call.tool);
+                            recording.gaps.push((recording.calls.len() + 1, gap));
+                            continue;
+                        }
+                        session.left_out.push(Note {
                             tool: call.tool.clone().into_owned(),
                             text: reason,
                             ..Note::default()
@@ -123,37 +121,25 @@ pub fn session_of(trace: &Trace) -> Session {
     session
 }
 
-/// What the calls do otherwise than the agent's did.
-fn doubts(calls: &[Call], result: Option<&ToolResult>) -> Vec<Note> {
+/// What a call does otherwise than the agent's did.
+fn doubts(call: &Call, result: Option<&ToolResult>) -> impl Iterator<Item = String> {
     let kept = |key: &str| result.and_then(|result| result.structured.as_ref()?.get(key));
     let mut texts = Vec::new();
     if kept("userModified") == Some(&true.into()) {
         texts.push("the user changed it before it was done: this is what the agent proposed");
     }
-    let is_left = |call: &Call| call.arguments.get("run_in_background") == Some(&true.into());
-    if calls.iter().any(is_left) {
+    if call.arguments.get("run_in_background") == Some(&true.into()) {
         texts.push("it goes on in the background: later steps don't wait for its end");
     }
-    let files = |call: &Call| {
-        let mut is_named = false;
-        each_leaf(&json!(call.arguments), &mut |leaf| {
-            let text = leaf.as_str().unwrap_or_default();
-            is_named |= text.contains("/tasks/") && text.contains(".output");
-        });
-        is_named
-    };
-    if calls.iter().any(files) {
+    let mut names_output = false;
+    each_leaf(&json!(call.arguments), &mut |leaf| {
+        let text = leaf.as_str().unwrap_or_default();
+        names_output |= text.contains("/tasks/") && text.contains(".output");
+    });
+    if names_output {
         texts.push("it reads what a command in the background wrote: that file has another name in each run");
     }
-    let note = |text: &str| Note {
-        tool: calls
-            .first()
-            .map(crate::scenario::tool_name)
-            .unwrap_or_default(),
-        text: text.to_owned(),
-        ..Note::default()
-    };
-    texts.into_iter().map(note).collect()
+    texts.into_iter().map(str::to_owned)
 }
 
 /// The tools of Codex that run commands.
@@ -329,7 +315,13 @@ fn calls_of(
             }
             let folder = text("workdir").or_else(|| text("working_directory"));
             let now = folder.or(folders.now);
-            Ok(vec![shell(command, Folders { now, ..folders }, result)])
+            let mut call = shell(command, Folders { now, ..folders }, result);
+            if let Some(limit) = arguments.get("timeout_ms").filter(|it| it.is_number())
+                && call.tool == BuiltinTool::Bash.name()
+            {
+                call.arguments.insert("timeout".to_owned(), limit.clone());
+            }
+            Ok(vec![call])
         }
         "write_stdin" | "TaskOutput" | "TaskStop" => Err(
             "it waited for a command in the background, or ended it: the scenario does neither"

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, CustomRequest,
@@ -11,6 +12,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
+
+use super::stdio::OpenRequests;
+
+/// How long answers may take after the end of the input, if a server doesn't know better.
+pub const GRACE: Duration = Duration::from_secs(5);
 
 /// A server: what it says of itself, its tools, and what they answer.
 pub trait Handler: Send + Sync + 'static {
@@ -28,6 +34,11 @@ pub trait Handler: Send + Sync + 'static {
         arguments: Map<String, Value>,
         client: &Client,
     ) -> impl Future<Output = Result<Value, RpcError>> + Send;
+
+    /// Returns how long answers may still take after a client on stdio has ended its input.
+    fn grace(&self) -> Duration {
+        GRACE
+    }
 
     /// A call came that names no tool, or whose arguments are not an object. It is refused.
     fn on_malformed_call(&self) {}
@@ -96,6 +107,13 @@ impl Client {
     /// Completes when nobody waits for the answer any more.
     pub async fn cancelled(&self) {
         self.context.ct.cancelled().await;
+    }
+
+    /// The call gets no answer: a server on stdio that is about to end doesn't wait for it.
+    pub fn leave_unanswered(&self) {
+        if let Some(open) = self.context.extensions.get::<OpenRequests>() {
+            open.close(&self.context.id);
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 
 mod faults;
 mod handler;
+mod stdio;
+mod whole_characters;
 
 use std::fmt;
 use std::future::{Future, IntoFuture as _};
@@ -18,17 +20,20 @@ use std::time::Duration;
 use axum::Router;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::DuplexStream;
 use tokio_util::sync::CancellationToken;
 
 use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
 
+use stdio::Lines;
+
 pub use faults::PlannedFaults;
-pub use handler::{Client, Handler, Introduction, RpcError, text_result, unfit_result};
+pub use handler::{Client, GRACE, Handler, Introduction, RpcError, text_result, unfit_result};
+pub use whole_characters::OnWarning;
+pub(crate) use whole_characters::WholeLines;
 
 /// The path under which [`serve_http`] serves.
 pub const HTTP_PATH: &str = "/mcp";
@@ -36,35 +41,27 @@ pub const HTTP_PATH: &str = "/mcp";
 /// How many sessions and requests one HTTP server has at a time.
 const MAX_SESSIONS: usize = 1_000;
 /// How long a call in flight may still take when the HTTP server is asked to stop.
-const GRACE: Duration = Duration::from_secs(2);
+const HTTP_GRACE: Duration = Duration::from_secs(2);
 /// The size of the pipe in [`connect`], in bytes per direction.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// The longest line of a client, in bytes.
-const LONGEST_LINE: usize = 64 << 20;
-
-/// Serves one client on standard input and output until the input ends or `shutdown` completes.
+/// Serves one client on standard input and output until the input ends and everything is answered, or `shutdown`
+/// completes. `on_warning` is told what the client sent wrong and was read all the same.
 ///
 /// # Errors
 /// [`ServerError::Protocol`] when what arrives isn't the protocol.
 pub async fn serve_stdio(
     handler: impl Handler,
+    on_warning: OnWarning,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
     let (reading, writing) = rmcp::transport::stdio_pipes();
+    let reading = WholeLines::new(reading, on_warning);
+    let lines = Lines::new(reading, writing, handler.grace());
     tokio::select! {
-        ended = serve(handler::Adapter::new(handler), lines(reading, writing)) => ended,
+        ended = serve(handler::Adapter::new(handler), lines) => ended,
         () = shutdown => Ok(()),
     }
-}
-
-/// A transport of lines. What a recorder takes, a server of its recording takes too.
-fn lines<R, W>(reading: R, writing: W) -> AsyncRwTransport<RoleServer, R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    AsyncRwTransport::new_server(reading, writing).with_max_line_length(LONGEST_LINE)
 }
 
 /// As [`serve_stdio`], and carries out the `faults` of answers. One that ends the stream, or the server, ends this.
@@ -74,11 +71,14 @@ where
 pub async fn serve_stdio_with_faults(
     handler: impl Handler,
     faults: PlannedFaults,
+    on_warning: OnWarning,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
     let (reading, writing) = rmcp::transport::stdio_pipes();
+    let reading = WholeLines::new(reading, on_warning);
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
-    let serving = serve(handler::Adapter::new(handler), lines(reading, ours));
+    let lines = Lines::new(reading, ours, handler.grace());
+    let serving = serve(handler::Adapter::new(handler), lines);
     let mut copying = pin!(faults::copy(theirs, writing, &faults));
     tokio::select! {
         _ = &mut copying => Ok(()),
@@ -91,7 +91,8 @@ pub async fn serve_stdio_with_faults(
 }
 
 /// Serves any number of clients over Streamable HTTP at [`HTTP_PATH`] of `bind`, until `shutdown` completes. `on_ready`
-/// is told the address, with the port that was chosen if `bind` has port 0. The clients share the handler's state.
+/// is told the address, with the port that was chosen if `bind` has port 0; `on_warning`, what a client sent wrong and was
+/// read all the same. The clients share the handler's state.
 ///
 /// # Errors
 /// [`ServerError::Listener`] when `bind` is unsafe without a `token`, or taken; [`ServerError::Serve`] when accepting
@@ -100,12 +101,21 @@ pub async fn serve_http(
     handler: impl Handler,
     bind: SocketAddr,
     token: Option<String>,
+    on_warning: OnWarning,
     on_ready: impl FnOnce(SocketAddr),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
     let adapter = handler::Adapter::new(handler);
-    let sessions = handler::Adapter::clones;
-    serve_service_http(adapter, sessions, bind, token, on_ready, shutdown).await
+    let clones: fn(&_) -> usize = handler::Adapter::clones;
+    serve_service_http(
+        (adapter, clones),
+        bind,
+        token,
+        on_warning,
+        on_ready,
+        shutdown,
+    )
+    .await
 }
 
 /// Starts a server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
@@ -151,10 +161,10 @@ impl std::error::Error for ServerError {
 
 /// Serves `service` as [`serve_http`] does; `clones` says how many clones of it there are.
 pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
-    service: S,
-    clones: fn(&S) -> usize,
+    (service, clones): (S, fn(&S) -> usize),
     bind: SocketAddr,
     token: Option<String>,
+    on_warning: OnWarning,
     on_ready: impl FnOnce(SocketAddr),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
@@ -166,7 +176,8 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
     // Sessions end with this function, also when it is dropped.
     let _stop_on_drop = stop.clone().drop_guard();
     let service = http_service(service, clones, stop.clone());
-    let router = guard.wrap(Router::new().route_service(HTTP_PATH, service));
+    let router = Router::new().route_service(HTTP_PATH, service);
+    let router = guard.wrap(whole_characters::wrap(router, on_warning));
     let server =
         axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
     on_ready(address);
@@ -176,7 +187,7 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
         ended = &mut serving => return ended.map_err(ServerError::Serve),
         () = shutdown => stop.cancel(),
     }
-    match tokio::time::timeout(GRACE, serving).await {
+    match tokio::time::timeout(HTTP_GRACE, serving).await {
         Ok(ended) => ended.map_err(ServerError::Serve),
         // Whoever still holds a connection after that has been told often enough.
         Err(_) => Ok(()),

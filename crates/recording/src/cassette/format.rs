@@ -6,9 +6,9 @@
 use cuecard_source::decode::{Items, Spanned};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 /// The version that is written, and the only one that is read.
@@ -130,27 +130,27 @@ pub struct Notification {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultLine {
     /// What goes wrong.
-    #[serde(serialize_with = "write_fault", deserialize_with = "read_fault")]
-    #[schemars(schema_with = "fault_schema")]
+    #[serde(with = "FaultWord")]
+    #[schemars(with = "FaultWord")]
     pub kind: FaultKind,
 }
 
-fn write_fault<S: Serializer>(kind: &FaultKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(kind.as_str())
-}
-
-fn read_fault<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FaultKind, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let known = FaultKind::NAMED.iter().find(|(name, _)| *name == word);
-    known.map(|(_, kind)| *kind).ok_or_else(|| {
-        let names: Vec<_> = FaultKind::NAMED.iter().map(|(name, _)| *name).collect();
-        de::Error::custom(format!("it is one of {}", names.join(", ")))
-    })
-}
-
-fn fault_schema(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<_> = FaultKind::NAMED.iter().map(|(name, _)| *name).collect();
-    json_schema!({ "type": "string", "enum": names })
+/// The words of faults.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "FaultKind", rename_all = "snake_case")]
+#[schemars(inline)]
+enum FaultWord {
+    Cut,
+    Stall,
+    Split,
+    Merge,
+    Garbage,
+    Duplicate,
+    Reorder,
+    WrongId,
+    Oversize,
+    Crash,
+    Stderr,
 }
 
 /// Returns the JSON Schema of one line.

@@ -15,7 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
 use super::format::{CallLine, ErrorLine, Notification, ServerLine, ToolEntry, VERSION};
-use crate::{Call, Outcome, Recording, RpcError, Server, Tool, marks};
+use crate::marks::Marks;
+use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
@@ -108,6 +109,7 @@ impl Cassette {
                 .iter()
                 .map(|record| record.call.clone())
                 .collect(),
+            ..Recording::default()
         }
     }
 
@@ -167,8 +169,8 @@ pub(crate) fn line(line: &impl serde::Serialize) -> String {
 }
 
 /// Returns a line without its secrets, unless it has none. What is a credential by its key, its place or its looks is
-/// a secret from here on. The name of the server is none. With a salt, the marks tell which secrets are equal.
-pub(crate) fn redact(text: &str, redactor: &mut Redactor, salt: Option<u64>) -> Option<Json> {
+/// a secret from here on. The name of the server is none. With `marks`, they tell which secrets are equal.
+pub(crate) fn redact(text: &str, redactor: &mut Redactor, marks: Option<&Marks>) -> Option<Json> {
     if !may_hold_credential(text) && !redactor.finds(text) {
         return None;
     }
@@ -179,8 +181,8 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor, salt: Option<u64>) -> 
     redactor.learn(found);
     let mut redacted = line.clone();
     redactor.json(&mut redacted);
-    if let Some(salt) = salt {
-        marks::number(&line, &mut redacted, salt);
+    if let Some(marks) = marks {
+        marks.number(&line, &mut redacted);
     }
     if let Some(server) = server {
         redacted["server"] = server;

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use cuecard_mcp::server::{Client, Handler, Introduction, PlannedFaults, RpcError, text_result};
+use cuecard_mcp::server::{
+    Client, GRACE, Handler, Introduction, PlannedFaults, RpcError, text_result,
+};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::{Predicate, is_same_json};
 use cuecard_source::value::{Json, REDACTED, cut, mask_credentials};
@@ -320,15 +323,15 @@ impl Inner {
         for frame in &record.call.notifications {
             let method = frame["method"].as_str().unwrap_or_default();
             let mut params = frame.get("params").cloned();
-            if let Some(token) = params
-                .as_mut()
-                .and_then(|params| params.get_mut("progressToken"))
-            {
+            if method == "notifications/progress" {
                 // Who did not ask for progress gets none.
-                let Some(given) = client.progress_token() else {
+                let Some(token) = client.progress_token() else {
                     continue;
                 };
-                *token = given;
+                let params = params.get_or_insert_with(|| json!({}));
+                if let Some(params) = params.as_object_mut() {
+                    params.insert("progressToken".to_owned(), token);
+                }
             }
             client.notify(method, params).await;
         }
@@ -349,6 +352,7 @@ impl Inner {
                 data: error.data.clone(),
             }),
             Outcome::Missing => {
+                client.leave_unanswered();
                 client.cancelled().await;
                 Err(RpcError {
                     code: NO_ANSWER,
@@ -377,6 +381,11 @@ impl Handler for CassetteServer {
 
     fn tools(&self) -> Vec<Json> {
         self.served.tools.clone()
+    }
+
+    fn grace(&self) -> Duration {
+        let delays = self.served.records.iter().filter_map(|record| record.delay);
+        GRACE + delays.max().unwrap_or_default()
     }
 
     fn on_malformed_call(&self) {

@@ -135,9 +135,9 @@ proptest! {
     ) {
         calls.sort_by_key(|call| call.started);
         let recording = Recording {
-            prompts: Vec::new(),
             servers: vec![servers.0, servers.1],
             calls,
+            ..Recording::default()
         };
         let text = recording.to_cassette().concat();
         let (cassette, found) = Cassette::read(&SourceFile::new("x.cassette.jsonl", text));

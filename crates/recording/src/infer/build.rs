@@ -3,27 +3,35 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cuecard_source::value::{
-    Json, REDACTED, Redactor, as_text, cut, find_credentials, find_credentials_in_text,
-    is_credential, key_of,
-};
+use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
+use cuecard_tool_call::format::OPEN_QUESTION;
 use serde_json::{Map, Value, json};
 
+use super::amounts::Amounts;
 use super::differences::{Difference, each_difference};
 use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
+use super::questions::{Question, Subject, once};
+use super::rewrites::Named;
+use super::secrets::{secrets, secrets_of_results, typed_secrets};
 use super::tidy::{Kept, tidy, tool_of};
-use super::values::{Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, weight};
+use super::values::{
+    Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, may_name, weight,
+};
 use super::{InferError, Inferred, Note, shape, targets};
-use crate::marks::{MARK, plain};
-use crate::scenario::{Names, secret_name, tool_name, verbatim};
-use crate::{Outcome, Recording, Scenario, Step};
+use crate::marks::name_of;
+use crate::scenario::{Names, tool_name, verbatim};
+use crate::{Recording, Scenario, Step};
 
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
+
+/// Why one recording has no variables, and what helps.
+const NO_PROMPT: &str = "the recording holds no prompt, so nothing tells which values were given, and only secrets are variables: \
+    infer it together with a second recording of the task with other values, or write `{{NAME}}` and its default under `variables`";
 
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;
@@ -67,31 +75,39 @@ pub(super) fn build(
         .iter()
         .map(|call| ids.unique(&call.call.tool))
         .collect();
+    let typed_secrets = typed_secrets(recording, second);
+    let mut secrets = secrets(recording, second);
+    secrets.extend(typed_secrets.keys().cloned());
     let mut builder = Builder {
         recording,
         ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
         outputs: vec![Vec::new(); calls.len()],
-        redactor: Redactor::new(secrets(recording, second, false)),
         // Shorter ones would take letters out of every word.
         masker: Redactor::new(
-            secrets(recording, second, true)
-                .into_iter()
-                .filter(|secret| secret.len() >= SHORTEST_MASKED),
+            secrets
+                .iter()
+                .chain(&secrets_of_results(recording, second))
+                .filter(|secret| secret.len() >= SHORTEST_MASKED)
+                .cloned(),
         ),
-        prompt: Prompt::new(&recording.prompts),
+        redactor: Redactor::new(secrets),
+        typed_secrets,
+        prompt: Prompt::new(&recording.prompts, &recording.prompted_at),
         known: Vec::new(),
-        second_prompt: second.map(|second| Prompt::new(&second.prompts)),
+        second_prompt: second.map(|second| Prompt::new(&second.prompts, &second.prompted_at)),
         calls: &calls,
         others,
         partners,
         index: Index::default(),
         heard: Heard::default(),
+        amounts: Amounts::default(),
+        named: Named::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
         given: Vec::new(),
-        questions: Vec::new(),
+        questions: calls.iter().map(|_| Vec::new()).collect(),
         step: 0,
         key: String::new(),
         enumerated: false,
@@ -103,11 +119,27 @@ pub(super) fn build(
             builder.ask(question.clone());
         }
     }
+    for (call, doubt) in &recording.doubts {
+        if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
+            builder.step = step;
+            builder.ask_everywhere(doubt.clone());
+        }
+    }
+    if let Some(last) = calls.len().checked_sub(1) {
+        for (call, gap) in &recording.gaps {
+            let next = calls.iter().position(|kept| kept.number >= *call);
+            let place = if next.is_some() { "before" } else { "after" };
+            builder.step = next.unwrap_or(last);
+            builder.ask_everywhere(format!("{place} it, {gap}"));
+        }
+    }
     builder.literals();
     builder
         .heard
         .add(Origin::Quote, &json!(builder.prompt.quoted));
-    builder.heard.add(Origin::Prompt, &json!(recording.prompts));
+    let prompts = json!(recording.prompts);
+    builder.heard.add(Origin::Prompt, &prompts);
+    builder.amounts.add(Origin::Prompt, &prompts);
     builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
@@ -128,27 +160,6 @@ fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
     notes
 }
 
-/// The credentials, or their marks, in arguments and prompts, with those in results too where nothing of them may be shown.
-fn secrets(recording: &Recording, second: Option<&Recording>, all: bool) -> Vec<String> {
-    let mut secrets = Vec::new();
-    for recording in second.into_iter().chain([recording]) {
-        for call in &recording.calls {
-            let text = json!(call.arguments).to_string();
-            secrets.extend(MARK.find_iter(&text).map(|mark| mark.as_str().to_owned()));
-            let arguments = serde_json::from_str(&plain(&text)).unwrap_or_default();
-            find_credentials(&arguments, &mut secrets);
-            if let (Outcome::Result(value) | Outcome::BuiltIn(value), true) = (&call.outcome, all) {
-                find_credentials(value, &mut secrets);
-            }
-        }
-        for prompt in &recording.prompts {
-            find_credentials_in_text(prompt, &mut secrets);
-            secrets.extend(Prompt::new(std::slice::from_ref(prompt)).secrets());
-        }
-    }
-    secrets
-}
-
 pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
     pub(super) calls: &'c [Kept<'r>],
@@ -160,6 +171,8 @@ pub(super) struct Builder<'c, 'r> {
     outputs: Vec<Vec<(Source, String)>>,
     /// The secrets of arguments, which become variables.
     pub(super) redactor: Redactor,
+    /// What fields of pages call the secrets that were typed into them.
+    pub(super) typed_secrets: HashMap<String, String>,
     /// Takes out whatever secret is left.
     masker: Redactor,
     pub(super) prompt: Prompt,
@@ -168,13 +181,16 @@ pub(super) struct Builder<'c, 'r> {
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
     pub(super) heard: Heard,
+    pub(super) amounts: Amounts,
+    pub(super) named: Named,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
-    variables: HashMap<(String, String), String>,
+    pub(super) variables: HashMap<(String, String), String>,
     /// The variables that are no secrets, with their texts in both recordings and the first step that needs them.
     pub(super) given: Vec<(String, [String; 2], usize)>,
-    pub(super) questions: Vec<Note>,
+    /// The questions of each step.
+    pub(super) questions: Vec<Vec<Question>>,
     /// The step that is made, and the parameter that is looked at.
     pub(super) step: usize,
     pub(super) key: String,
@@ -191,10 +207,12 @@ impl<'r> Builder<'_, 'r> {
                 let is_literal = self.prompt.mentions(leaf) == Mention::Literal;
                 if let Value::String(text) = leaf
                     && is_literal
-                    && (weight(leaf) >= Weight::Middling || text.contains(' '))
                     && !self.prompt.literals.contains(text)
                 {
-                    self.prompt.literals.push(text.clone());
+                    match weight(leaf) >= Weight::Middling || text.contains(' ') {
+                        true => self.prompt.literals.push(text.clone()),
+                        false => self.prompt.names.push(text.clone()),
+                    }
                 }
             });
         }
@@ -315,6 +333,7 @@ impl<'r> Builder<'_, 'r> {
             step.retry = Some(retry.clone());
             step.expect.extend(expect.clone());
         }
+        step.allow(kept.took.max(partner.and_then(|other| other.took)));
         let failed_again = partner.and_then(|other| other.failure.clone());
         if let (None, Some(failure)) = (&kept.failure, failed_again) {
             self.ask(format!(
@@ -328,8 +347,14 @@ impl<'r> Builder<'_, 'r> {
             ));
         }
         let arguments = json!(call.arguments);
-        self.heard.add(Origin::Arguments(self.step), &arguments);
-        self.heard.add(Origin::Result(self.step), &kept.value);
+        for (origin, value) in [
+            (Origin::Arguments(self.step), &arguments),
+            (Origin::Result(self.step), &kept.value),
+        ] {
+            self.heard.add(origin, value);
+            self.amounts.add(origin, value);
+        }
+        self.named.add(self.step, &call.arguments);
         self.index.add_arguments(self.step, &arguments);
         self.index.add_result(self.step, &kept.value);
         self.scenario.steps.push(step);
@@ -384,8 +409,9 @@ impl<'r> Builder<'_, 'r> {
                 reference(&self.variable(value, other)).into()
             }
             _ => {
-                if value.is_number() && other.is_none() && is_telling(value) {
-                    self.ask_of_leftovers(&[Part::Text(as_text(value).into_owned())]);
+                if value.is_number() && other.is_none() {
+                    let text = as_text(value).into_owned();
+                    self.ask_of_rest(&[Part::Text(text)]);
                 }
                 verbatim(value)
             }
@@ -410,59 +436,14 @@ impl<'r> Builder<'_, 'r> {
             Mention::Literal => Some(self.variable(value, other)),
             Mention::Word if self.others.is_none() => {
                 let (key, shown) = (&self.key, cut(&as_text(value), 60).into_owned());
-                self.ask(format!(
-                    "`{key}` is `{shown}`, which the prompt mentions: is it a variable?"
-                ));
+                self.ask_about(
+                    Subject::new(&shown, "the prompt", ""),
+                    format!("`{key}` is `{shown}`, which the prompt mentions: is it a variable?"),
+                );
                 None
             }
             _ => None,
         }
-    }
-
-    pub(super) fn is_secret(&self, value: &Value) -> bool {
-        // Only the parts of a list or an object are.
-        if value.is_array() || value.is_object() {
-            return false;
-        }
-        let text = as_text(value);
-        let secrets = self.redactor.secrets();
-        // Of `Bearer abc`, only the token is one.
-        let holds_one = secrets
-            .iter()
-            .any(|secret| secret.len() < text.len() && text.contains(secret.as_str()));
-        let is_known = secrets.iter().any(|secret| *secret == text);
-        !holds_one && (is_known || is_credential(&self.key, value))
-    }
-
-    /// A variable without a default; each secret has its own.
-    pub(super) fn secret(&mut self, value: &Value) -> String {
-        if value.as_str() == Some(REDACTED) {
-            let key = self.key.clone();
-            let step = self.step;
-            let given = (0..step).find_map(|earlier| {
-                let name = member_called(&self.results[earlier], &key)?;
-                Some(format!("{}.{name}", self.ids[earlier]))
-            });
-            if let Some(given) = given {
-                self.ask(format!(
-                    "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
-                ));
-            }
-        }
-        let known = (value.to_string(), String::new());
-        // Secrets that were taken out all look the same; their names tell them apart.
-        let known = match value.as_str() == Some(REDACTED) {
-            true => (self.key.clone(), REDACTED.to_owned()),
-            false => known,
-        };
-        if value.as_str() == Some(REDACTED) && self.variables.contains_key(&known) {
-            let key = &self.key;
-            self.ask(format!(
-                "`{key}` was taken out of the recording as a secret here and in another place: is it the same one?"
-            ));
-        }
-        let name = secret_name(&self.key);
-        self.variable_as(known, json!(""), &name)
     }
 
     pub(super) fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
@@ -484,7 +465,12 @@ impl<'r> Builder<'_, 'r> {
         name
     }
 
-    fn variable_as(&mut self, values: (String, String), default: Value, wish: &str) -> String {
+    pub(super) fn variable_as(
+        &mut self,
+        values: (String, String),
+        default: Value,
+        wish: &str,
+    ) -> String {
         if let Some(name) = self.variables.get(&values) {
             return name.clone();
         }
@@ -517,7 +503,8 @@ impl<'r> Builder<'_, 'r> {
 
     /// Where a value was copied from, if that is proved.
     pub(super) fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
-        if value == REDACTED {
+        // What the user named is given.
+        if value == REDACTED || value.as_str().is_some_and(|text| name_of(text).is_some()) {
             return None;
         }
         let weight = weight(value);
@@ -530,20 +517,27 @@ impl<'r> Builder<'_, 'r> {
             let prompt = self.second_prompt.as_ref().zip(other);
             prompt.is_none_or(|(prompt, other)| prompt.mentions(other) == Mention::Literal)
         };
-        if mentioned && mentioned_again() {
+        let is_given = mentioned && mentioned_again();
+        // Of what had come before the user said it, the user repeats it.
+        let n_seen = self.prompt.calls_before(value);
+        if is_given && n_seen == 0 {
             return None;
         }
         let mut sources = self
             .index
             .sources(value, (self.step, self.converts), &self.results);
+        if is_given {
+            sources.retain(|source| self.calls[source.step].number <= n_seen);
+        }
         let n_sources = sources.len();
         if let Some(other) = other {
             sources.retain(|source| self.is_copied_again(source, other));
             if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
                 let (key, id) = (&self.key, "the first recording");
-                self.ask(format!(
-                    "`{key}` is a value of an earlier result, of this place in {id} only"
-                ));
+                self.ask_about(
+                    Subject::new(&as_text(value), id, ""),
+                    format!("`{key}` is a value of an earlier result, of this place in {id} only"),
+                );
                 return None;
             }
         }
@@ -567,39 +561,52 @@ impl<'r> Builder<'_, 'r> {
         );
         let shown = cut(&as_text(value), 60).into_owned();
         if !is_proved {
-            // An integer may be a count; a text or an amount is seldom another one's.
-            if !differs && ((is_named && !key.is_empty()) || is_telling(value)) {
-                self.ask(format!(
-                    "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
-                ));
+            // A short number may be a count; a text or an amount is seldom another one's.
+            if !differs
+                && ((is_named && !key.is_empty())
+                    || is_telling(value)
+                    || may_name(value, &key, source.path.name()))
+            {
+                self.ask_about(
+                    Subject::new(&shown, &id, &path),
+                    format!(
+                        "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
+                    ),
+                );
             }
             return None;
         }
+        // What is taken is asked about once, whatever is made of it.
+        let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
         if let Some(twin) = sources
             .get(1)
             .filter(|twin| twin.path.to_string().len() == path.len() && other.is_none())
         {
-            self.ask(format!(
+            let text = format!(
                 "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
                 twin.path
-            ));
+            );
+            self.ask_about(taken, text);
         } else if source.is_in_json(&self.results[first]) && other.is_none() {
-            self.ask(format!(
+            let text = format!(
                 "`{key}` was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
-            ));
+            );
+            self.ask_about(taken, text);
         } else if let Some(count) = source.lines_below(&self.results[first])
             && other.is_none()
         {
-            self.ask(format!(
+            let text = format!(
                 "`{key}` was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
-            ));
+            );
+            self.ask_about(taken, text);
         } else if let Some((place, count)) = source.path.place_among(&self.results[first])
             // Two recordings that take a later one may go through all of them.
             && (other.is_none() || place > 1)
         {
-            self.ask(format!(
+            let text = format!(
                 "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"
-            ));
+            );
+            self.ask_about(taken, text);
         }
         Some(source)
     }
@@ -630,12 +637,12 @@ impl<'r> Builder<'_, 'r> {
             unchecked,
         } = command(&self.text(text, other.as_deref()));
         for name in unchecked {
-            self.ask(format!(
+            self.ask_everywhere(format!(
                 "the command gets `{name}` by `env`, which nothing checks: may a result give any value there?"
             ));
         }
         for name in kept {
-            self.ask(format!(
+            self.ask_everywhere(format!(
                 "the command holds the value of `{name}` where it may be read as code: pass it by `env`"
             ));
         }
@@ -653,6 +660,7 @@ impl<'r> Builder<'_, 'r> {
             return Err(InferError::NoCalls);
         }
         self.ask_of_variables();
+        let mut questions = once(std::mem::take(&mut self.questions));
         if let Some(prompt) = self.recording.prompts.first() {
             let said = cut(prompt.trim(), 2_000);
             let instruction = cuecard_source::value::without_credentials(&said);
@@ -662,14 +670,13 @@ impl<'r> Builder<'_, 'r> {
                 .insert("instruction".to_owned(), instruction.into());
         }
         if self.index.is_full() || self.known.len() >= MOST_DIFFERENCES {
-            self.questions.push(Note {
+            questions.push(Note {
                 text: format!(
                     "the results hold more than {MOST_VALUES} values, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });
         }
-        self.questions.sort_by_key(|note| note.step);
         let mut proposals = Vec::new();
         for (idx, step) in self.scenario.steps.iter_mut().enumerate() {
             for (source, name) in &self.outputs[idx] {
@@ -690,15 +697,17 @@ impl<'r> Builder<'_, 'r> {
             {
                 self.masker.json(value);
             }
-            let own = self
-                .questions
-                .iter()
-                .filter(|note| note.step == Some(idx + 1));
-            let texts: Vec<&str> = own.map(|note| note.text.as_str()).collect();
-            if !texts.is_empty() {
-                let text = format!("Open question: {}", texts.join("; "));
-                step.description = crate::scenario::verbatim_text(&text);
-            }
+            let own = questions.iter().filter(|note| note.step == Some(idx + 1));
+            let sentences = own.map(|note| {
+                let end = if note.text.ends_with(['?', ')']) {
+                    ""
+                } else {
+                    "."
+                };
+                format!("{OPEN_QUESTION}{}{end}", note.text)
+            });
+            let text = sentences.collect::<Vec<String>>().join(" ");
+            step.description = crate::scenario::verbatim_text(&text);
             let partner = self.partners[idx].and_then(|other| self.others.as_ref()?.get(other));
             let checks = shape::proposals(&self.results[idx], partner.map(|other| &other.value));
             proposals.extend(checks.into_iter().map(|check| Note {
@@ -713,33 +722,20 @@ impl<'r> Builder<'_, 'r> {
         }
         for note in left_out
             .iter_mut()
-            .chain(&mut self.questions)
+            .chain(&mut questions)
             .chain(&mut proposals)
         {
             note.text = self.masker.text(&note.text).into_owned();
         }
+        let tells_given = self.others.is_some() || !self.recording.prompts.is_empty();
+        let hint = (!tells_given).then(|| NO_PROMPT.to_owned());
         Ok(Inferred {
             scenario: self.scenario,
-            questions: self.questions,
+            questions,
             proposals,
             left_out,
+            hints: hint.into_iter().collect(),
         })
-    }
-}
-
-/// A member of a result with this name, at any depth, that was taken out as a secret.
-fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
-    match value {
-        Value::Object(members) => members.iter().find_map(|(name, value)| {
-            let is_it = value.as_str() == Some(REDACTED) && is_namesake(key, name);
-            if is_it {
-                Some(name.as_str())
-            } else {
-                member_called(value, key)
-            }
-        }),
-        Value::Array(items) => items.iter().find_map(|item| member_called(item, key)),
-        _ => None,
     }
 }
 

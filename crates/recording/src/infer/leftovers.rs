@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::Part;
-use super::values::each_leaf;
+use super::prompt::occurrences;
+use super::questions::Subject;
+use super::values::{each_leaf, is_telling, may_name, number};
 
 /// So many words are looked at, of all results, prompts and arguments.
 const MOST_WORDS: usize = 500_000;
@@ -26,7 +28,7 @@ const TELLING_DIGITS: usize = 2;
 const TELLING_WORDS: usize = 4;
 
 /// Parameters of edits.
-const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
+pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
 
 /// Where words were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,9 +116,40 @@ impl Heard {
 }
 
 impl Builder<'_, '_> {
+    /// Asks of what stays as it was recorded; of an ordinary number, only if it is written otherwise.
+    pub(super) fn ask_of_rest(&mut self, parts: &[Part]) {
+        if let [Part::Text(text)] = parts
+            && let Some(value) = number(text)
+            && !is_telling(&value)
+            && !may_name(&value, &self.key, "")
+        {
+            self.ask_of_amounts(text, &[]);
+            return;
+        }
+        self.ask_of_leftovers(parts);
+    }
+
+    /// Asks of a single word that the user gave for a parameter and that stands in a longer text: there it may be another
+    /// word that is spelled so.
+    pub(super) fn ask_of_names(&mut self, parts: &[Part]) {
+        for name in self.prompt.names.clone() {
+            let is_in = |part: &Part| match part {
+                Part::Text(text) => *text != name && occurrences(text, &name).next().is_some(),
+                _ => false,
+            };
+            if parts.iter().any(is_in) {
+                let key = &self.key;
+                self.ask_about(
+                    Subject::new(&name, "the prompt", ""),
+                    format!("`{key}` holds `{name}`, and so does the prompt: is it a variable?"),
+                );
+            }
+        }
+    }
+
     /// Asks of the first run of words in the recorded parts of a text that was read before, unless the parameter is in
     /// question already.
-    pub(super) fn ask_of_leftovers(&mut self, parts: &[Part]) {
+    fn ask_of_leftovers(&mut self, parts: &[Part]) {
         // What an edit replaces, and by what, is much the same as the file.
         if EDITED.contains(&self.key.as_str()) {
             return;
@@ -152,6 +185,7 @@ impl Builder<'_, '_> {
             }
             at += 1;
         }
+        self.ask_of_amounts(&text, &covered);
     }
 
     fn tells(
@@ -208,14 +242,17 @@ impl Builder<'_, '_> {
         }
         match self.heard.texts[run.text].0 {
             Origin::Result(step) => {
-                let id = self.ids[step].clone();
-                self.ask(format!(
+                let subject = Subject::new(&shown, &self.ids[step], "");
+                let id = &self.ids[step];
+                let text = format!(
                     "`{key}` holds `{shown}`, and so does the result of `{id}`: is it copied from there?"
-                ));
+                );
+                self.ask_about(subject, text);
             }
-            _ => self.ask(format!(
-                "`{key}` holds `{shown}`, and so does the prompt: is it a variable?"
-            )),
+            _ => self.ask_about(
+                Subject::new(&shown, "the prompt", ""),
+                format!("`{key}` holds `{shown}`, and so does the prompt: is it a variable?"),
+            ),
         }
     }
 }

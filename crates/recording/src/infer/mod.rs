@@ -2,13 +2,18 @@
 //! were meant. Everything is proved from the recording, or from two of them, or it stays as it was recorded and is an
 //! open question.
 
+mod amounts;
 mod build;
 mod differences;
+mod fields;
 mod leftovers;
 mod pairs;
 mod parts;
+mod passwords;
 mod prompt;
 mod questions;
+mod rewrites;
+mod secrets;
 mod shape;
 mod targets;
 #[cfg(test)]
@@ -18,6 +23,7 @@ mod tidy;
 mod values;
 
 pub(crate) use build::snake;
+pub(crate) use fields::Fields;
 pub(crate) use parts::{Part, takes_data};
 use serde::Serialize;
 pub(crate) use values::each_leaf;
@@ -38,6 +44,8 @@ pub struct Inferred {
     pub proposals: Vec<Note>,
     /// Calls that are no steps, with the reason.
     pub left_out: Vec<Note>,
+    /// What would make more of the recording, in a sentence without a full stop.
+    pub hints: Vec<String>,
 }
 
 /// A remark about a step of the scenario, or about a call of the recording.
@@ -46,6 +54,9 @@ pub struct Note {
     /// The step's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
+    /// The numbers of the other steps of which it holds too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<usize>,
     /// The call's place in the recording, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<usize>,

@@ -1,6 +1,6 @@
 //! What the user said in the prompt, as far as it can be told from the words around it.
 
-use cuecard_source::value::{as_text, is_credential};
+use cuecard_source::value::as_text;
 use serde_json::Value;
 
 use super::values::{Weight, weight, words};
@@ -14,6 +14,10 @@ pub(super) struct Prompt {
     text: String,
     /// What stands there in quotes, and words that are no plain words: `acme/web`, `https://…`, `4711`.
     pub(super) literals: Vec<String>,
+    /// Single plain words that are whole values of parameters.
+    pub(super) names: Vec<String>,
+    /// Where each prompt begins in the text, and how many calls there were before it.
+    starts: Vec<(usize, usize)>,
     /// What stands in quotes, in its order.
     pub(super) quoted: Vec<String>,
 }
@@ -30,22 +34,18 @@ pub(super) enum Mention {
 }
 
 impl Prompt {
-    pub(super) fn new(prompts: &[String]) -> Self {
+    /// Of prompts, with how many calls there were before each, as far as that is known.
+    pub(super) fn new(prompts: &[String], prompted_at: &[usize]) -> Self {
         let mut text = String::new();
-        for prompt in prompts {
+        let mut starts = Vec::new();
+        for (idx, prompt) in prompts.iter().enumerate() {
             if text.len() + prompt.len() <= MOST_TEXT {
+                starts.push((text.len(), prompted_at.get(idx).copied().unwrap_or(0)));
                 text.push_str(prompt);
                 text.push('\n');
             }
         }
-        let mut literals: Vec<String> = Vec::new();
-        for quote in ["\"\"", "''", "``", "“”", "‘’", "«»"] {
-            let mut ends = quote.chars();
-            let (Some(start), Some(end)) = (ends.next(), ends.next()) else {
-                continue;
-            };
-            literals.extend(quoted(&text, start, end).map(str::to_owned));
-        }
+        let mut literals: Vec<String> = quoted(&text).map(str::to_owned).collect();
         let quoted = literals.clone();
         let is_telling = |word: &str| match weight(&Value::from(word)) {
             Weight::Middling => word.contains(|letter: char| !letter.is_ascii_digit()),
@@ -58,24 +58,10 @@ impl Prompt {
         Self {
             text,
             literals,
+            names: Vec::new(),
+            starts,
             quoted,
         }
-    }
-
-    /// What stands in quotes behind the name of a credential: `the password "…"`.
-    pub(super) fn secrets(&self) -> impl Iterator<Item = String> {
-        self.quoted
-            .iter()
-            .filter(|quoted| {
-                self.text.match_indices(quoted.as_str()).any(|(at, _)| {
-                    let mut words = self.text[..at].split_whitespace().rev();
-                    let word = words.find(|word| word.contains(char::is_alphabetic));
-                    let word = word
-                        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()));
-                    word.is_some_and(|word| is_credential(word, &Value::from(quoted.as_str())))
-                })
-            })
-            .cloned()
     }
 
     /// How a value stands in the prompt.
@@ -102,6 +88,15 @@ impl Prompt {
         }
     }
 
+    /// How many calls there were before the first prompt that has a value.
+    pub(super) fn calls_before(&self, value: &Value) -> usize {
+        let text = as_text(value);
+        let at = occurrences(&self.text, &text).next().unwrap_or(0);
+        let mut starts = self.starts.iter().rev();
+        let start = starts.find(|(start, _)| *start <= at);
+        start.map_or(0, |(_, n_calls)| *n_calls)
+    }
+
     /// Whether it begins with a capital letter in the middle of a sentence.
     fn is_name(&self, text: &str) -> bool {
         text.starts_with(char::is_uppercase)
@@ -116,8 +111,22 @@ impl Prompt {
     }
 }
 
+/// What stands in quotes of any kind.
+pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let quotes = [
+        ('"', '"'),
+        ('\'', '\''),
+        ('`', '`'),
+        ('“', '”'),
+        ('‘', '’'),
+        ('«', '»'),
+    ];
+    let all = quotes.into_iter();
+    all.flat_map(move |(start, end)| between(text, start, end))
+}
+
 /// What stands in quotes on a line; a quote inside a word is an apostrophe.
-fn quoted(text: &str, start: char, end: char) -> impl Iterator<Item = &str> {
+fn between(text: &str, start: char, end: char) -> impl Iterator<Item = &str> {
     const LONGEST: usize = 200;
     let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let mut at = 0;

@@ -1,5 +1,7 @@
 //! What is asked about, whatever becomes of it.
 
+use std::collections::HashMap;
+
 use cuecard_source::value::Json;
 use serde_json::{Map, Value};
 
@@ -23,6 +25,9 @@ const PROGRAMS: &[&str] = &[
     "statement",
 ];
 
+/// So many places of a value are named in a question.
+const MOST_PLACES: usize = 10;
+
 /// So many variables are compared with each other.
 const MOST_COMPARED: usize = 200;
 
@@ -44,11 +49,11 @@ impl Builder<'_, '_> {
         };
         let (key, name) = (self.key.clone(), name.clone());
         if PROGRAMS.contains(&snake(&key).to_lowercase().as_str()) {
-            self.ask(format!(
+            self.ask_everywhere(format!(
                 "`{key}` may be a program, and `{{{{{name}}}}}` becomes a part of it: may it have quotes and other signs?"
             ));
         } else if is_json() {
-            self.ask(format!(
+            self.ask_everywhere(format!(
                 "`{key}` is JSON in a text, and `{{{{{name}}}}}` is written into it as it is: may it have quotes?"
             ));
         }
@@ -82,7 +87,7 @@ impl Builder<'_, '_> {
         let sides = [("first", members, others), ("second", others, members)];
         for (which, has, lacks) in sides {
             for key in has.keys().filter(|key| !lacks.contains_key(*key)) {
-                self.ask(format!("only the {which} recording passes `{path}{key}`"));
+                self.ask_everywhere(format!("only the {which} recording passes `{path}{key}`"));
             }
         }
     }
@@ -104,21 +109,128 @@ impl Builder<'_, '_> {
     /// Whether a question of the step is about a parameter.
     pub(super) fn asked_of(&self, key: &str) -> bool {
         let starts = [format!("`{key}`"), format!("in `{key}`")];
-        self.questions.iter().any(|note| {
-            note.step == Some(self.step + 1)
-                && starts.iter().any(|start| note.text.starts_with(start))
+        self.questions[self.step].iter().any(|question| {
+            let text = &question.note.text;
+            starts.iter().any(|start| text.starts_with(start))
         })
     }
 
+    /// Asks of the call.
     pub(super) fn ask(&mut self, text: String) {
+        self.push(text, String::new(), None);
+    }
+
+    /// Asks what has the same answer in each step where it is asked.
+    pub(super) fn ask_everywhere(&mut self, text: String) {
+        let subject = Subject::new(&text, "", "");
+        self.push(text, String::new(), Some(subject));
+    }
+
+    /// Asks of a value in the parameter that is looked at.
+    pub(super) fn ask_about(&mut self, subject: Subject, text: String) {
+        self.push(text, self.key.clone(), Some(subject));
+    }
+
+    fn push(&mut self, text: String, key: String, subject: Option<Subject>) {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
             text: self.redactor.text(&text).into_owned(),
             ..Note::default()
         };
-        if !self.questions.contains(&note) {
-            self.questions.push(note);
+        let questions = &mut self.questions[self.step];
+        if !questions.iter().any(|known| known.note.text == note.text) {
+            questions.push(Question { note, key, subject });
         }
+    }
+}
+
+/// Something that the recording can't tell of a step.
+#[derive(Debug)]
+pub(super) struct Question {
+    note: Note,
+    /// The parameter that it is about; empty if it is about the call.
+    key: String,
+    subject: Option<Subject>,
+}
+
+/// What a question is about, the same in whichever step it is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    value: String,
+    origin: String,
+    path: String,
+}
+
+impl Subject {
+    /// A value that may be of an origin, such as a step's result, and of the place there; empty if that is not known.
+    pub(super) fn new(value: &str, origin: &str, path: &str) -> Self {
+        let [value, origin, path] = [value, origin, path].map(str::to_owned);
+        Self {
+            value,
+            origin,
+            path,
+        }
+    }
+}
+
+/// The questions of all steps, each once: the first step that it is asked of has it, and the others are named.
+pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
+    let mut asked: Vec<(Question, Vec<(String, usize)>)> = Vec::new();
+    // Where those about a value of an origin are.
+    let mut about: HashMap<(String, String), Vec<(String, usize)>> = HashMap::new();
+    for (question, step) in questions
+        .into_iter()
+        .zip(1..)
+        .flat_map(|(questions, step)| questions.into_iter().map(move |question| (question, step)))
+    {
+        let known = question.subject.as_ref().and_then(|subject| {
+            let key = (subject.value.clone(), subject.origin.clone());
+            let places = about.entry(key).or_default();
+            let is_it =
+                |path: &str| path == subject.path || path.is_empty() || subject.path.is_empty();
+            let known = places.iter().find(|(path, _)| is_it(path));
+            let known = known.map(|(_, idx)| *idx);
+            if known.is_none() {
+                places.push((subject.path.clone(), asked.len()));
+            }
+            known
+        });
+        let Some(known) = known else {
+            asked.push((question, Vec::new()));
+            continue;
+        };
+        let (first, others) = &mut asked[known];
+        let place = (question.key, step);
+        let is_first = place.0 == first.key && first.note.step == Some(step);
+        if !is_first && !others.contains(&place) {
+            others.push(place);
+        }
+    }
+    let notes = asked
+        .into_iter()
+        .map(|(Question { mut note, .. }, others)| {
+            if !others.is_empty() {
+                note.text = format!("{} (likewise {})", note.text, places(&others));
+            }
+            let steps = others.iter().map(|(_, step)| *step);
+            note.also = steps.filter(|step| Some(*step) != note.step).collect();
+            note.also.dedup();
+            note
+        });
+    notes.collect()
+}
+
+/// Parameters of steps, in a few words.
+fn places(places: &[(String, usize)]) -> String {
+    let shown = places.iter().take(MOST_PLACES);
+    let shown = shown.map(|(key, step)| match key.is_empty() {
+        true => format!("step {step}"),
+        false => format!("`{key}` of step {step}"),
+    });
+    let shown: Vec<String> = shown.collect();
+    match places.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

@@ -91,10 +91,7 @@ fn collect(value: &Value, way: &mut Vec<Part>, ids: &mut Vec<(Vec<Part>, String)
         Value::String(id) => {
             let is_named = match way.as_slice() {
                 [Part::Key(list), Part::Index(0)] => list == ARGUMENTS,
-                [.., Part::Key(key)] => {
-                    let key = key.to_lowercase();
-                    ENDINGS.iter().any(|ending| key.ends_with(ending))
-                }
+                [.., Part::Key(key)] => names_element(key),
                 _ => false,
             };
             let is_plain = |part: &Part| match part {
@@ -109,6 +106,12 @@ fn collect(value: &Value, way: &mut Vec<Part>, ids: &mut Vec<(Vec<Part>, String)
         }
         _ => {}
     }
+}
+
+/// Whether a parameter may name an element, by its own name.
+pub(super) fn names_element(parameter: &str) -> bool {
+    let parameter = parameter.to_lowercase();
+    ENDINGS.iter().any(|ending| parameter.ends_with(ending))
 }
 
 /// The target of a parameter; nothing if it is none by its looks: a selector is no id.

@@ -9,6 +9,7 @@ use super::build::Builder;
 use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
+use super::questions::Subject;
 use super::values::{Source, Weight, is_date, is_telling, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
@@ -35,7 +36,9 @@ impl Builder<'_, '_> {
         let parts = self.parts(text, other);
         // What is the same in two recordings is no copy.
         if other.is_none() {
-            self.ask_of_leftovers(&parts);
+            self.ask_of_lines(&parts);
+            self.ask_of_names(&parts);
+            self.ask_of_rest(&parts);
         }
         parts
     }
@@ -103,9 +106,10 @@ impl Builder<'_, '_> {
                         self.reference_to(text, [&old.as_str().into(), &new.as_str().into()]);
                     if let Part::Variable(name, _) = &part {
                         let (key, shown) = (&self.key, cut(&old, 60).into_owned());
-                        self.ask(format!(
+                        let text = format!(
                             "in `{key}`, `{shown}` differs between the recordings: is all that may differ in `{name}`?"
-                        ));
+                        );
+                        self.ask_about(Subject::new(&shown, name, ""), text);
                     }
                     parts.push(part);
                 }
@@ -160,14 +164,17 @@ impl Builder<'_, '_> {
         let torn: Vec<String> = literals.filter(is_torn).cloned().collect();
         for literal in torn {
             let (key, shown) = (&self.key, cut(&literal, 60).into_owned());
-            self.ask(format!(
+            let text = format!(
                 "in `{key}`, `{shown}` of the prompt stands inside a longer word: may it differ there too?"
-            ));
+            );
+            self.ask_about(Subject::new(&shown, "a longer word", ""), text);
         }
         let phrases = self.index.phrases_in(text).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(text) {
-            let values = number(word).into_iter().chain([Value::from(word)]);
+            // Of the whole text it was looked at before, whatever its form is.
+            let number = number(word).filter(|_| word != text);
+            let values = number.into_iter().chain([Value::from(word)]);
             candidates.extend(values.map(|value| (at, value, Kind::Copied)));
         }
         let mut found: Vec<(usize, usize, Part)> = Vec::new();
@@ -183,7 +190,7 @@ impl Builder<'_, '_> {
             let again = other.map(|_| &value);
             let source = match kind {
                 Kind::Secret => self.copy(&value, None),
-                Kind::Given => None,
+                Kind::Given => self.copy(&value, again),
                 Kind::Copied if weight(&value) < Weight::Strong => None,
                 Kind::Copied => {
                     let source = self.copy(&value, again);
@@ -245,7 +252,7 @@ impl Builder<'_, '_> {
             let text = format!(
                 "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
             );
-            self.ask(text);
+            self.ask_about(Subject::new(&shown, id, ""), text);
             return;
         }
         for [word, _] in differing {
@@ -263,7 +270,7 @@ impl Builder<'_, '_> {
             let text = format!(
                 "`{key}` is `{shown}`, which is in `{path}` of `{id}`: is it copied from there?"
             );
-            self.ask(text);
+            self.ask_about(Subject::new(&shown, id, &path.to_string()), text);
             return true;
         }
         false
@@ -354,9 +361,10 @@ impl Builder<'_, '_> {
             && let Some((path, id)) = self.stood_in(value)
         {
             let key = &self.key;
-            self.ask(format!(
+            let text = format!(
                 "`{key}` holds `{written}`, as `{path}` of `{id}` was: is it copied from there?"
-            ));
+            );
+            self.ask_about(Subject::new(&written, &id, &path), text);
         } else if is_strong || is_date(&written) {
             self.is_inside_result(&written);
         }

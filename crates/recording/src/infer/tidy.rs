@@ -1,5 +1,8 @@
 //! The calls of a session that are steps of its task: without detours, and with each poll as one step.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use cuecard_mcp::result::{failed_navigation, hidden_failure, of_recorded, text_of};
 use cuecard_source::matching::likeness;
 use cuecard_source::value::{as_text, cut};
@@ -23,6 +26,8 @@ pub(super) struct Kept<'r> {
     pub(super) text: String,
     /// Why it failed.
     pub(super) failure: Option<String>,
+    /// How long it took, or the slowest of the calls that are one step now.
+    pub(super) took: Option<Duration>,
     /// How it is tried again, and what is waited for.
     pub(super) retry: Option<(Value, Option<Value>)>,
     /// The elements that it acts on, in place of what the server knew them by.
@@ -62,6 +67,9 @@ const WRITES: &str = "add change create delete post put save send set toggle upd
 /// How the words begin with which a job says that it did not succeed.
 const FAILURES: &str = "abort cancel denied error fail reject time";
 
+/// A state is told in so many words.
+const MOST_STATE_WORDS: usize = 4;
+
 /// Shorter words of a text tell nothing, in bytes.
 const SHORTEST_WORD: usize = 3;
 
@@ -86,10 +94,11 @@ pub(super) fn tidy<'r>(recording: &'r Recording, polled: &[ToolKey]) -> Tidy<'r>
     for run in runs(all) {
         rest.extend(as_one(run, (recording, polled), &mut tidy));
     }
-    while !rest.is_empty() {
-        let first = rest.remove(0);
-        match (&first.failure, successor(&first, &rest)) {
-            (Some(failure), Some(next)) => {
+    let mut rest = VecDeque::from(rest);
+    while let Some(first) = rest.pop_front() {
+        let failed = first.failure.as_ref();
+        match failed.and_then(|failure| Some((failure, successor(&first, &rest)?))) {
+            Some((failure, next)) => {
                 let number = next.number;
                 if !has_same_values(&first, next) {
                     let text = format!(
@@ -101,7 +110,7 @@ pub(super) fn tidy<'r>(recording: &'r Recording, polled: &[ToolKey]) -> Tidy<'r>
                 let text = format!("it failed ({failure}), and call {number} did its work");
                 tidy.left_out.push(first.note(text));
             }
-            _ => tidy.kept.push(first),
+            None => tidy.kept.push(first),
         }
     }
     tidy
@@ -114,6 +123,7 @@ fn kept((call, number): (&Call, usize)) -> Kept<'_> {
         value: Value::Null,
         text: String::new(),
         failure: None,
+        took: call.took(),
         retry: None,
         targets: Vec::new(),
     };
@@ -213,8 +223,9 @@ fn as_one<'r>(
     };
     let reads = only_reads(recording, last.call, is_often);
     let is_even = before.iter().all(|call| call.value == before[0].value);
+    let has_state = all_other && !changed(before, last, new_state).is_empty();
     let may_be_wait = match all_other {
-        true => is_even || reads || (change.is_some() && before.len() > 1),
+        true => is_even || reads || has_state || (change.is_some() && before.len() > 1),
         false => reads && before.iter().any(|call| call.value != last.value),
     };
     if !all_failed && !may_be_wait {
@@ -259,8 +270,10 @@ fn as_one<'r>(
         };
         tidy.left_out.push(call.note(text));
     }
+    let took = calls.iter().filter_map(|call| call.took).max();
     let after = run.split_off(end + 1);
     let one = run.pop().map(|last| Kept {
+        took,
         retry: Some((retry, change)),
         ..last
     });
@@ -279,19 +292,22 @@ fn change(
     last: &Kept<'_>,
     (value, often): (NewCheck, bool),
 ) -> Option<Value> {
-    let check = |new: NewCheck| {
-        let (mut changed, before) = (Vec::new(), before.iter().map(|call| Some(&call.value)));
-        changes("$", before.collect(), &last.value, new, &mut changed);
-        changed
-    };
-    let mut changed = check(value);
-    if changed.is_empty() && often {
-        changed = check(new_word);
+    let mut checks = changed(before, last, value);
+    if checks.is_empty() && often {
+        checks = changed(before, last, new_word);
     }
-    match changed.as_slice() {
+    match checks.as_slice() {
         [check] => Some(check.clone()),
         _ => None,
     }
+}
+
+/// The checks for all that is new in the last result.
+fn changed(before: &[&Kept<'_>], last: &Kept<'_>, new: NewCheck) -> Vec<Value> {
+    let mut changed = Vec::new();
+    let before = before.iter().map(|call| Some(&call.value));
+    changes("$", before.collect(), &last.value, new, &mut changed);
+    changed
 }
 
 /// Gives the check for what is new in a value at a path, as those before it show.
@@ -306,6 +322,19 @@ fn new_value(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Val
 fn value_after_equal_ones(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
     let are_equal = before.iter().all(|value| *value == before[0]);
     new_value(path, before, after).filter(|_| are_equal)
+}
+
+/// A few plain words became others, as of a job that is `queued`, `running` and then `done`.
+fn new_state(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
+    let is_state = |value: &Value| {
+        let text = value.as_str().unwrap_or_default().trim();
+        let has_words = text.split_whitespace().count() <= MOST_STATE_WORDS;
+        let is_plain = |letter: char| letter.is_alphabetic() || " _-.:".contains(letter);
+        !text.is_empty() && has_words && text.chars().all(is_plain)
+    };
+    let is_new = is_state(after) && !before.contains(&Some(after));
+    let are_states = before.iter().all(|old| old.is_some_and(is_state));
+    (is_new && are_states).then(|| json!({ "json_path": path, "equals": after }))
 }
 
 /// The texts before have all the same words, whatever they count: `running (30%)`.
@@ -380,7 +409,7 @@ pub(super) fn tool_of<'r>(recording: &'r Recording, call: &Call) -> Option<&'r V
 }
 
 /// The next call of the same tool that succeeded, if its arguments are much like those of a failed one.
-fn successor<'k, 'r>(failed: &Kept<'_>, rest: &'k [Kept<'r>]) -> Option<&'k Kept<'r>> {
+fn successor<'k, 'r>(failed: &Kept<'_>, rest: &'k VecDeque<Kept<'r>>) -> Option<&'k Kept<'r>> {
     let is_it = |other: &&Kept<'_>| {
         other.failure.is_none()
             && (&other.call.server, &other.call.tool) == (&failed.call.server, &failed.call.tool)

@@ -7,6 +7,7 @@ use cuecard_source::value::as_text;
 use regex::Regex;
 use serde_json::Value;
 
+use super::build::snake;
 use super::prompt::occurrences;
 use super::texts::fragments_of;
 
@@ -19,8 +20,17 @@ const LONGEST: usize = 2_000;
 /// So many digits of a hash are written at least.
 const SHORT_HASH: usize = 7;
 
-/// A number of so many digits is seldom another one's, unless it is a round one.
+/// A number of so many digits is seldom another one's, unless it is a round one; one of more is never.
 const LONG_NUMBER: usize = 5;
+
+/// A number of so many digits, beside zeros at its end, is no ordinary one.
+const UNCOMMON_NUMBER: usize = 3;
+
+/// The words with which names end that tell a thing from others, and those of names that count or measure.
+const IDS: &str = "account build case code comment customer id iid invoice issue item job key message no note nr number order \
+    pid pin pr pull record ref reference request run task thread ticket uid user";
+const COUNTS: &str = "column count day delay depth duration end height hour interval length level limit line max min minute month \
+    ms offset page percent port quality retry second size skip start timeout top width x y year";
 
 /// A code of so many capital letters is no keyword or currency.
 const SHORTEST_CODE: usize = 5;
@@ -501,12 +511,10 @@ pub(super) fn weight(value: &Value) -> Weight {
         Value::Number(number) => {
             let text = number.to_string();
             // `4.52` may be an amount; `0.5` stands everywhere.
-            let is_amount = number.is_f64() && text.len() < 8;
             match text.trim_end_matches('0').len() {
-                4.. if is_amount => Weight::Middling,
-                _ if is_amount => Weight::Weak,
-                5.. => Weight::Strong,
-                _ if text.len() >= 2 => Weight::Middling,
+                _ if !number.is_f64() => weight_of_digits(text.trim_start_matches('-')),
+                _ if text.len() >= 8 => Weight::Strong,
+                4.. => Weight::Middling,
                 _ => Weight::Weak,
             }
         }
@@ -536,6 +544,7 @@ pub(super) fn weight_of_text(text: &str) -> Weight {
     match length {
         _ if text.trim().is_empty() || length > LONGEST => Weight::Nothing,
         _ if is_date(text) => Weight::Middling,
+        _ if is_digits(text) => weight_of_digits(text),
         6.. if has_digit => Weight::Strong,
         12.. if has(char::is_whitespace) => Weight::Strong,
         8.. if has(|letter| "/:@".contains(letter)) => Weight::Strong,
@@ -545,14 +554,57 @@ pub(super) fn weight_of_text(text: &str) -> Weight {
     }
 }
 
+/// What a number says by its digits, whether it is written as a text or not.
+fn weight_of_digits(digits: &str) -> Weight {
+    let is_round = digits.trim_end_matches('0').len() < LONG_NUMBER;
+    match digits.len() {
+        0 | 1 => Weight::Weak,
+        length if length > LONG_NUMBER && !is_round => Weight::Strong,
+        _ => Weight::Middling,
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a number in a parameter may name what a result named so, by its digits and by what both are called: `8123` as
+/// `issue` may be the `number` there, and `20` as `limit` is an ordinary one. A name that is not known is empty.
+pub(super) fn may_name(value: &Value, parameter: &str, part: &str) -> bool {
+    let is_of = |words: &str, name: &str| {
+        let name = snake(name).to_lowercase();
+        let mut parts = name.split(|letter: char| !letter.is_alphanumeric());
+        let last = parts.next_back().unwrap_or_default();
+        let is_it = |word: &str| word == last || last.strip_suffix('s') == Some(word);
+        words.split_whitespace().any(is_it)
+    };
+    let text = as_text(value);
+    if !is_digits(&text) || is_of(COUNTS, parameter) {
+        return false;
+    }
+    let n_named = [parameter, part]
+        .iter()
+        .filter(|name| is_of(IDS, name))
+        .count();
+    match text.trim_end_matches('0').len() {
+        UNCOMMON_NUMBER.. => true,
+        2.. => n_named > 0,
+        _ => n_named == 2,
+    }
+}
+
 /// Whether it is worth a question that a value stands in a result too: an amount, a number of many digits, a text of
 /// several words or with digits, a name, a code of capitals.
 pub(super) fn is_telling(value: &Value) -> bool {
-    let Value::String(text) = value else {
-        let n_digits = as_text(value).len();
-        let is_long =
-            n_digits >= LONG_NUMBER && n_digits <= as_text(value).trim_end_matches('0').len() + 2;
-        return (value.is_f64() || is_long) && weight(value) >= Weight::Middling;
+    let written = as_text(value);
+    let text = match value {
+        Value::String(text) if !is_digits(text) => text,
+        _ => {
+            let n_digits = written.len();
+            let is_long =
+                n_digits >= LONG_NUMBER && n_digits <= written.trim_end_matches('0').len() + 2;
+            return (value.is_f64() || is_long) && weight(value) >= Weight::Middling;
+        }
     };
     let is_code = text.len() >= SHORTEST_CODE && text.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut letters = text.chars();

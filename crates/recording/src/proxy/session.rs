@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use super::cassette::{CassetteFile, RecordedFiles};
 use super::tap::Tap;
+use crate::marks::Marks;
 
 /// A shorter value of a variable may be any word, in bytes.
 const SHORTEST_SECRET: usize = 8;
@@ -32,9 +33,9 @@ pub struct Session {
     /// When the recording began, as seconds of the system's clock.
     pub began: f64,
     /// What must not be written.
-    pub secrets: Vec<String>,
-    /// What secrets are hashed with, which is not written either.
-    salt: u64,
+    secrets: Vec<String>,
+    /// How secrets are marked, which is not written either.
+    marks: Marks,
     /// The servers by their names.
     pub servers: BTreeMap<String, Upstream>,
 }
@@ -89,13 +90,25 @@ impl Endpoint {
 }
 
 impl Session {
-    /// A recording into `files` that begins now, without servers.
-    pub fn new(files: &RecordedFiles, secrets: Vec<String>) -> Self {
+    /// A recording into `files` that begins now, without servers. The secrets that the user `named` are variables of
+    /// these names.
+    pub fn new(
+        files: &RecordedFiles,
+        mut secrets: Vec<String>,
+        named: &[(String, String)],
+    ) -> Self {
+        secrets.extend(named.iter().map(|(_, value)| value.clone()));
+        let names = named
+            .iter()
+            .map(|(name, value)| (value.clone(), name.clone()));
         Self {
             files: files.clone(),
             began: epoch(&Clock::start()),
             secrets,
-            salt: RandomState::new().hash_one(&files.recorded_at),
+            marks: Marks {
+                salt: RandomState::new().hash_one(&files.recorded_at),
+                names: names.collect(),
+            },
             servers: BTreeMap::new(),
         }
     }
@@ -106,7 +119,7 @@ impl Session {
         let offset = Duration::try_from_secs_f64(epoch(&clock) - self.began).unwrap_or_default();
         let tap = Tap::new(
             (is_fixed.then(|| name.to_owned()), name),
-            (Redactor::new(self.all_secrets()), self.salt),
+            (Redactor::new(self.all_secrets()), self.marks.clone()),
             (clock, offset),
             CassetteFile::new(self.files.clone()),
         );
@@ -136,35 +149,65 @@ fn epoch(clock: &Clock) -> f64 {
 /// The folder of a recording of several servers, which only its owner may read and which goes at the end: what is
 /// handed to the agent and to the proxies, and what those tell.
 #[derive(Debug)]
-pub struct SessionFolder(TempDir);
+pub struct SessionFolder {
+    folder: TempDir,
+    /// The lock on it, which ends with this process.
+    _lock: File,
+}
 
+/// What the names of session folders begin with.
+const PREFIX: &str = "cuecard-record-";
 /// The file that proxies tell problems in, since agents show nobody what their servers say.
 const PROBLEMS: &str = "problems.txt";
+/// The file in which each proxy writes its server and a number: 0 when it begins, and at its end how many calls it could
+/// not record.
+const PROXIES: &str = "proxies.txt";
+
+/// What the proxies of a session did.
+#[derive(Debug, Default)]
+pub struct ProxyCounts {
+    /// The servers whose proxies the agent started.
+    pub started: BTreeSet<String>,
+    /// How many calls could not be recorded.
+    pub n_unrecorded: usize,
+}
 
 impl SessionFolder {
-    /// A new folder, with `session` in it.
+    /// A new folder in `parent`, with `session` in it. Folders there of sessions that were killed are removed.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn create(session: &Session) -> io::Result<Self> {
-        let folder = Self(
-            tempfile::Builder::new()
-                .prefix("cuecard-record-")
+    pub fn create(parent: &Path, session: &Session) -> io::Result<Self> {
+        sweep(parent);
+        loop {
+            let folder = tempfile::Builder::new()
+                .prefix(PREFIX)
                 .permissions(Permissions::from_mode(0o700))
-                .tempdir()?,
-        );
-        folder.write("session.json", &serde_json::to_string(session)?)?;
-        Ok(folder)
+                .tempdir_in(parent)?;
+            let lock = File::open(folder.path())?;
+            // Where files can't be locked, nobody sweeps either.
+            let _ = lock.lock();
+            // Another session may have swept it before it was locked.
+            if !folder.path().exists() {
+                continue;
+            }
+            let folder = Self {
+                folder,
+                _lock: lock,
+            };
+            folder.write("session.json", &serde_json::to_string(session)?)?;
+            return Ok(folder);
+        }
     }
 
     /// The file that proxies read.
     pub fn session(&self) -> PathBuf {
-        self.0.path().join("session.json")
+        self.folder.path().join("session.json")
     }
 
     /// The file that the agent reads.
     pub fn config(&self) -> PathBuf {
-        self.0.path().join("mcp.json")
+        self.folder.path().join("mcp.json")
     }
 
     /// Writes the file that the agent reads.
@@ -181,13 +224,13 @@ impl SessionFolder {
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(self.0.path().join(name));
+            .open(self.folder.path().join(name));
         file?.write_all(text.as_bytes())
     }
 
     /// What the proxies told, each once.
     pub fn problems(&self) -> Vec<Diagnostic> {
-        let told = fs::read_to_string(self.0.path().join(PROBLEMS)).unwrap_or_default();
+        let told = fs::read_to_string(self.folder.path().join(PROBLEMS)).unwrap_or_default();
         let told: BTreeSet<&str> = told.lines().collect();
         let problems = told.into_iter().filter_map(|line| {
             let (code, problem) = line.split_once(' ')?;
@@ -195,18 +238,54 @@ impl SessionFolder {
         });
         problems.collect()
     }
+
+    /// What the proxies did.
+    pub fn proxies(&self) -> ProxyCounts {
+        let told = fs::read_to_string(self.folder.path().join(PROXIES)).unwrap_or_default();
+        let mut counts = ProxyCounts::default();
+        for (n_unrecorded, server) in told.lines().filter_map(|line| line.split_once(' ')) {
+            counts.started.insert(server.to_owned());
+            counts.n_unrecorded += n_unrecorded.parse().unwrap_or(0);
+        }
+        counts
+    }
 }
 
-/// Tells a problem, in a line, to the owner of the recording whose proxies read `session`.
-pub fn tell_problem(session: &Path, found: &Diagnostic) {
+/// Removes the folders in `parent` whose sessions are over. What belongs to somebody else can't be opened.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let lock = is_ours.then(|| File::open(entry.path()));
+        if let Some(Ok(lock)) = lock
+            && lock.try_lock().is_ok()
+        {
+            // What can't be removed is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Tells the owner of the recording whose proxies read `session` that the proxy of `server` began, with 0, or how many
+/// calls it could not record.
+pub fn tell_proxy(session: &Path, server: &str, n_unrecorded: usize) {
+    append(session, PROXIES, &format!("{n_unrecorded} {server}\n"));
+}
+
+fn append(session: &Path, name: &str, line: &str) {
     let file = File::options()
         .append(true)
         .create(true)
         .mode(0o600)
-        .open(session.with_file_name(PROBLEMS));
+        .open(session.with_file_name(name));
+    // Without a place to tell it, it was told on standard error.
+    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+}
+
+/// Tells a problem, in a line, to the owner of the recording whose proxies read `session`.
+pub fn tell_problem(session: &Path, found: &Diagnostic) {
     let notes: String = found.notes.iter().map(|note| format!("; {note}")).collect();
     let problem = format!("{} {}{notes}", found.code.name(), found.message);
     let line: Vec<&str> = problem.split_whitespace().collect();
-    // Without a place to tell it, it was told on standard error.
-    let _ = file.and_then(|mut file| file.write_all(format!("{}\n", line.join(" ")).as_bytes()));
+    append(session, PROBLEMS, &format!("{}\n", line.join(" ")));
 }

@@ -7,12 +7,14 @@ use cuecard_runtime::clock::Clock;
 use cuecard_source::decode::Items;
 use cuecard_source::json::read_value;
 use cuecard_source::value::{Redactor, cut};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
 use crate::cassette::{CallLine, ServerLine, ToolEntry, VERSION, line, redact};
+use crate::infer::Fields;
+use crate::marks::Marks;
 use crate::{Call, Outcome, RpcError};
 
 /// The longest frame that is read, in bytes. A longer one passes, and is not recorded.
@@ -23,6 +25,10 @@ const MAX_OPEN: usize = 256 << 20;
 const REQUEST: usize = 512;
 /// The most tools of a server that are kept.
 const MAX_TOOLS: usize = 10_000;
+/// How many calls that their servers answered with a question are kept until their clients go on.
+const MOST_QUESTIONS: usize = 10_000;
+/// Why a call that its server answered with a question is not recorded.
+const NOT_CONTINUED: &str = "the server asked for input, and the client did not go on";
 /// How many calls without an answer are named.
 const MOST_NAMED: usize = 100;
 /// The longest name of a server, in characters.
@@ -71,7 +77,7 @@ pub struct Tap {
     name: Option<String>,
     fallback_name: String,
     redactor: Redactor,
-    salt: u64,
+    marks: Marks,
     clock: Clock,
     /// How long the recording went on before the clock started.
     offset: Duration,
@@ -83,11 +89,19 @@ pub struct Tap {
     n_open: watch::Sender<usize>,
     introduction: Value,
     tools: Vec<ToolEntry>,
+    /// The fields of pages for secrets.
+    fields: Fields,
     /// Whether what the server says of itself is to be written before the next call.
     is_changed: bool,
     missing: Vec<String>,
     /// How many requests the server left without an answer over HTTP.
     pub n_unanswered: usize,
+    /// How many calls could not be recorded.
+    pub n_unrecorded: usize,
+    /// Why calls could not be recorded, a text for each.
+    unrecorded: Vec<String>,
+    /// The tools and ids of calls that the server answered with a question, as long as their clients have not gone on.
+    questions: Vec<(String, Value)>,
     has_head: bool,
     noted: HashSet<&'static str>,
 }
@@ -114,13 +128,30 @@ enum Request {
         call: Box<Call>,
         progress_token: Value,
     },
+    /// A call that can't be read.
+    UnreadCall,
+}
+
+/// What can be known of a message that is too deep, or has too large a number, for a [`Value`].
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Outline {
+    id: Value,
+    method: Option<String>,
+    params: Option<OutlineParams>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutlineParams {
+    name: Option<String>,
 }
 
 impl Tap {
     /// A tap that writes into `file`. The server is called `name`, or as it calls itself, or `fallback_name`.
     pub(super) fn new(
         (name, fallback_name): (Option<String>, &str),
-        (redactor, salt): (Redactor, u64),
+        (redactor, marks): (Redactor, Marks),
         (clock, offset): (Clock, Duration),
         file: CassetteFile,
     ) -> Self {
@@ -128,7 +159,7 @@ impl Tap {
             name,
             fallback_name: slug(fallback_name).unwrap_or_else(|| "server".to_owned()),
             redactor,
-            salt,
+            marks,
             clock,
             offset,
             last_began: Duration::ZERO,
@@ -138,9 +169,13 @@ impl Tap {
             n_open: watch::Sender::new(0),
             introduction: Value::Null,
             tools: Vec::new(),
+            fields: Fields::default(),
             is_changed: false,
             missing: Vec::new(),
             n_unanswered: 0,
+            n_unrecorded: 0,
+            unrecorded: Vec::new(),
+            questions: Vec::new(),
             has_head: false,
             noted: HashSet::new(),
         }
@@ -156,9 +191,10 @@ impl Tap {
         &self.missing
     }
 
-    /// What could not be recorded, in words, each kind once.
-    pub fn notes(&self) -> impl Iterator<Item = &'static str> {
-        self.noted.iter().copied()
+    /// What could not be recorded, in words: each call, and each kind of the rest once.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        let calls = self.unrecorded.iter().map(String::as_str);
+        calls.chain(self.noted.iter().copied())
     }
 
     /// Why the recording is not whole, if it can't be written any more.
@@ -185,7 +221,16 @@ impl Tap {
 
     /// The client sent this frame; `None` is one that was too long.
     pub fn client(&mut self, lane: &str, frame: Option<&[u8]>) {
-        for message in self.messages(frame) {
+        let messages = match self.messages(frame) {
+            Ok(messages) => messages,
+            Err((outlines, why)) => {
+                for outline in outlines {
+                    self.unread_request(lane, frame, outline, why);
+                }
+                return;
+            }
+        };
+        for message in messages {
             let params = &message["params"];
             if !matches!(params["arguments"], Value::Object(_) | Value::Null) {
                 self.noted
@@ -218,37 +263,102 @@ impl Tap {
             if message.get("id").is_none() {
                 continue;
             }
+            if let Request::Call { call, .. } = &what
+                && !(params["inputResponses"].is_null() && params["requestState"].is_null())
+                && let Some(idx) = self
+                    .questions
+                    .iter()
+                    .position(|(tool, _)| *tool == call.tool)
+            {
+                self.questions.remove(idx);
+            }
             self.last_began = began;
-            let bytes = REQUEST + frame.map_or(0, <[u8]>::len);
-            if self.open_bytes + bytes > MAX_OPEN {
-                self.noted
-                    .insert("more than 256 MiB of requests waited for their answers");
-                continue;
-            }
-            let mut open = Open {
-                what,
-                started: began,
-                bytes,
-                is_ambiguous: false,
-                is_over: false,
-            };
-            if let Some(other) = self.close(lane, &message["id"]) {
-                self.noted.insert(
-                    "two open requests had the same id, so that their answers can't be told apart",
-                );
-                self.write_missing(other);
-                open.is_ambiguous = true;
-            }
-            self.open_bytes += bytes;
-            let key = (lane.to_owned(), message["id"].to_string());
-            self.open.insert(key, open);
-            self.n_open.send_replace(self.open.len());
+            self.opened(lane, &message["id"], frame, (what, began));
+        }
+    }
+
+    /// A request waits for its answer.
+    fn opened(
+        &mut self,
+        lane: &str,
+        id: &Value,
+        frame: Option<&[u8]>,
+        (what, started): (Request, Duration),
+    ) {
+        let bytes = REQUEST + frame.map_or(0, <[u8]>::len);
+        if self.open_bytes + bytes > MAX_OPEN {
+            self.noted
+                .insert("more than 256 MiB of requests waited for their answers");
+            return;
+        }
+        let mut open = Open {
+            what,
+            started,
+            bytes,
+            is_ambiguous: false,
+            is_over: false,
+        };
+        if let Some(other) = self.close(lane, id) {
+            self.noted.insert(
+                "two open requests had the same id, so that their answers can't be told apart",
+            );
+            self.write_missing(other);
+            open.is_ambiguous = true;
+        }
+        self.open_bytes += bytes;
+        self.open.insert((lane.to_owned(), id.to_string()), open);
+        self.n_open.send_replace(self.open.len());
+    }
+
+    /// The client sent something that can't be read as a whole.
+    fn unread_request(
+        &mut self,
+        lane: &str,
+        frame: Option<&[u8]>,
+        outline: Outline,
+        why: &'static str,
+    ) {
+        let Outline { id, method, params } = outline;
+        if method.as_deref() != Some("tools/call") || id.is_null() {
+            self.noted.insert(why);
+            return;
+        }
+        let tool = params.and_then(|params| params.name).unwrap_or_default();
+        self.leave_out(&tool, &id, why);
+        let now = self.now();
+        self.opened(lane, &id, frame, (Request::UnreadCall, now));
+    }
+
+    /// The call is in no recording.
+    fn leave_out(&mut self, tool: &str, id: &Value, why: &str) {
+        self.n_unrecorded += 1;
+        if self.unrecorded.len() < MOST_NAMED {
+            let tool = cut(tool, LONGEST_NAME);
+            let note = format!("the call {id} of `{tool}` is not recorded: {why}");
+            self.unrecorded.push(note);
         }
     }
 
     /// The server sent this frame.
     pub fn server(&mut self, lane: &str, frame: Option<&[u8]>) {
-        for message in self.messages(frame) {
+        let messages = match self.messages(frame) {
+            Ok(messages) => messages,
+            Err((outlines, why)) => {
+                for Outline { id, method, .. } in outlines {
+                    let open = method.is_none().then(|| self.close(lane, &id)).flatten();
+                    match open.map(|open| open.what) {
+                        Some(Request::Call { call, .. }) => self.leave_out(&call.tool, &id, why),
+                        // It was told when the client sent it.
+                        Some(Request::UnreadCall) => {}
+                        _ => {
+                            self.noted.insert(why);
+                        }
+                    }
+                }
+                return;
+            }
+        };
+        for message in messages {
             if message["method"].is_string() {
                 // Requests of servers are answered by clients, and are no part of a call.
                 if message["id"].is_null() {
@@ -272,7 +382,17 @@ impl Tap {
                 }
                 Request::Tools { is_first_page } => self.listed(&message["result"], is_first_page),
                 // The client asks again with what the server wants to know: that is the call.
-                Request::Call { .. } if message["result"]["resultType"] == "input_required" => {}
+                Request::Call { call, .. }
+                    if message["result"]["resultType"] == "input_required" =>
+                {
+                    if self.questions.len() == MOST_QUESTIONS {
+                        let (tool, id) = self.questions.remove(0);
+                        self.leave_out(&tool, &id, NOT_CONTINUED);
+                    }
+                    self.questions.push((call.tool, message["id"].clone()));
+                }
+                // It was told when the client sent it.
+                Request::UnreadCall => {}
                 Request::Call { mut call, .. } => {
                     call.outcome = outcome(message);
                     call.duration = Some(self.now().saturating_sub(open.started));
@@ -309,6 +429,9 @@ impl Tap {
         }
         self.open_bytes = 0;
         self.n_open.send_replace(0);
+        for (tool, id) in std::mem::take(&mut self.questions) {
+            self.leave_out(&tool, &id, NOT_CONTINUED);
+        }
         self.write_introduction();
         self.file.close();
     }
@@ -319,21 +442,32 @@ impl Tap {
         now - Duration::from_nanos(u64::from(now.subsec_nanos() % 1_000))
     }
 
-    fn messages(&mut self, frame: Option<&[u8]>) -> Vec<Value> {
+    /// The messages of a frame, or the outlines of those that can't be read, and why not.
+    fn messages(
+        &mut self,
+        frame: Option<&[u8]>,
+    ) -> Result<Vec<Value>, (Vec<Outline>, &'static str)> {
         let Some(frame) = frame else {
             self.noted.insert("a frame was longer than 64 MiB");
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        match read_value(frame) {
-            Ok(Value::Array(batch)) => batch,
-            Ok(message) => vec![message],
-            Err(_) => {
-                if !frame.trim_ascii().is_empty() {
-                    self.noted.insert("a frame was not JSON");
-                }
-                Vec::new()
-            }
+        let why = match read_value(frame) {
+            Ok(Value::Array(batch)) => return Ok(batch),
+            Ok(message) => return Ok(vec![message]),
+            Err(_) if std::str::from_utf8(frame).is_err() => "a frame was not UTF-8",
+            Err(_) => "a frame has a number beyond the range of doubles, or more than 127 levels",
+        };
+        let outlines = match serde_json::from_slice(frame) {
+            Ok(outline) => Ok(vec![outline]),
+            Err(_) => serde_json::from_slice(frame),
+        };
+        if let Ok(outlines) = outlines {
+            return Err((outlines, why));
         }
+        if !frame.trim_ascii().is_empty() {
+            self.noted.insert("a frame was not JSON");
+        }
+        Ok(Vec::new())
     }
 
     fn close(&mut self, lane: &str, id: &Value) -> Option<Open> {
@@ -423,6 +557,9 @@ impl Tap {
         self.is_changed |= !self.has_head;
         self.write_introduction();
         call.server = self.name.clone();
+        let typed = self.fields.typed(&call.arguments).into_iter();
+        self.redactor.learn(typed.map(|(secret, _)| secret));
+        self.fields.see(&call.outcome);
         let line = self.line(&CallLine::from(call));
         self.file.append(&line);
     }
@@ -430,7 +567,7 @@ impl Tap {
     /// A line without its secrets.
     fn line(&mut self, written: &impl Serialize) -> String {
         let text = line(written);
-        let redacted = redact(&text, &mut self.redactor, Some(self.salt));
+        let redacted = redact(&text, &mut self.redactor, Some(&self.marks));
         redacted.map_or(text, |redacted| line(&redacted))
     }
 }

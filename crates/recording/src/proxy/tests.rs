@@ -5,7 +5,7 @@ use cuecard_source::SourceFile;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{RecordedFiles, Session, Tap, Upstream};
+use super::{RecordedFiles, Session, SessionFolder, Tap, Upstream, tell_proxy};
 use crate::cassette::Cassette;
 use crate::infer::infer;
 use crate::{Outcome, Recording};
@@ -47,7 +47,7 @@ fn recording(files: &RecordedFiles) -> Recording {
 fn what_a_config_gives_a_server_in_its_environment_is_a_secret() {
     let folder = TempDir::new().expect("a folder");
     let files = files(&folder, false);
-    let mut session = Session::new(&files, Vec::new());
+    let mut session = Session::new(&files, Vec::new(), &[]);
     let env = [
         ("DB_URL", "supersecretvalue99"),
         ("LEVEL", "debug"),
@@ -76,7 +76,7 @@ fn what_a_config_gives_a_server_in_its_environment_is_a_secret() {
 fn parallel_calls_have_the_order_in_which_they_began() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = files(&folder, false);
-    let tap = Session::new(&files, Vec::new()).tap("peer", true);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
     // At once, so that only the order tells them apart.
     let batch: Vec<Value> = (0..20).map(|id| call(id, &format!("t{id}"))).collect();
     client(&tap, &batch.into());
@@ -103,7 +103,7 @@ fn parallel_calls_have_the_order_in_which_they_began() {
 fn what_breaks_the_protocol_leaves_the_cassette_readable() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = files(&folder, false);
-    let mut session = Session::new(&files, Vec::new());
+    let mut session = Session::new(&files, Vec::new(), &[]);
     // The recording goes on for more than a day.
     session.began -= 100_000.0;
     let tap = session.tap("peer", true);
@@ -134,7 +134,7 @@ fn what_breaks_the_protocol_leaves_the_cassette_readable() {
 fn texts_and_numbers_that_json_values_cannot_hold_are_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = files(&folder, false);
-    let tap = Session::new(&files, Vec::new()).tap("peer", true);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
     let frame = br#"{"id": 1, "method": "tools/call", "params": {"name": "t", "arguments":
         {"n": 123456789012345678901234567890, "cut": "a\ud83d"}}}"#;
     tap.lock().expect("no panic").client("", Some(frame));
@@ -147,17 +147,90 @@ fn texts_and_numbers_that_json_values_cannot_hold_are_kept() {
 }
 
 #[test]
+fn folders_of_sessions_that_are_over_are_removed_and_those_of_others_stay() {
+    let parent = tempfile::tempdir().expect("a folder");
+    let session = Session::new(&files(&parent, false), Vec::new(), &[]);
+    let killed = parent.path().join("cuecard-record-killed");
+    fs::create_dir(&killed).expect("writable");
+    fs::write(killed.join("session.json"), "{}").expect("writable");
+    let first = SessionFolder::create(parent.path(), &session).expect("writable");
+    assert!(!killed.exists());
+    let second = SessionFolder::create(parent.path(), &session).expect("writable");
+    assert!(first.session().exists() && second.session().exists());
+    tell_proxy(&first.session(), "a b", 0);
+    tell_proxy(&first.session(), "a b", 3);
+    let proxies = first.proxies();
+    assert_eq!(proxies.started, ["a b".to_owned()].into());
+    assert_eq!(proxies.n_unrecorded, 3);
+    drop((first, second));
+    let left = fs::read_dir(parent.path()).expect("readable");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn calls_that_cannot_be_read_are_named_and_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tap = Session::new(&files(&folder, false), Vec::new(), &[]).tap("peer", true);
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let unread = |id: u32, arguments: &str| {
+        format!(
+            r#"{{"id": {id}, "method": "tools/call", "params": {{"name": "t{id}", "arguments": {{"a": {arguments}}}}}}}"#
+        )
+    };
+    let batch = format!("[{}, {}]", unread(3, "1e400"), unread(4, "1"));
+    let mut tap = tap.lock().expect("no panic");
+    tap.client("", Some(unread(1, "1e400").as_bytes()));
+    tap.client("", Some(unread(2, &deep).as_bytes()));
+    tap.client("", Some(batch.as_bytes()));
+    tap.client("", Some(unread(5, "1").as_bytes()));
+    assert_eq!(*tap.n_open().borrow(), 5);
+    tap.server("", Some(br#"{"id": 1, "result": {}}"#));
+    // The answer alone can't be read.
+    tap.server("", Some(br#"{"id": 5, "result": {"n": -1e999}}"#));
+    assert_eq!(*tap.n_open().borrow(), 3);
+    tap.client("", Some(b"{no JSON\n"));
+    let why = "a frame has a number beyond the range of doubles, or more than 127 levels";
+    let calls = (1..=5).map(|id| format!("the call {id} of `t{id}` is not recorded: {why}"));
+    let expected: Vec<String> = calls.chain(["a frame was not JSON".to_owned()]).collect();
+    assert_eq!(tap.notes().collect::<Vec<_>>(), expected);
+    assert_eq!(tap.n_unrecorded, 5);
+    tap.end();
+    assert!(tap.missing().is_empty());
+}
+
+#[test]
+fn questions_that_the_client_does_not_answer_are_told_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tap = Session::new(&files(&folder, false), Vec::new(), &[]).tap("peer", true);
+    let question = |id: u32| json!({"id": id, "result": {"resultType": "input_required"}});
+    for id in [1, 2] {
+        client(&tap, &call(id, if id == 1 { "pay" } else { "book" }));
+        server(&tap, &question(id));
+    }
+    let mut again = call(3, "pay");
+    again["params"]["inputResponses"] = json!({"sure": {"action": "accept"}});
+    client(&tap, &again);
+    server(&tap, &answer(3));
+    let mut tap = tap.lock().expect("no panic");
+    assert_eq!(tap.notes().count(), 0);
+    tap.end();
+    let note = "the call 2 of `book` is not recorded: the server asked for input, and the client did not go on";
+    assert_eq!(tap.notes().collect::<Vec<_>>(), [note]);
+    assert_eq!(tap.n_unrecorded, 1);
+}
+
+#[test]
 fn an_old_recording_stands_until_the_new_one_has_a_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let old = files(&folder, false);
-    let first = Session::new(&old, Vec::new()).tap("peer", true);
+    let first = Session::new(&old, Vec::new(), &[]).tap("peer", true);
     client(&first, &call(1, "old"));
     server(&first, &answer(1));
     assert_eq!(old.checkpoint().expect("writable").n_calls, 1);
     let scenario = fs::read_to_string(&old.scenario).expect("it is written");
 
     let new = files(&folder, true);
-    let session = Session::new(&new, Vec::new());
+    let session = Session::new(&new, Vec::new(), &[]);
     // Each server has a proxy of its own, which is a process.
     let proxies: Vec<Arc<Mutex<Tap>>> = ["a", "b"].map(|name| session.tap(name, true)).into();
     for proxy in &proxies {
@@ -182,7 +255,7 @@ fn an_old_recording_stands_until_the_new_one_has_a_line() {
     assert_eq!((summary.n_calls, summary.n_answered()), (2, 1));
 
     // Without leave, a recording that came in between stands.
-    let third = Session::new(&files(&folder, false), Vec::new()).tap("peer", true);
+    let third = Session::new(&files(&folder, false), Vec::new(), &[]).tap("peer", true);
     client(&third, &call(1, "third"));
     server(&third, &answer(1));
     let error = third
@@ -198,7 +271,7 @@ fn an_old_recording_stands_until_the_new_one_has_a_line() {
 fn with_passwords([one, two, three]: [&str; 3]) -> (Recording, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     let files = files(&folder, false);
-    let session = Session::new(&files, Vec::new());
+    let session = Session::new(&files, Vec::new(), &[]);
     let taps = ["a", "b"].map(|name| session.tap(name, true));
     let note = format!("Password: {one}\nPassword: {two}\nPassword: {three}");
     let calls = [
@@ -270,4 +343,31 @@ fn secrets_are_told_apart_without_being_written() {
             ])
         );
     }
+}
+
+#[test]
+fn what_is_typed_into_a_field_for_a_password_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
+    client(&tap, &call(1, "take_snapshot"));
+    let page = "uid=1_0 RootWebArea \"Sign in\"\n  uid=1_1 textbox \"E-mail\"\n  uid=1_2 textbox \"Password\"";
+    let content = json!([{"type": "text", "text": page}]);
+    server(&tap, &json!({"id": 1, "result": {"content": content}}));
+    for (id, uid, value) in [(2, "1_1", "ann-lee-7"), (3, "1_2", "open sesame")] {
+        let params = json!({"name": "fill", "arguments": {"uid": uid, "value": value}});
+        client(
+            &tap,
+            &json!({"id": id, "method": "tools/call", "params": params}),
+        );
+        server(&tap, &answer(id));
+    }
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    assert!(
+        text.contains("ann-lee-7") && !text.contains("sesame"),
+        "{text}"
+    );
+    let scenario = infer(&recording(&files), None, "test").expect("a scenario");
+    let variables = json!(scenario.scenario.variables);
+    assert_eq!(variables, json!({"PASSWORD": ""}));
 }

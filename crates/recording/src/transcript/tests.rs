@@ -47,6 +47,7 @@ fn a_session_of_claude_code() {
         ..
     } = read(CLAUDE_CODE);
     assert_eq!(recording.prompts, ["Add a note"]);
+    assert_eq!(recording.prompted_at, [0]);
     assert_eq!(
         outline(&recording),
         [
@@ -133,11 +134,7 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
         .iter()
         .zip(1..)
         .map(|((cwd, command, _), id)| line(id, cwd, command));
-    let Session {
-        recording,
-        questions,
-        ..
-    } = read(&lines.collect::<Vec<_>>().join("\n"));
+    let Session { recording, .. } = read(&lines.collect::<Vec<_>>().join("\n"));
     let made = recording
         .calls
         .iter()
@@ -145,8 +142,8 @@ fn commands_run_in_the_folder_in_which_the_agent_was() {
     let expected = all.iter().map(|(_, _, expected)| Some(*expected));
     assert_eq!(made.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     let asked = "it names the agent's folder, `/w`: does it mean the folder of the run?";
-    let texts: Vec<&str> = questions.iter().map(|note| note.text.as_str()).collect();
-    assert_eq!(texts, [asked]);
+    let expected = (cases.len() + 1..=all.len()).map(|call| (call, asked.to_owned()));
+    assert_eq!(recording.doubts, expected.collect::<Vec<_>>());
 }
 
 /// What a command prints names the agent's folder as the command does.
@@ -159,14 +156,11 @@ fn a_path_that_a_command_prints_is_found_in_the_next_one() {
 {"type":"assistant","uuid":"a2","sessionId":"s","cwd":"/w","timestamp":"2026-01-02T03:04:08.000Z","message":{"id":"m2","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"wc -l \"/w/data/r-10001.csv\""}},{"type":"tool_use","id":"t3","name":"mcp__files__get","input":{"path":"/w/data/r-10001.csv"}}]}}
 "#,
     );
-    let asked: Vec<&str> = session
-        .questions
-        .iter()
-        .map(|note| note.tool.as_str())
-        .collect();
-    assert_eq!(asked, ["mcp__files__get"]);
     let inferred = infer(&session.recording, None, "x").expect("a scenario");
     let steps = &inferred.scenario.steps;
+    let asked = "Open question: it names the agent's folder, `/w`";
+    let is_asked = steps.iter().map(|step| step.description.contains(asked));
+    assert_eq!(is_asked.collect::<Vec<_>>(), [false, false, true]);
     assert_eq!(steps[0].params["command"], "ls -t ./data/*.csv | head -1");
     assert_eq!(
         steps[0].output["command"],
@@ -316,6 +310,25 @@ fn what_codex_refused_is_left_out() {
     }
 }
 
+/// Codex limits some commands in milliseconds, as scenarios do.
+#[test]
+fn the_time_that_a_command_had_is_kept() {
+    let line = |payload: Value| json!({"timestamp": "2026-01-02T03:04:07.000Z", "type": "response_item", "payload": payload});
+    let arguments = json!({"command": ["make", "all"], "timeout_ms": 300_000});
+    let call = line(
+        json!({"type": "function_call", "name": "shell", "arguments": arguments.to_string(), "call_id": "c"}),
+    );
+    let output = line(
+        json!({"type": "function_call_output", "call_id": "c", "output": "Exit code: 0\nOutput:\nok"}),
+    );
+    let meta = r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#;
+    let session = read(&format!("{meta}\n{call}\n{output}\n"));
+    assert_eq!(
+        session.recording.calls[0].arguments["timeout"],
+        json!(300_000)
+    );
+}
+
 #[test]
 fn what_claude_prints_as_stream_json() {
     let Session { recording, .. } = read(
@@ -369,11 +382,7 @@ fn a_session_of_codex() {
 
 #[test]
 fn what_codex_prints_as_json() {
-    let Session {
-        recording,
-        questions,
-        ..
-    } = read(
+    let Session { recording, .. } = read(
         r#"{"type":"thread.started","thread_id":"s"}
 {"type":"turn.started"}
 {"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"bash -lc 'make test'","status":"in_progress"}}
@@ -393,11 +402,11 @@ fn what_codex_prints_as_json() {
             r#"mcp__notes__add {} → {"content":[{"type":"text","text":"text is missing"}],"isError":true}"#,
         ]
     );
-    assert_eq!(
-        questions[0].text,
-        "the session doesn't say what the patch changed"
-    );
     let inferred = infer(&recording, None, "x").expect("a scenario");
+    let steps = &inferred.scenario.steps;
+    let last = &steps[steps.len() - 1].description;
+    let asked = "Open question: after it, `apply_patch` was called, which is no step: the session doesn't say what the patch changed";
+    assert!(last.contains(asked), "{last}");
     assert_eq!(inferred.scenario.steps[0].on_error, Some("skip"));
     assert_eq!(
         json!(inferred.scenario.steps[0].params),

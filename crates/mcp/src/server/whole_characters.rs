@@ -1,0 +1,152 @@
+//! Halves of surrogate pairs in what clients send. JSON allows them, and the protocol's library refuses the whole message,
+//! of which the client then hears nothing.
+
+use std::borrow::Cow;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
+
+use super::stdio::LONGEST_LINE;
+
+/// Is told what a client sent wrong and was read all the same.
+pub type OnWarning = Arc<dyn Fn(&Diagnostic) + Send + Sync>;
+
+/// `message` with U+FFFD for each half of a pair.
+fn whole<'a>(message: &'a [u8], on_warning: &OnWarning) -> Cow<'a, [u8]> {
+    let whole = without_lone_surrogates(message);
+    if let Cow::Owned(_) = whole {
+        on_warning(&lone_surrogate("a message of the client"));
+    }
+    whole
+}
+
+/// Lines with U+FFFD for each half of a pair.
+pub(crate) struct WholeLines<R> {
+    inner: BufReader<R>,
+    on_warning: OnWarning,
+    /// The beginning of a line whose end is still to come.
+    unfinished: Vec<u8>,
+    line: Vec<u8>,
+    /// How much of `line` was read.
+    n_read: usize,
+}
+
+impl<R: AsyncRead> WholeLines<R> {
+    pub(crate) fn new(inner: R, on_warning: OnWarning) -> Self {
+        Self {
+            inner: BufReader::new(inner),
+            on_warning,
+            unfinished: Vec::new(),
+            line: Vec::new(),
+            n_read: 0,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for WholeLines<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        while this.n_read == this.line.len() {
+            let bytes = ready!(Pin::new(&mut this.inner).poll_fill_buf(context))?;
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let n_bytes = end.map_or(bytes.len(), |end| end + 1);
+            this.unfinished.extend_from_slice(&bytes[..n_bytes]);
+            Pin::new(&mut this.inner).consume(n_bytes);
+            // One that is too long is refused by who reads it.
+            if end.is_some() || n_bytes == 0 || this.unfinished.len() > LONGEST_LINE {
+                this.line = whole(&this.unfinished, &this.on_warning).into_owned();
+                this.unfinished.clear();
+                this.n_read = 0;
+                if this.line.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+        let rest = &this.line[this.n_read..];
+        let n_bytes = rest.len().min(into.remaining());
+        into.put_slice(&rest[..n_bytes]);
+        this.n_read += n_bytes;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A server that gets bodies with U+FFFD for each half of a pair.
+pub(super) fn wrap(router: Router, on_warning: OnWarning) -> Router {
+    let mend = move |request: Request, next: Next| {
+        let on_warning = Arc::clone(&on_warning);
+        async move { with_whole_body(request, next, &on_warning).await }
+    };
+    router.layer(from_fn(mend))
+}
+
+async fn with_whole_body(request: Request, next: Next, on_warning: &OnWarning) -> Response {
+    let (parts, body) = request.into_parts();
+    // The guard has read it, and bounds it.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let body = match whole(&bytes, on_warning) {
+        Cow::Owned(whole) => Body::from(whole),
+        Cow::Borrowed(_) => Body::from(bytes),
+    };
+    next.run(Request::from_parts(parts, body)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn halves_of_pairs_are_replaced_however_the_bytes_come() {
+        let sent = concat!(
+            r#"{"a":"x\ud83d"}"#,
+            "\n",
+            r#"{"b":"\ud83d\ude00"}"#,
+            "\n",
+            r#"{"c":"\ude00"}"#
+        );
+        let expected = concat!(
+            r#"{"a":"x\ufffd"}"#,
+            "\n",
+            r#"{"b":"\ud83d\ude00"}"#,
+            "\n",
+            r#"{"c":"\ufffd"}"#
+        );
+        for size in [1, 7, 1_000] {
+            let warnings = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&warnings);
+            let on_warning: OnWarning = Arc::new(move |warning| {
+                heard.lock().expect("no panic").push(warning.code);
+            });
+            let (mut pipe, reading) = tokio::io::duplex(size);
+            let writing = tokio::spawn(async move {
+                tokio::io::AsyncWriteExt::write_all(&mut pipe, sent.as_bytes()).await
+            });
+            let mut read = String::new();
+            let mut lines = WholeLines::new(reading, on_warning);
+            lines.read_to_string(&mut read).await.expect("a pipe");
+            writing.await.expect("no panic").expect("a pipe");
+            assert_eq!(read, expected);
+            assert_eq!(warnings.lock().expect("no panic").len(), 2);
+        }
+    }
+}

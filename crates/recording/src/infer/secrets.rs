@@ -1,0 +1,145 @@
+//! What must not be written: it becomes a variable without a value.
+
+use std::collections::HashMap;
+
+use cuecard_source::value::{
+    REDACTED, as_text, find_credentials, find_credentials_in_text, is_credential,
+};
+use serde_json::{Value, json};
+
+use super::build::Builder;
+use super::fields::Fields;
+use super::passwords::secrets_in;
+use super::prompt::occurrences;
+use super::questions::Subject;
+use super::values::is_namesake;
+use crate::marks::{MARK, name_of, plain};
+use crate::scenario::secret_name;
+use crate::{Outcome, Recording};
+
+/// What was typed into fields of pages for secrets, with what the fields call it.
+pub(super) fn typed_secrets(
+    recording: &Recording,
+    second: Option<&Recording>,
+) -> HashMap<String, String> {
+    let mut secrets = HashMap::new();
+    for recording in second.into_iter().chain([recording]) {
+        let mut fields: HashMap<&Option<String>, Fields> = HashMap::new();
+        for call in &recording.calls {
+            let fields = fields.entry(&call.server).or_default();
+            let typed = fields.typed(&call.arguments).into_iter();
+            // What was taken out without a number may be any secret.
+            secrets.extend(typed.filter(|(secret, _)| secret != REDACTED));
+            fields.see(&call.outcome);
+        }
+    }
+    secrets
+}
+
+/// The credentials, or their marks, in arguments and prompts.
+pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<String> {
+    let mut secrets = Vec::new();
+    for recording in second.into_iter().chain([recording]) {
+        let texts = recording.calls.iter();
+        let texts = texts.map(|call| json!(call.arguments).to_string());
+        let texts: Vec<String> = texts.collect();
+        for text in &texts {
+            secrets.extend(MARK.find_iter(text).map(|mark| mark.as_str().to_owned()));
+            let arguments = serde_json::from_str(&plain(text)).unwrap_or_default();
+            find_credentials(&arguments, &mut secrets);
+        }
+        for prompt in &recording.prompts {
+            find_credentials_in_text(prompt, &mut secrets);
+            let is_used = |word: &str| {
+                let mut texts = texts.iter();
+                texts.any(|text| occurrences(text, word).next().is_some())
+            };
+            let named = secrets_in(prompt).into_iter();
+            let named = named.filter(|secret| !secret.is_plain || is_used(secret.text));
+            secrets.extend(named.map(|secret| secret.text.to_owned()));
+        }
+    }
+    secrets
+}
+
+/// The credentials in results, of which nothing may be shown.
+pub(super) fn secrets_of_results(recording: &Recording, second: Option<&Recording>) -> Vec<String> {
+    let mut secrets = Vec::new();
+    let calls = second.into_iter().chain([recording]);
+    for call in calls.flat_map(|recording| &recording.calls) {
+        if let Outcome::Result(value) | Outcome::BuiltIn(value) = &call.outcome {
+            find_credentials(value, &mut secrets);
+        }
+    }
+    secrets
+}
+
+impl Builder<'_, '_> {
+    pub(super) fn is_secret(&self, value: &Value) -> bool {
+        // Only the parts of a list or an object are.
+        if value.is_array() || value.is_object() {
+            return false;
+        }
+        let text = as_text(value);
+        let secrets = self.redactor.secrets();
+        // Of `Bearer abc`, only the token is one.
+        let holds_one = secrets
+            .iter()
+            .any(|secret| secret.len() < text.len() && text.contains(secret.as_str()));
+        let is_known = secrets.iter().any(|secret| *secret == text);
+        !holds_one && (is_known || is_credential(&self.key, value))
+    }
+
+    /// A variable without a default; each secret has its own.
+    pub(super) fn secret(&mut self, value: &Value) -> String {
+        if value.as_str() == Some(REDACTED) {
+            let key = self.key.clone();
+            let step = self.step;
+            let given = (0..step).find_map(|earlier| {
+                let name = member_called(&self.results[earlier], &key)?;
+                Some(format!("{}.{name}", self.ids[earlier]))
+            });
+            if let Some(given) = given {
+                self.ask_about(
+                    Subject::new(REDACTED, &given, ""),
+                    format!(
+                        "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
+                    ),
+                );
+            }
+        }
+        let known = (value.to_string(), String::new());
+        // Secrets that were taken out all look the same; their names tell them apart.
+        let known = match value.as_str() == Some(REDACTED) {
+            true => (self.key.clone(), REDACTED.to_owned()),
+            false => known,
+        };
+        if value.as_str() == Some(REDACTED) && self.variables.contains_key(&known) {
+            let key = &self.key;
+            self.ask_everywhere(format!(
+                "`{key}` was taken out of the recording as a secret here and in another place: is it the same one?"
+            ));
+        }
+        let given = value.as_str().and_then(name_of);
+        let field = self.typed_secrets.get(as_text(value).as_ref());
+        let key = field.unwrap_or(&self.key);
+        let name = given.map_or_else(|| secret_name(key), str::to_owned);
+        self.variable_as(known, json!(""), &name)
+    }
+}
+
+/// A member of a result with this name, at any depth, that was taken out as a secret.
+fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    match value {
+        Value::Object(members) => members.iter().find_map(|(name, value)| {
+            let is_it = value.as_str() == Some(REDACTED) && is_namesake(key, name);
+            if is_it {
+                Some(name.as_str())
+            } else {
+                member_called(value, key)
+            }
+        }),
+        Value::Array(items) => items.iter().find_map(|item| member_called(item, key)),
+        _ => None,
+    }
+}

@@ -1,0 +1,323 @@
+//! Secrets.
+
+use serde_json::{Value, json};
+
+use super::{call, failed, of_one, param, questions, recording};
+use crate::infer::infer;
+use crate::{Call, Outcome};
+
+#[test]
+fn secrets_are_variables_without_a_value_wherever_they_stand() {
+    let key = "sk-proj-abcdefghijklmnopqrstuv1234";
+    let recording = recording(
+        &format!("Use the key {key} to log in"),
+        vec![
+            call(
+                "login",
+                json!({"api_key": key, "headers": {"Authorization": format!("Bearer {key}")}}),
+                json!({"session": "s-9918273"}),
+            ),
+            call(
+                "list",
+                json!({"session": "s-9918273", "password": "[redacted]"}),
+                json!([]),
+            ),
+        ],
+    );
+    let inferred = of_one(&recording);
+    let text = inferred.scenario.to_text();
+    assert!(
+        !text.contains(key) && !format!("{:?}", inferred.questions).contains(key),
+        "{text}"
+    );
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"API_KEY": "", "PASSWORD": ""})
+    );
+    assert_eq!(
+        json!(inferred.scenario.steps[0].params),
+        json!({"api_key": "{{API_KEY}}", "headers": {"Authorization": "Bearer {{API_KEY}}"}})
+    );
+    assert_eq!(
+        json!(inferred.scenario.steps[1].params),
+        json!({"session": "{{login.session}}", "password": "{{PASSWORD}}"})
+    );
+}
+
+/// A text that differs keeps its secret apart: no mark is a value.
+#[test]
+fn a_secret_in_a_text_that_differs_must_be_given() {
+    for (one, other, expected) in [
+        (
+            "postgres://u:[redacted]@h1/db",
+            "postgres://u:[redacted]@h2/db",
+            "postgres://u:{{DSN_SECRET}}@h1/db",
+        ),
+        (
+            "pw [redacted-00000001]",
+            "pw [redacted-0000000a] for bob",
+            "pw {{DSN_SECRET}}",
+        ),
+    ] {
+        let of = |dsn: &str| recording("", vec![call("t", json!({ "dsn": dsn }), json!("ok"))]);
+        let both = infer(&of(one), Some(&of(other)), "test").expect("a scenario");
+        assert_eq!(param(&both.scenario.steps[0], "dsn"), expected);
+        assert_eq!(json!(both.scenario.variables), json!({"DSN_SECRET": ""}));
+        assert_eq!(
+            questions(&both),
+            ["`dsn` differs between the recordings: what in it is a variable?"]
+        );
+    }
+}
+
+/// A list or an object stays one, whatever its key is.
+#[test]
+fn parts_of_an_object_with_secrets_are_variables() {
+    for (secret, expected) in [
+        (
+            json!({"user": "ann", "value": "[redacted]"}),
+            json!({"user": "ann", "value": "{{VALUE_SECRET}}"}),
+        ),
+        (
+            json!(["[redacted-00000001]", "[redacted-00000002]", "x"]),
+            json!(["{{SECRET}}", "{{SECRET_2}}", "x"]),
+        ),
+        (
+            json!({"data": {"k": "vvvvvv1111"}}),
+            json!({"data": {"k": "{{K_SECRET}}"}}),
+        ),
+        (json!({"n": 12}), json!({"n": 12})),
+    ] {
+        let calls = vec![call("t", json!({ "secret": secret }), json!("ok"))];
+        let inferred = of_one(&recording("Go", calls));
+        assert_eq!(*param(&inferred.scenario.steps[0], "secret"), expected);
+    }
+}
+
+#[test]
+fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
+    let one = |key: &str, number: &str| {
+        recording(
+            "Go",
+            vec![
+                call(
+                    "read",
+                    json!({"path": "a.env"}),
+                    json!(format!("API_KEY={key} ticket {number}")),
+                ),
+                call(
+                    "send",
+                    json!({"header": format!("Authorization: Bearer {key}"), "ticket": number}),
+                    json!("ok"),
+                ),
+                call(
+                    "log",
+                    json!({"header": format!("Authorization: Bearer {}", key.to_uppercase())}),
+                    json!("ok"),
+                ),
+            ],
+        )
+    };
+    let keys = [
+        "sk-proj-abcdefghijklmnopqrstuv1234",
+        "sk-proj-zyxwvutsrqponmlkjihgfe9876",
+    ];
+    let inferred = infer(
+        &one(keys[0], "ENG-142"),
+        Some(&one(keys[1], "ENG-977")),
+        "test",
+    )
+    .expect("a scenario");
+    let shown = format!("{}{inferred:?}", inferred.scenario.to_text()).to_lowercase();
+    for key in keys {
+        assert!(!shown.contains(&key[8..]), "{shown}");
+    }
+    let steps = &inferred.scenario.steps;
+    assert_eq!(
+        param(&steps[1], "header"),
+        "Authorization: Bearer {{read.header}}"
+    );
+    assert_eq!(param(&steps[1], "ticket"), "{{read.ticket}}");
+    assert_eq!(
+        param(&steps[2], "header"),
+        "Authorization: Bearer {{HEADER_SECRET}}"
+    );
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"HEADER_SECRET": ""})
+    );
+}
+
+#[test]
+fn a_password_in_quotes_is_a_secret_wherever_it_stands() {
+    let shell = Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        ..call(
+            "claude__bash",
+            json!({"command": "curl -u ann:hunter2hunter http://x.ex"}),
+            json!(null),
+        )
+    };
+    let prompt = "Log in as ann with the password \"hunter2hunter\"";
+    let text = of_one(&recording(prompt, vec![shell])).scenario.to_text();
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
+/// The password of a form is known by the name of its field.
+#[test]
+fn what_is_typed_into_a_field_for_a_password_is_a_secret() {
+    let fields = json!([
+        {"name": "User", "type": "textbox", "value": "ann-lee-77"},
+        {"name": "Password", "type": "textbox", "value": "Winter2026Zr"},
+        {"name": "API token", "type": "textbox", "value": "[redacted]"},
+    ]);
+    let calls = vec![
+        call(
+            "browser_type",
+            json!({"element": "Password textbox", "text": "Winter2026Zq"}),
+            json!("typed"),
+        ),
+        call(
+            "browser_fill_form",
+            json!({ "fields": fields }),
+            json!("filled"),
+        ),
+    ];
+    let inferred = of_one(&recording("Log in", calls));
+    let text = inferred.scenario.to_text();
+    assert!(!text.contains("Winter"), "{text}");
+    assert_eq!(
+        json!(inferred.scenario.variables),
+        json!({"PASSWORD": "", "PASSWORD_2": "", "API_TOKEN": ""})
+    );
+    let written = &inferred.scenario.steps[1].params["fields"];
+    assert_eq!(written[0]["value"], "ann-lee-77");
+    assert_eq!(written[2]["value"], "{{API_TOKEN}}");
+}
+
+#[test]
+fn a_password_without_quotes_is_a_secret_wherever_it_stands() {
+    let calls = vec![
+        call("type_text", json!({"text": "hunter2-blue"}), json!("ok")),
+        call(
+            "login",
+            json!({"form": "user=ann&p=hunter2-blue"}),
+            json!("ok"),
+        ),
+    ];
+    let inferred = of_one(&recording(
+        "Log in as ann, the password is hunter2-blue.",
+        calls,
+    ));
+    let text = inferred.scenario.to_text();
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_eq!(
+        json!(inferred.scenario.variables),
+        json!({"TEXT_SECRET": ""})
+    );
+    let form = param(&inferred.scenario.steps[1], "form");
+    assert_eq!(form, "user=ann&p={{TEXT_SECRET}}");
+}
+
+#[test]
+fn a_secret_that_the_user_names_is_a_variable_of_this_name_and_in_nothing_else() {
+    let calls = vec![
+        call(
+            "open",
+            json!({"url": "https://x.example/?k=blue-moon-77"}),
+            json!({"user": "blue-moon-77", "id": "n-47110"}),
+        ),
+        failed(
+            "enter",
+            json!({"code": 773311}),
+            "773311 is wrong: blue-moon-77",
+        ),
+        call(
+            "get",
+            json!({"id": "n-47110", "user": "blue-moon-77", "codes": [773311, "773311"], "blue-moon-77": 1}),
+            json!("ok"),
+        ),
+    ];
+    let mut one = recording("Open it with blue-moon-77", calls);
+    let secrets = [("DOOR", "blue-moon-77"), ("PIN_CODE", "773311")];
+    one.hide(&secrets.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert!(one.hides("DOOR") && one.hides("PIN_CODE") && !one.hides("PIN"));
+    for inferred in [
+        of_one(&one),
+        infer(&one, Some(&one), "x").expect("a scenario"),
+    ] {
+        let all = format!("{inferred:?}");
+        assert!(
+            !all.contains("blue-moon") && !all.contains("773311"),
+            "{all}"
+        );
+        assert_eq!(
+            json!(inferred.scenario.variables),
+            json!({"DOOR": "", "PIN_CODE": ""})
+        );
+        let steps = &inferred.scenario.steps;
+        assert_eq!(param(&steps[0], "url"), "https://x.example/?k={{DOOR}}");
+        assert_eq!(param(&steps[1], "code"), "{{PIN_CODE}}");
+        assert_eq!(param(&steps[2], "user"), "{{DOOR}}");
+        assert_eq!(
+            *param(&steps[2], "codes"),
+            json!(["{{PIN_CODE}}", "{{PIN_CODE}}"])
+        );
+    }
+}
+
+/// A call may name a field only by what the server knows it by: the snapshot before it tells what it is for.
+#[test]
+fn what_is_typed_into_a_field_that_a_snapshot_shows_for_a_secret_is_one() {
+    let session = |ending: &str| {
+        let page = "uid=1_0 RootWebArea \"Sign in\"\n  uid=1_1 textbox \"E-mail\"\n  uid=1_2 textbox \"Password\" required\n  \
+            uid=1_3 textbox \"PIN code\"\n  uid=1_4 textbox \"API key\"\n  uid=1_5 combobox \"Token type\"";
+        let fill = |uid: &str, value: &str| {
+            let value = format!("{value}{ending}");
+            call("fill", json!({"uid": uid, "value": value}), json!("ok"))
+        };
+        let form = json!([{"uid": "1_1", "value": "bob-7"}, {"uid": "1_4", "value": format!("kopen-{ending}")}]);
+        let calls = vec![
+            call("take_snapshot", json!({}), json!(page)),
+            fill("1_1", "ann-7"),
+            fill("1_2", "open sesame"),
+            fill("1_3", "47"),
+            call("fill_form", json!({ "elements": form }), json!("ok")),
+            call(
+                "fill",
+                json!({"uid": "1_5", "value": "Bearer"}),
+                json!("ok"),
+            ),
+            call(
+                "say",
+                json!({"text": format!("it is open sesame{ending}!")}),
+                json!("ok"),
+            ),
+        ];
+        recording("Log in", calls)
+    };
+    let (one, other) = (session("11"), session("22"));
+    for inferred in [
+        of_one(&one),
+        infer(&one, Some(&other), "test").expect("a scenario"),
+    ] {
+        let shown = format!("{inferred:?}");
+        assert!(
+            !shown.contains("sesame") && !shown.contains("4711") && !shown.contains("kopen"),
+            "{shown}"
+        );
+        let secrets = inferred
+            .scenario
+            .variables
+            .iter()
+            .filter(|(_, default)| **default == "");
+        let names: Vec<&String> = secrets.map(|(name, _)| name).collect();
+        assert_eq!(names, ["PASSWORD", "PASSCODE", "API_KEY"]);
+        let steps = &inferred.scenario.steps;
+        assert_eq!(param(&steps[1], "value"), "{{PASSWORD}}");
+        assert_eq!(steps[3].params["elements"][1]["value"], "{{API_KEY}}");
+        assert_eq!(param(&steps[4], "value"), "Bearer");
+        assert_eq!(param(&steps[5], "text"), "it is {{PASSWORD}}!");
+    }
+}
