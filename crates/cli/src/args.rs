@@ -3,6 +3,8 @@
 mod acp;
 mod agent;
 mod browser;
+mod examples;
+mod help;
 mod infer;
 mod mcp;
 mod mistakes;
@@ -11,34 +13,32 @@ mod overview;
 mod parse;
 mod profile;
 mod record;
+mod renamed;
 mod resume;
 mod run;
 mod safety;
 mod serve;
+mod test;
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::exit_code;
-
 pub(crate) use acp::AcpArgs;
 pub(crate) use agent::AgentArgs;
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
+pub(crate) use help::command;
 pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 pub(crate) use mcp::{McpArgs, McpServer, SkillAgent, SkillArgs, SkillCommand};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
-pub(crate) use overview::command;
-use overview::{
-    CALL_EXAMPLES, DIFF_EXAMPLES, FIRST_EXAMPLES, INFER_EXAMPLES, PARSE_EXAMPLES, TEST_EXAMPLES,
-    TOOLS_EXAMPLES, with_examples,
-};
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
+pub(crate) use renamed::warnings_of_old_names;
 pub(crate) use resume::ResumeArgs;
 pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
@@ -46,6 +46,7 @@ pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
     SpeedArgs, WhichTimelineArgs,
 };
+pub(crate) use test::{DiffArgs, TestArgs};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]
@@ -55,19 +56,57 @@ pub(crate) use serve::{
     about = "A test kit for AI agents: it replays tool calls, mocks models and agents, records, and checks runs",
     long_about = "A test kit for AI agents. Cuecard replays recorded tool calls on real MCP servers without a model, mocks the model's API, ACP agents, agent services and coding agents from one timeline, turns sentences into browser steps, records real traffic, and checks what an agent did.",
     after_help = "Try it:  cuecard call demo add_note --arg title=Tea --arg text=Green\n         cuecard examples",
-    after_long_help = with_examples(FIRST_EXAMPLES),
     propagate_version = true,
-    disable_help_subcommand = true
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true
 )]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 
-    /// When to use colors
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    /// When to use colors: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t = Color::Auto,
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = COMMON
+    )]
     pub color: Color,
+    /// Print help; --help prints more than -h, and examples
+    #[arg(short, long, global = true, action = ArgAction::Help, help_heading = COMMON)]
+    help: Option<bool>,
+    /// Print the version
+    #[arg(short = 'V', long, global = true, action = ArgAction::Version, help_heading = COMMON)]
+    version: Option<bool>,
 }
+
+/// The value of `--color` in a command line that can't be understood.
+pub(crate) fn color_of(arguments: &[OsString]) -> Color {
+    let mut values = arguments
+        .iter()
+        .filter_map(|word| word.to_str())
+        .filter_map({
+            let mut is_next = false;
+            move |word| {
+                let value = match is_next {
+                    true => Some(word),
+                    false => word.strip_prefix("--color="),
+                };
+                is_next = word == "--color";
+                Color::from_str(value?, false).ok()
+            }
+        });
+    values.next().unwrap_or(Color::Auto)
+}
+
+/// The heading of the options of all commands.
+const COMMON: &str = "Common options";
 
 /// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -84,48 +123,32 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Play a scenario on real MCP servers, or browser steps in a browser
-    #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
     /// Check that pages match browser steps, or a server its cassette
-    #[command(after_long_help = exit_code::HELP)]
     Verify(Box<VerifyArgs>),
     /// Turn a browser script into validated browser steps
-    #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
     Parse(Box<ParseArgs>),
     /// Test what an agent did: assertions on actions and answers
-    #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
     /// Compare two traces or two test results
-    #[command(after_long_help = with_examples(DIFF_EXAMPLES))]
     Diff(DiffArgs),
     /// Check files without running them, and list what they would do
-    #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
     /// List the scenarios of the project
     List(ListArgs),
     /// Try every MCP server of your configs, and list what is missing
-    #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
     /// List the tools of an MCP server, with their parameters
-    #[command(after_long_help = with_examples(TOOLS_EXAMPLES))]
     Tools(ToolsArgs),
     /// Call a tool of an MCP server once, and print the result
-    #[command(after_long_help = with_examples(CALL_EXAMPLES))]
     Call(CallArgs),
     /// Convert old scenarios, older timelines, and browser steps
-    #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
-    /// Format timelines: key order, blank lines, line endings
-    #[command(after_long_help = exit_code::HELP)]
-    Fmt(FmtArgs),
     /// Print the JSON Schema of a file format, or list the formats
-    #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
     /// Explain a code such as C-REF-02, or what a timeline does and when
-    #[command(after_long_help = exit_code::HELP)]
     Explain(ExplainArgs),
     /// Write the examples of the book into a directory
-    #[command(after_long_help = exit_code::HELP)]
     Examples(ExamplesArgs),
     /// Print a shell completion script
     Completions {
@@ -136,37 +159,28 @@ pub(crate) enum Command {
     /// Print the man page
     Man,
     /// Serve scenarios to agents as an MCP server, or the demo server
-    #[command(after_long_help = with_examples(mcp::MCP_EXAMPLES))]
     Mcp(Box<McpArgs>),
     /// Teach agents to use Cuecard: show or install its skill
     Skill(SkillArgs),
     /// Mock a model's API, an agent service or an MCP server
     Serve(ServeArgs),
     /// Mock an ACP agent, or drive a real agent as its client
-    #[command(after_long_help = exit_code::HELP)]
     Acp(AcpArgs),
     /// Mock a coding agent in a terminal, which really runs its tools
-    #[command(after_long_help = exit_code::HELP)]
     Agent(AgentArgs),
     /// Run a timeline end to end: workspace, terminal, agent, checks
-    #[command(after_long_help = exit_code::HELP)]
     Run(RunArgs),
     /// Play a timeline through every mock, and compare what clients see
-    #[command(after_long_help = exit_code::HELP)]
     Parity(ParityArgs),
     /// Run a timeline several times, and name the first difference
-    #[command(after_long_help = exit_code::HELP)]
     Audit(AuditArgs),
     /// Step through a finished run: what happened, and its screens
-    #[command(after_long_help = exit_code::HELP)]
     Show(ShowArgs),
     /// Record tool calls, a model or a session as files that play again
     Record(RecordArgs),
     /// Make a scenario of one recording, or of two of the same task
-    #[command(after_long_help = with_examples(INFER_EXAMPLES))]
     Infer(InferArgs),
     /// Show or capture how an agent names its tools
-    #[command(after_long_help = exit_code::HELP)]
     Profile(ProfileArgs),
     /// Install what browser scripts and browser steps need
     Browser(BrowserArgs),
@@ -183,62 +197,42 @@ pub(crate) struct ExamplesArgs {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// Scenarios or browser steps to play: files, folders, names of scenarios in .cuecard/scenarios/ or
-    /// .sandy/scenarios/, or `-` for stdin
+    /// Scenarios or browser steps to play: files, folders, names, or `-` for stdin
+    ///
+    /// Names are those of scenarios in .cuecard/scenarios/ or .sandy/scenarios/.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub variables: VariableArgs,
-
-    #[command(flatten)]
-    pub heal: HealArgs,
-
-    #[command(flatten)]
-    pub browser: BrowserFlags,
-
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Servers")]
-    pub config: Option<PathBuf>,
-    /// Timeout for a call or for starting a server, in seconds
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Servers"
-    )]
-    pub timeout: Option<f64>,
 
     /// Start at this step
     #[arg(
         long,
-        alias = "resume-from",
+        visible_alias = "resume-from",
         value_name = "STEP",
-        help_heading = "What to play"
+        help_heading = "Playback"
     )]
     pub start: Option<u64>,
     /// Stop after this step
-    #[arg(long, value_name = "STEP", help_heading = "What to play")]
+    #[arg(long, value_name = "STEP", help_heading = "Playback")]
     pub end: Option<u64>,
     #[command(flatten)]
     pub resume: ResumeArgs,
-    /// Check everything that can be checked without side effects, and run nothing
-    #[arg(long, help_heading = "What to play")]
+    /// Check what can be checked without side effects, and run nothing
+    #[arg(long, help_heading = "Playback")]
     pub dry_run: bool,
-    /// With --dry-run: also start the servers, and check tools and parameters
-    #[arg(long, requires = "dry_run", help_heading = "What to play")]
+    /// With --dry-run: also start the servers, and check the tools
+    #[arg(long, requires = "dry_run", help_heading = "Playback")]
     pub connect: bool,
-    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
+    /// Factor of scripted delays (0.5: faster, 0: no delay)
     #[arg(
         long,
         value_name = "FACTOR",
         allow_negative_numbers = true,
         default_value_t = 1.0,
-        help_heading = "What to play"
+        help_heading = "Playback"
     )]
     pub speed: f64,
-    /// Treat warnings about the file as errors, and fail steps of which a value was changed or lost
-    #[arg(long, help_heading = "What to play")]
+    /// Treat warnings as errors; also fail steps that change or lose a value
+    #[arg(long, help_heading = "Playback")]
     pub strict: bool,
     /// Number of files to play at the same time
     #[arg(
@@ -246,22 +240,26 @@ pub(crate) struct PlayArgs {
         long,
         value_name = "N",
         default_value = "1",
-        help_heading = "What to play"
+        help_heading = "Playback"
     )]
     pub jobs: NonZeroUsize,
+
+    #[command(flatten)]
+    pub variables: VariableArgs,
 
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write the result as JSON to a file
+    /// Write the result as JSON to a file, instead of an earlier result
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Include tool results in the JSON result
+    /// Include tool results: true, false or on_failure
     #[arg(
         long,
         value_enum,
         value_name = "WHEN",
         num_args = 0..=1,
+        hide_possible_values = true,
         default_value = "false",
         default_missing_value = "true",
         help_heading = "Output"
@@ -273,25 +271,42 @@ pub(crate) struct PlayArgs {
     /// Show server logs
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
-    /// Show config sources, server starts, parameters, results and timings
+    /// Show configs, server starts, parameters, results and timings
     #[arg(long, help_heading = "Output")]
     pub debug: bool,
+    #[command(flatten)]
+    pub runs: RunsArgs,
+
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Servers")]
+    pub config: Option<PathBuf>,
+    /// Timeout for a call or for starting a server, in seconds [default: 60]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Servers"
+    )]
+    pub timeout: Option<f64>,
+
+    #[command(flatten)]
+    pub browser: BrowserFlags,
     /// Take a screenshot of the browser when a step fails
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Browser")]
     pub screenshot_on_failure: bool,
     /// Take a screenshot of the browser after each step that uses it, and show it in the HTML report
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Browser")]
     pub screenshot_each_step: bool,
     /// Directory for screenshots
     #[arg(
         long,
         value_name = "DIR",
         default_value = "./screenshots",
-        help_heading = "Output"
+        help_heading = "Browser"
     )]
     pub screenshot_dir: PathBuf,
     #[command(flatten)]
-    pub runs: RunsArgs,
+    pub heal: HealArgs,
 
     #[command(flatten)]
     pub safety: SafetyArgs,
@@ -300,7 +315,9 @@ pub(crate) struct PlayArgs {
 /// Where runs are kept.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Directory for run data; the last 20 runs are kept, and 20 that failed
+    /// Directory for run data
+    ///
+    /// The last 20 runs are kept, and 20 that failed.
     #[arg(
         long,
         value_name = "DIR",
@@ -310,137 +327,13 @@ pub(crate) struct RunsArgs {
     pub run_dir: PathBuf,
 }
 
-/// Arguments of `test`.
-#[derive(Debug, Args)]
-pub(crate) struct TestArgs {
-    /// Test cases, and folders containing test.yaml or NAME.test.yaml files; a scenario, also by its name as for `play`,
-    /// is tested by its own checks
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-
-    /// Only tests whose id, title, path or scenario's name matches: a substring, or a /regular expression/ (repeatable)
-    #[arg(
-        short = 'k',
-        long = "filter",
-        visible_alias = "grep",
-        value_name = "TEXT",
-        help_heading = "Which tests"
-    )]
-    pub filters: Vec<String>,
-    /// Only tests with this tag (repeatable)
-    #[arg(long = "tag", value_name = "TAG", help_heading = "Which tests")]
-    pub tags: Vec<String>,
-    /// Run only shard I of N: every N-th file, starting at the I-th
-    #[arg(long, value_name = "I/N", help_heading = "Which tests")]
-    pub shard: Option<String>,
-    /// List the tests without running them
-    #[arg(long, help_heading = "Which tests")]
-    pub list: bool,
-
-    /// Number of tests to run in parallel (default: number of cores)
-    #[arg(short, long, value_name = "N", help_heading = "How to run")]
-    pub jobs: Option<usize>,
-    /// Stop after the first failing test
-    #[arg(short = 'x', long, help_heading = "How to run")]
-    pub fail_fast: bool,
-    /// Fail tests whose assertions had nothing to check, and treat warnings about files as errors
-    #[arg(long, help_heading = "How to run")]
-    pub strict: bool,
-    /// Timeout for a test, in seconds (default: 300)
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "How to run"
-    )]
-    pub timeout: Option<f64>,
-    /// Update the stored traces of trace_snapshot with those of this run
-    #[arg(long, help_heading = "How to run")]
-    pub update: bool,
-    /// Rerun tests when a file they depend on changes, until Ctrl-C; with --json, print one line per run
-    #[arg(
-        long,
-        conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"],
-        help_heading = "How to run"
-    )]
-    pub watch: bool,
-    /// Mutation testing: inject defects into the traces of passing tests, and list those that no assertion detects
-    #[arg(
-        long,
-        conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"],
-        help_heading = "How to run"
-    )]
-    pub mutate: bool,
-    /// With --mutate: fail if fewer mutants are detected, in percent
-    #[arg(
-        long,
-        value_name = "PERCENT",
-        allow_negative_numbers = true,
-        requires = "mutate",
-        help_heading = "How to run"
-    )]
-    pub min_score: Option<f64>,
-    /// Multiply scripted delays of played scenarios by this factor (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0,
-        help_heading = "How to run"
-    )]
-    pub speed: f64,
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "How to run")]
-    pub config: Option<PathBuf>,
-
-    /// Print the result as JSON to stdout
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Write a report: html, junit, json, tap or github, to a file or `-` for stdout (repeatable)
-    #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
-    pub reports: Vec<String>,
-    /// Write traces and results to DIR/RUN/
-    #[arg(
-        short = 'o',
-        long = "output",
-        alias = "out",
-        value_name = "DIR",
-        help_heading = "Output"
-    )]
-    pub out: Option<PathBuf>,
-
-    #[command(flatten, next_help_heading = "Timelines")]
-    pub agent: RealAgentArgs,
-
-    #[command(flatten)]
-    pub variables: VariableArgs,
-
-    #[command(flatten)]
-    pub safety: SafetyArgs,
-}
-
-/// Arguments of `diff`.
-#[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
-    /// The first input: a trace, a result of `cuecard test`, or a run directory
-    pub first: PathBuf,
-    /// The second input, of the same kind
-    pub second: PathBuf,
-    /// Ignore the values at a JSON pointer when comparing traces; `*` matches any text within a segment, `**` any number of segments (repeatable)
-    #[arg(long, value_name = "POINTER")]
-    pub ignore: Vec<String>,
-    /// Print the differences as JSON to stdout
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// The name of a secret. Who gives its value too would show it to everybody who lists processes.
 fn secret_name(text: &str) -> Result<String, &'static str> {
     let is_letter = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
     match text.chars().all(is_letter) {
         true => Ok(text.to_owned()),
         false => Err(
-            "it is the name of a variable; its value is that of the variable `CUECARD_VAR_NAME` of the environment, or typed when asked",
+            "write only the name: the value is that of `CUECARD_VAR_NAME` in the environment, or is asked for",
         ),
     }
 }
@@ -451,7 +344,9 @@ pub(crate) struct VariableArgs {
     /// Set a variable (repeatable)
     #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
     pub variables: Vec<String>,
-    /// Set a variable to a JSON value, or all variables of a file that is a JSON object; `@-` reads standard input (repeatable)
+    /// Set a variable to JSON, or all variables of a JSON file (repeatable)
+    ///
+    /// The file is a JSON object; `@-` reads it from standard input.
     #[arg(
         long = "var-json",
         value_name = "NAME=JSON|@FILE",
@@ -461,7 +356,9 @@ pub(crate) struct VariableArgs {
     /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
     pub env_file: Option<PathBuf>,
-    /// Treat a variable as a secret and redact its value from all output; the value comes from CUECARD_VAR_NAME or a prompt
+    /// Redact the value of this variable everywhere (repeatable)
+    ///
+    /// The value is that of CUECARD_VAR_NAME, or is asked for in a terminal.
     #[arg(long = "secret", value_name = "NAME", value_parser = secret_name, help_heading = "Variables")]
     pub secrets: Vec<String>,
     /// Treat all variables from the environment and from --env as secrets
@@ -480,8 +377,15 @@ pub(crate) struct TagArgs {
 /// What the rules of timelines ask for.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SymbolArgs {
-    /// Define a symbol for the rules of timelines: K, or K=V (repeatable; also from CUECARD_DEFINES)
-    #[arg(long = "define", alias = "scenario-define", value_name = "K=V")]
+    /// Define a symbol for the rules of timelines (repeatable)
+    ///
+    /// Symbols also come from CUECARD_DEFINES.
+    #[arg(
+        long = "define",
+        alias = "scenario-define",
+        value_name = "K[=V]",
+        help_heading = "Selection"
+    )]
     pub defines: Vec<String>,
 }
 
@@ -508,7 +412,9 @@ pub(crate) struct CheckArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
-    /// Suggest targets for the element ids in a scenario, based on this page snapshot from a browser's MCP server
+    /// Suggest targets for the element ids in a scenario, based on this page snapshot
+    ///
+    /// The snapshot is a result of a browser's MCP server.
     #[arg(long, value_name = "FILE")]
     pub snapshot: Vec<PathBuf>,
     #[command(flatten)]
@@ -523,10 +429,10 @@ pub(crate) struct CheckArgs {
     /// Also start the servers, and check tools and parameters without calling any tool
     #[arg(long, help_heading = "Servers")]
     pub connect: bool,
-    /// Read variables, including those used in configs, from a file of NAME=VALUE lines
+    /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
     pub env_file: Option<PathBuf>,
-    /// With --connect: timeout for starting a server, in seconds
+    /// With --connect: timeout for starting a server, in seconds [default: 60]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -540,7 +446,7 @@ pub(crate) struct CheckArgs {
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Folders to look in (default: .cuecard/scenarios and .sandy/scenarios)
+    /// Folders to look in [default: .cuecard/scenarios and .sandy/scenarios]
     pub folders: Vec<PathBuf>,
     /// Print the list as JSON to stdout
     #[arg(long)]
@@ -550,15 +456,15 @@ pub(crate) struct ListArgs {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The servers to try (default: all)
+    /// The servers to try [default: all]
     pub servers: Vec<String>,
     /// Read servers from this file only
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Read variables for configs from a file of NAME=VALUE lines
+    /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE")]
     pub env_file: Option<PathBuf>,
-    /// Timeout for starting a server, in seconds
+    /// Timeout for starting a server, in seconds [default: 60]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// Don't start any server: only list the servers and where they are configured
@@ -575,10 +481,10 @@ pub(crate) struct ServerArgs {
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
     pub config: Option<PathBuf>,
-    /// Read variables for configs from a file of NAME=VALUE lines
+    /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
     pub env_file: Option<PathBuf>,
-    /// Timeout for starting the server or for a call, in seconds
+    /// Timeout for a call or for starting the server, in seconds [default: 60]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -607,7 +513,7 @@ pub(crate) struct ToolsArgs {
 /// Arguments of `call`.
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The server (its name in a config, or its URL) and the tool; only the tool if a command is given
+    /// The server (its name in a config, or its URL) and the tool; only the tool before a command
     #[arg(value_name = "SERVER> <TOOL", required = true, num_args = 1..=2)]
     pub names: Vec<String>,
     /// The command that starts the server
@@ -649,7 +555,7 @@ pub(crate) struct ConvertArgs {
     /// With --to: export the steps even if some actions could not be parsed
     #[arg(long, requires = "to")]
     pub allow_partial: bool,
-    /// Write the result to this file instead of stdout
+    /// Write the result to this file instead of stdout; --force replaces an existing file
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     pub output: Option<PathBuf>,
     /// Overwrite the input file with the result
@@ -682,17 +588,6 @@ pub(crate) enum ExportServer {
     ChromeDevtools,
     /// @playwright/mcp
     Playwright,
-}
-
-/// Arguments of `fmt`.
-#[derive(Debug, Args)]
-pub(crate) struct FmtArgs {
-    /// Timelines and folders of timelines, or `-` to format stdin to stdout
-    #[arg(required = true, value_name = "PATH")]
-    pub files: Vec<PathBuf>,
-    /// Write nothing: list the files that are not formatted, and fail if there are any
-    #[arg(long)]
-    pub check: bool,
 }
 
 /// Arguments of `explain`.
@@ -755,7 +650,7 @@ pub(crate) enum Player {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The format (default: list all formats)
+    /// The format [default: list all formats]
     pub name: Option<String>,
     /// Write the schema, or all schemas, as NAME.schema.json to this folder
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]

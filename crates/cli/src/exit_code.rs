@@ -23,18 +23,40 @@ pub(crate) enum ExitCode {
     OfCommand(u8),
 }
 
-/// The table as `--help` shows it.
-pub(crate) const HELP: &str = "\
-Exit codes:
-  0    passed
-  1    a step, a check, a test or a comparison failed
-  2    it could not run: a server, a config, a browser, a file
-  3    a file of yours or an argument is invalid
-  4    passed, but an element was healed, or there are differences
-  130  interrupted";
+/// The codes in the help of the command `path`: the words behind the program's name.
+pub(crate) fn help(path: &str) -> String {
+    let mut text = CODES.to_owned();
+    if ["serve llm", "serve rest", "record llm", "record mcp"].contains(&path) {
+        text.push_str("\nIf COMMAND fails, its exit code is returned.");
+    }
+    text
+}
 
-/// What is added to the table where a command of the user's is run.
-pub(crate) const HELP_ON_COMMAND: &str = "If COMMAND fails, its exit code is returned.";
+const CODES: &str = "\
+Exit codes: 0 passed, 1 failed, 2 could not run, 3 invalid, 4 differs,
+130 interrupted; see `cuecard explain exit-codes`";
+
+/// The page of exit codes in `cuecard explain`.
+pub(crate) const TOPIC: &str = "exit-codes";
+
+/// The page of `cuecard explain exit-codes`.
+pub(crate) const PAGE: &str = "\
+# Exit codes
+
+  0    passed
+  1    failed: a step, a check, a test or a comparison
+  2    could not run: a server, a config, a browser, a program or an output file is unusable
+  3    invalid: a file of yours or an argument
+  4    passed, but something is not as before: an element was healed, or two runs differ
+  130  interrupted
+
+If several codes apply, the most severe one is returned: 130, then 3, 2, 1, 4, 0.
+
+`serve llm`, `serve rest`, `record llm` and `record mcp` can start a command. If it fails, its exit
+code is returned. If a signal ends it, the code is 128 + the number of the signal.
+
+The page `docs/exit-codes.md` of the book has a table of what each command returns, and when.
+";
 
 impl From<Verdict> for ExitCode {
     fn from(verdict: Verdict) -> Self {

@@ -10,15 +10,17 @@ use cuecard_runtime::policy::{Policy, PolicyOptions};
 pub(crate) use cuecard_runtime::text_file::io_reason;
 use cuecard_runtime::{env_file, text_file};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::json;
 use cuecard_source::value::{is_credential, names_credential, without_credentials};
 use cuecard_timeline::format::Symbols;
 use cuecard_tool_call::model::ToolCallScenario;
-use cuecard_tool_call::script::{Given, short_secret};
+use cuecard_tool_call::script::{Given, help_on_unknown_variable, short_secret};
 use serde_json::Map;
+use tokio::task::spawn_blocking;
 
 use crate::args::{SafetyArgs, SymbolArgs, VariableArgs};
+use crate::asynchronous::until_stopped;
 use crate::signals::leave_now;
 
 /// Variables that hold lists of symbols, and whether `\,` is a comma of a value in them.
@@ -297,9 +299,9 @@ impl Variables {
         }
         if !names().any(|known| known == name) {
             let message = format!("`--secret {name}`: the scenario has no variable `{name}`");
-            let mut error = Diagnostic::error(codes::VARIABLE_UNKNOWN, message);
-            error.help = did_you_mean(name, names()).map(|name| format!("did you mean `{name}`?"));
-            self.diagnostics.push(error);
+            let error = Diagnostic::error(codes::VARIABLE_UNKNOWN, message);
+            let help = help_on_unknown_variable(name, scenario);
+            self.diagnostics.push(error.with_help(help));
             return;
         }
         let declared = scenario
@@ -373,7 +375,9 @@ pub(crate) fn secret(
             codes::ARGUMENT,
             format!("the secret `{name}` has no value: {reason}"),
         )
-        .with_help(format!("set `{variable}`"))
+        .with_help(format!(
+            "set `{variable}`, or run in a terminal to be asked"
+        ))
     };
     match io::stdin().is_terminal() {
         true => prompt(name)
@@ -383,7 +387,8 @@ pub(crate) fn secret(
     }
 }
 
-/// Reads a line from the terminal without showing it. Ctrl-C ends the program.
+/// Reads a line from the terminal without showing it. Ctrl-C ends the program, and so do the signals that end a run: the
+/// terminal shows what is typed again.
 fn prompt(name: &str) -> io::Result<String> {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
     let stdin = io::stdin();
@@ -396,10 +401,20 @@ fn prompt(name: &str) -> io::Result<String> {
     silent.special_codes[SpecialCodeIndex::VEOL] = interrupt;
     tcsetattr(&stdin, OptionalActions::Flush, &silent)?;
     let mut stderr = io::stderr();
-    let read = write!(stderr, "{name}: ").and_then(|()| read_line(stdin.lock(), interrupt));
+    let shown = write!(stderr, "{name}: ");
+    // A signal from elsewhere ends the waiting, not us.
+    let read = until_stopped(async |stop| {
+        let reading = spawn_blocking(move || read_line(io::stdin().lock(), interrupt));
+        stop.run_until_cancelled(reading).await
+    });
     tcsetattr(&stdin, OptionalActions::Flush, &before)?;
     writeln!(stderr)?;
-    let line = read?;
+    shown?;
+    let line = match read {
+        Ok(Some(read)) => read.map_err(io::Error::other)??,
+        Ok(None) => leave_now(),
+        Err(_) => return Err(io::Error::other("the terminal can't be read")),
+    };
     if interrupt != 0 && line.ends_with(char::from(interrupt)) {
         leave_now();
     }

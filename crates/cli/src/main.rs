@@ -16,6 +16,8 @@ use std::ffi::OsString;
 use std::process::ExitCode as ProcessExit;
 
 use clap::FromArgMatches as _;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::Redactor;
 
 use crate::args::{Cli, Command};
 use crate::exit_code::ExitCode;
@@ -39,51 +41,61 @@ fn main() -> ProcessExit {
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let exit = match parsed(&arguments) {
-        Ok(cli) => run(cli, environment),
-        Err(error) => args::report(error, &arguments),
+        Ok((cli, warnings)) => {
+            let output = Output::new(cli.color, &environment);
+            output.diagnostics(&warnings, false, &Redactor::default());
+            let exit = run(cli, environment, &output);
+            output.name_the_page();
+            exit
+        }
+        Err(error) => {
+            let output = Output::new(args::color_of(&arguments), &environment);
+            args::report(&error, &arguments, &output)
+        }
     };
     cuecard_runtime::process::kill_all();
     output::after_printing(exit).into()
 }
 
-fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+/// The command line, and warnings about it.
+fn parsed(arguments: &[OsString]) -> Result<(Cli, Vec<Diagnostic>), clap::Error> {
     let mut command = args::command();
     let matches = command.try_get_matches_from_mut(arguments)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let warnings = args::warnings_of_old_names(&matches, arguments);
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, warnings))
 }
 
-fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
-    let output = Output::new(cli.color, &environment);
+fn run(cli: Cli, environment: Vec<(OsString, OsString)>, output: &Output) -> ExitCode {
     match cli.command {
-        Command::Play(args) => commands::play::run(&args, &environment, &output),
-        Command::Verify(args) => commands::verify::run(&args, &environment, &output),
-        Command::Parse(args) => commands::parse::run(&args, &environment, &output),
-        Command::Test(args) => commands::test::run(&args, &environment, &output),
-        Command::Diff(args) => commands::diff::run(&args, &output),
-        Command::Check(args) => commands::check::run(&args, &environment, &output),
-        Command::List(args) => commands::list::run(&args, &output),
-        Command::Tools(args) => commands::tools::run(&args, &environment, &output),
-        Command::Call(args) => commands::call::run(&args, &environment, &output),
-        Command::Doctor(args) => commands::doctor::run(&args, &environment, &output),
-        Command::Convert(args) => commands::convert::run(&args, &output),
-        Command::Fmt(args) => commands::fmt::run(&args, &output),
-        Command::Schema(args) => commands::schema::run(&args, &output),
-        Command::Explain(args) => commands::explain::run(&args, &environment, &output),
-        Command::Examples(args) => commands::examples::run(&args, &output),
+        Command::Play(args) => commands::play::run(&args, &environment, output),
+        Command::Verify(args) => commands::verify::run(&args, &environment, output),
+        Command::Parse(args) => commands::parse::run(&args, &environment, output),
+        Command::Test(args) => commands::test::run(&args, &environment, output),
+        Command::Diff(args) => commands::diff::run(&args, output),
+        Command::Check(args) => commands::check::run(&args, &environment, output),
+        Command::List(args) => commands::list::run(&args, output),
+        Command::Tools(args) => commands::tools::run(&args, &environment, output),
+        Command::Call(args) => commands::call::run(&args, &environment, output),
+        Command::Doctor(args) => commands::doctor::run(&args, &environment, output),
+        Command::Convert(args) => commands::convert::run(&args, output),
+        Command::Schema(args) => commands::schema::run(&args, output),
+        Command::Explain(args) => commands::explain::run(&args, &environment, output),
+        Command::Examples(args) => commands::examples::run(&args, output),
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),
-        Command::Mcp(args) => commands::mcp::run(&args, &environment, &output),
-        Command::Skill(args) => commands::skill::run(&args, &environment, &output),
-        Command::Profile(args) => commands::profile::run(&args, &output),
-        Command::Browser(args) => commands::browser::run(&args, &environment, &output),
-        Command::Acp(args) => commands::acp::run(&args, &environment, &output),
-        Command::Audit(args) => commands::audit::run(&args, &environment, &output),
-        Command::Show(args) => commands::show::run(&args, &output),
-        Command::Parity(args) => commands::parity::run(&args, &environment, &output),
-        Command::Run(args) => commands::run::run(&args, &environment, &output),
-        Command::Agent(args) => commands::agent::run(&args, &environment, &output),
-        Command::Serve(args) => commands::serve::run(&args, &environment, &output),
-        Command::Infer(args) => commands::infer::run(&args, &output),
-        Command::Record(args) => commands::record::run(&args, &environment, &output),
+        Command::Mcp(args) => commands::mcp::run(&args, &environment, output),
+        Command::Skill(args) => commands::skill::run(&args, &environment, output),
+        Command::Profile(args) => commands::profile::run(&args, output),
+        Command::Browser(args) => commands::browser::run(&args, &environment, output),
+        Command::Acp(args) => commands::acp::run(&args, &environment, output),
+        Command::Audit(args) => commands::audit::run(&args, &environment, output),
+        Command::Show(args) => commands::show::run(&args, output),
+        Command::Parity(args) => commands::parity::run(&args, &environment, output),
+        Command::Run(args) => commands::run::run(&args, &environment, output),
+        Command::Agent(args) => commands::agent::run(&args, &environment, output),
+        Command::Serve(args) => commands::serve::run(&args, &environment, output),
+        Command::Infer(args) => commands::infer::run(&args, &environment, output),
+        Command::Record(args) => commands::record::run(&args, &environment, output),
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cuecard_report::{Style, diagnostics};
@@ -76,10 +77,26 @@ impl Output {
     /// Shows one diagnostic.
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic, json: bool, redactor: &Redactor) {
         stderr(&redactor.text(&diagnostics::render(diagnostic, self.stderr)));
+        if diagnostic.severity == Severity::Error && self.stderr.is_terminal {
+            let _ = FIRST_ERROR.set(diagnostic.code.name());
+        }
         if json && diagnostic.severity == Severity::Error {
             let mut line = diagnostics::to_json(diagnostic);
             redactor.json(&mut line);
             stderr_line(&line.to_string());
+        }
+    }
+}
+
+/// The code of the first error that was shown on a terminal.
+static FIRST_ERROR: OnceLock<&str> = OnceLock::new();
+
+impl Output {
+    /// Says, once at the end and on a terminal only, that the first error's code has a page.
+    pub(crate) fn name_the_page(&self) {
+        if let Some(code) = FIRST_ERROR.get() {
+            let line = format!("`cuecard explain {code}` explains this error");
+            stderr_line(&self.stderr.faint(&line));
         }
     }
 }

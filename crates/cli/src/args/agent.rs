@@ -14,30 +14,28 @@ pub(crate) struct AgentArgs {
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
+    /// The workspace: tools run here, and no path leads out of it [default: .]
+    #[arg(long, value_name = "DIR", help_heading = "Playback")]
+    pub workspace: Option<PathBuf>,
+    /// Answer tool calls with the scripted results: run nothing, change nothing
+    #[arg(long, conflicts_with = "checkpoint_cmd", help_heading = "Playback")]
+    pub simulate: bool,
+    /// Run this command after each tool call and each edit
+    ///
+    /// It finds them in CUECARD_EVENT, CUECARD_TOOL and CUECARD_INDEX.
+    #[arg(long, value_name = "COMMAND", help_heading = "Playback")]
+    pub checkpoint_cmd: Option<String>,
+    #[command(flatten, next_help_heading = "Playback")]
+    pub speed: SpeedArgs,
+
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
-    #[command(flatten)]
-    pub speed: SpeedArgs,
-    /// The workspace: tools run here, and no path leads out of it (default: the working directory)
-    #[arg(long, value_name = "DIR", help_heading = "How to play")]
-    pub workspace: Option<PathBuf>,
-    /// Answer tool calls with the scripted results: run nothing, change nothing
-    #[arg(long, conflicts_with = "checkpoint_cmd", help_heading = "How to play")]
-    pub simulate: bool,
-    /// Run this command after each tool call and each edit; it finds them in CUECARD_EVENT, CUECARD_TOOL and
-    /// CUECARD_INDEX
-    #[arg(long, value_name = "COMMAND", help_heading = "How to play")]
-    pub checkpoint_cmd: Option<String>,
-
     /// Treat warnings as errors
-    #[arg(long, help_heading = "How to judge")]
+    #[arg(long, help_heading = "Checks")]
     pub strict: bool,
 
-    #[command(flatten, next_help_heading = "Safety")]
-    pub safety: SafetyArgs,
-
-    /// Write the session as the agent's own transcript: claude-code or codex, with :FILE to name the file (repeatable)
+    /// Write the session as a transcript of claude-code or codex (repeatable)
     #[arg(
         long = "transcript",
         value_name = "AGENT[:FILE]",
@@ -46,4 +44,7 @@ pub(crate) struct AgentArgs {
     pub transcripts: Vec<String>,
     #[command(flatten)]
     pub runs: RunsArgs,
+
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{BrowserFlags, RunsArgs, SafetyArgs, VariableArgs};
-use crate::exit_code;
 
 /// Arguments of `browser`.
 #[derive(Debug, Args)]
@@ -19,7 +18,6 @@ pub(crate) struct BrowserArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BrowserCommand {
     /// Install Playwright's driver into the data directory, and look for a browser
-    #[command(after_long_help = exit_code::HELP)]
     Install {
         /// Print what was done as JSON to stdout
         #[arg(long)]
@@ -29,12 +27,12 @@ pub(crate) enum BrowserCommand {
 
 /// What becomes of steps whose page has changed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Browser steps")]
+#[command(next_help_heading = "Healing")]
 pub(crate) struct HealArgs {
     /// What to do if an element has changed but can still be identified with certainty
     #[arg(long, value_enum, value_name = "MODE", default_value_t = HealMode::Propose)]
     pub heal: HealMode,
-    /// Accept the new name of a step's element that a run proposed; may be repeated
+    /// Accept the new name of a step's element that a run proposed (repeatable)
     #[arg(long, value_name = "STEP_ID")]
     pub accept_rename: Vec<String>,
     /// Play the steps even if some actions could not be parsed
@@ -62,12 +60,15 @@ pub(crate) struct VerifyArgs {
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 
-    #[command(flatten)]
-    pub variables: VariableArgs,
-
     /// Also perform actions with side effects if later steps depend on them
     #[arg(long)]
     pub act: bool,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub strict: bool,
+
+    #[command(flatten)]
+    pub variables: VariableArgs,
 
     /// Compare with this server, if the cassette has several
     #[arg(long = "server", value_name = "NAME", help_heading = "Cassettes")]
@@ -83,7 +84,7 @@ pub(crate) struct VerifyArgs {
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Cassettes")]
     pub config: Option<PathBuf>,
-    /// Timeout for starting the server or for a call, in seconds
+    /// Timeout for a call or for starting the server, in seconds [default: 60]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -101,21 +102,17 @@ pub(crate) struct VerifyArgs {
     #[arg(long, help_heading = "Cassettes")]
     pub update: bool,
 
-    #[command(flatten)]
-    pub heal: HealArgs,
-
-    #[command(flatten)]
-    pub browser: BrowserFlags,
-
-    /// Treat warnings about the file as errors
-    #[arg(long, help_heading = "Output")]
-    pub strict: bool,
     // A run is only kept for --video and --playwright-trace.
     #[command(flatten)]
     pub runs: RunsArgs,
     /// Print the verdicts as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    #[command(flatten)]
+    pub browser: BrowserFlags,
+    #[command(flatten)]
+    pub heal: HealArgs,
 
     #[command(flatten)]
     pub safety: SafetyArgs,

@@ -22,7 +22,9 @@ pub(crate) struct InferArgs {
 /// Arguments of `record transcript`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordTranscriptArgs {
-    /// The session: a file of Claude Code or Codex, or what `claude --output-format stream-json` or `codex exec --json` printed
+    /// The session: a file of Claude Code or Codex, or their output
+    ///
+    /// The output is that of `claude --output-format stream-json` or `codex exec --json`.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -33,7 +35,7 @@ pub(crate) struct RecordTranscriptArgs {
 /// Where the scenario goes, and how the recordings are read.
 #[derive(Debug, Args)]
 pub(crate) struct InferredScenarioArgs {
-    /// The scenario file to write (default: standard output)
+    /// The scenario file to write [default: standard output]; --force replaces a file
     #[arg(short, long = "output", alias = "out", value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Overwrite an existing file
@@ -42,6 +44,11 @@ pub(crate) struct InferredScenarioArgs {
     /// Format of the transcript, if it can't be told from its lines
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<SessionFormat>,
+    /// Make a secret a variable without a value, from CUECARD_VAR_NAME or a prompt (repeatable)
+    ///
+    /// Its value is written nowhere. In the scenario it is the variable NAME, which must be given.
+    #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name)]
+    pub secrets: Vec<String>,
     /// Print the scenario, the open questions and the proposals as one JSON document
     #[arg(long)]
     pub json: bool,

@@ -6,7 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::serve::HttpArgs;
 use super::{RunsArgs, SafetyArgs};
-use crate::exit_code;
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
@@ -19,10 +18,10 @@ pub(crate) struct McpArgs {
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
     pub config: Option<PathBuf>,
-    /// Read variables, including those used in configs, from a file of NAME=VALUE lines
+    /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
     pub env_file: Option<PathBuf>,
-    /// Timeout for a call or for starting a server, in seconds
+    /// Timeout for a call or for starting a server, in seconds [default: 60]
     #[arg(
         long,
         value_name = "SECONDS",
@@ -44,12 +43,6 @@ pub(crate) enum McpServer {
     Demo(HttpArgs),
 }
 
-pub(super) const MCP_EXAMPLES: &str = "\
-Examples:
-  cuecard mcp --confine                            scenarios stay in the project and run no commands
-  cuecard mcp --root ../shop --read-only           another project, and nothing changes
-  cuecard mcp demo                                 the demo server";
-
 /// Arguments of `skill`.
 #[derive(Debug, Args)]
 pub(crate) struct SkillArgs {
@@ -62,16 +55,14 @@ pub(crate) struct SkillArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillCommand {
     /// Print the skill, or write the plugin that contains it
-    #[command(after_long_help = exit_code::HELP)]
     Show {
         /// Write the plugin for Claude Code to this folder
         #[arg(short = 'o', long = "output", value_name = "DIR")]
         out: Option<PathBuf>,
     },
     /// Install the skill, and add the MCP server to the agent's configuration
-    #[command(after_long_help = exit_code::HELP)]
     Install {
-        /// The agent (repeatable; default: those with a settings folder in the home directory)
+        /// The agent (repeatable) [default: those with a settings folder in the home directory]
         #[arg(long = "agent", value_enum, value_name = "AGENT")]
         agents: Vec<SkillAgent>,
         /// Install for this project instead of all projects of the user

@@ -8,13 +8,17 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// The model to ask when the rules can't parse a sentence: openai/NAME or anthropic/NAME (overrides the scenario's `llm`)
+    /// The model for sentences that the rules can't parse: openai/NAME or anthropic/NAME
+    ///
+    /// It overrides the browser script's `llm`.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// Replay the model's replies from this file; a missing reply is an error
     #[arg(long, value_name = "FILE")]
     pub cassette: Option<PathBuf>,
-    /// Record the run into the cassette, and ask the model for missing replies; ignored if `CI` is set
+    /// Record the run into the cassette, and ask the model for missing replies
+    ///
+    /// Ignored if `CI` is set.
     #[arg(long, requires = "cassette")]
     pub record: bool,
     /// Replay the whole run from the cassette, without a browser or a model

@@ -13,21 +13,18 @@ pub(crate) struct ParseArgs {
     pub file: PathBuf,
 
     #[command(flatten)]
-    pub variables: VariableArgs,
-
-    #[command(flatten)]
     pub reading: ReadingArgs,
 
     #[command(flatten)]
     pub model: ModelArgs,
 
     #[command(flatten)]
-    pub browser: BrowserFlags,
+    pub variables: VariableArgs,
 
-    /// Write the steps to this file instead of stdout
+    /// Write the steps to this file instead of stdout; an existing file is replaced
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Print the result as JSON to stdout, even with --output; errors are JSON too
+    /// Print the result as JSON to stdout, even with --output
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Include the duration in the result
@@ -43,12 +40,14 @@ pub(crate) struct ParseArgs {
     pub runs: RunsArgs,
 
     #[command(flatten)]
+    pub browser: BrowserFlags,
+    #[command(flatten)]
     pub safety: SafetyArgs,
 }
 
 /// How sentences are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Reading")]
+#[command(next_help_heading = "Parsing")]
 pub(crate) struct ReadingArgs {
     /// How sentences are parsed (overrides the scenario's `translator`)
     #[arg(long, value_enum, value_name = "WHO")]
@@ -74,7 +73,7 @@ pub(crate) enum TranslatorArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Browser")]
 pub(crate) struct BrowserFlags {
-    /// Path of the browser (default: detected)
+    /// Path of the browser [default: detected]
     #[arg(long, value_name = "PATH", conflicts_with = "cdp")]
     pub browser: Option<PathBuf>,
     /// Connect to a running browser at this DevTools URL; the browser and its tabs stay open

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::exit_code;
-
 /// Arguments of `profile`.
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArgs {
@@ -28,7 +26,6 @@ pub(crate) enum ProfileCommand {
         profiles: Vec<PathBuf>,
     },
     /// Create a profile from the tools that an agent advertised to `serve llm`
-    #[command(after_long_help = exit_code::HELP)]
     Capture(ProfileCaptureArgs),
 }
 

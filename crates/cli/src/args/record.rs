@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{RecordTranscriptArgs, RunsArgs};
-use crate::exit_code;
 
 /// Arguments of `record`.
 #[derive(Debug, Args)]
@@ -20,66 +19,54 @@ pub(crate) struct RecordArgs {
 /// What can be recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordedSource {
-    /// Record conversations with a language model as timelines, proxying to an OpenAI, Anthropic, Google or compatible API
-    #[command(after_long_help = format!("{RECORD_LLM_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
+    /// Record conversations with a language model as timelines, as a proxy of its API
     Llm(Box<RecordLlmArgs>),
     /// Make a scenario of the transcript of an agent's session
-    #[command(after_long_help = format!("{RECORD_TRANSCRIPT_EXAMPLES}\n\n{}", exit_code::HELP))]
     Transcript(RecordTranscriptArgs),
     /// Record the tool calls that a client makes to MCP servers as a scenario and a cassette
-    #[command(after_long_help = format!("{RECORD_MCP_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Mcp(Box<RecordMcpArgs>),
 }
-
-const RECORD_TRANSCRIPT_EXAMPLES: &str = "\
-Examples:
-  cuecard record transcript ~/.claude/projects/-home-me-shop/5f0c….jsonl -o release.json
-  codex exec --json 'Tidy the notes' > session.jsonl; cuecard record transcript session.jsonl";
-
-const RECORD_LLM_EXAMPLES: &str = "\
-Examples:
-  cuecard record llm --upstream https://api.anthropic.com -o fix-test.yaml -- claude -p 'Fix the test'
-  cuecard record llm --upstream http://localhost:11434 --port 8099
-  cuecard serve llm fix-test.yaml -- claude -p 'Fix the test'      replay it without the model";
 
 /// Arguments of `record llm`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordLlmArgs {
-    /// Run this command with the environment variables that clients read, and exit when it exits
+    /// Run this command with the variables that clients read, and exit with it
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
     /// URL to forward requests to, such as https://api.openai.com/v1
-    #[arg(long, value_name = "URL", help_heading = "The model")]
+    #[arg(long, value_name = "URL", help_heading = "Model")]
     pub upstream: String,
     /// Use the API key from this environment variable instead of the client's
-    #[arg(long, value_name = "NAME", help_heading = "The model")]
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub upstream_key_env: Option<String>,
     /// Idle timeout in the middle of a response, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
         default_value_t = cuecard_llm::record::DEFAULT_STALL.as_secs_f64(),
-        help_heading = "The model"
+        help_heading = "Model"
     )]
     pub stall: f64,
 
     /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Where")]
+    #[arg(long, default_value_t = 0, help_heading = "Network")]
     pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
+    /// Address to listen on; all but loopback require --token
     #[arg(
         long,
         default_value = "127.0.0.1",
         value_name = "ADDRESS",
-        help_heading = "Where"
+        help_heading = "Network"
     )]
     pub bind: IpAddr,
-    /// Require this API key from clients; the upstream key must then come from --upstream-key-env
-    #[arg(long, requires = "upstream_key_env", help_heading = "Where")]
+    /// Require this API key from clients; needs --upstream-key-env
+    #[arg(long, requires = "upstream_key_env", help_heading = "Network")]
     pub token: Option<String>,
 
-    /// The scenario file to write; further conversations go to files with -2, -3 before the extension
+    /// The timeline to write; --force replaces an existing file
+    ///
+    /// Further conversations go to files with -2, -3 before the extension.
     #[arg(
         short,
         long = "output",
@@ -89,10 +76,12 @@ pub(crate) struct RecordLlmArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
-    /// Overwrite existing scenarios
+    /// Overwrite existing timelines
     #[arg(long, help_heading = "Output")]
     pub force: bool,
-    /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
+    /// Redact the value of CUECARD_VAR_NAME everywhere (repeatable)
+    ///
+    /// It is asked for in a terminal if that is not set.
     #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name, help_heading = "Output")]
     pub secrets: Vec<String>,
     /// An additional profile of an agent's tools (repeatable)
@@ -106,19 +95,13 @@ pub(crate) struct RecordLlmArgs {
         long,
         value_name = "N",
         default_value_t = cuecard_llm::DEFAULT_MAX_EXCHANGES,
+        hide_short_help = true,
         help_heading = "Output"
     )]
     pub exchanges_max: usize,
     #[command(flatten)]
     pub runs: RunsArgs,
 }
-
-const RECORD_MCP_EXAMPLES: &str = "\
-Examples:
-  cuecard record mcp --config .mcp.json -o tidy.json -- claude -p 'Tidy the notes'
-  cuecard record mcp -o tidy.json -- npx -y @modelcontextprotocol/server-memory
-  cuecard record mcp --url https://tickets.example/mcp --http -o tickets.json
-  cuecard play tidy.json                           the same calls without the agent";
 
 /// Arguments of `record mcp`.
 #[derive(Debug, Args)]
@@ -156,25 +139,27 @@ pub(crate) struct RecordMcpArgs {
     pub server_name: Option<String>,
 
     /// Listen for clients over HTTP instead of stdio
-    #[arg(long, requires = "url", help_heading = "Where")]
+    #[arg(long, requires = "url", help_heading = "Network")]
     pub http: bool,
     /// Port to listen on (0: any free port)
-    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Where")]
+    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Network")]
     pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
+    /// Address to listen on; all but loopback require --token
     #[arg(
         long,
         requires = "http",
         default_value = "127.0.0.1",
         value_name = "ADDRESS",
-        help_heading = "Where"
+        help_heading = "Network"
     )]
     pub bind: IpAddr,
     /// Require this bearer token from clients
-    #[arg(long, requires = "http", help_heading = "Where")]
+    #[arg(long, requires = "http", help_heading = "Network")]
     pub token: Option<String>,
 
-    /// The scenario to write, such as notes.json; the cassette goes beside it, as notes.cassette.jsonl
+    /// The scenario to write; --force replaces an existing file
+    ///
+    /// The cassette goes beside it: notes.cassette.jsonl for notes.json.
     #[arg(
         short,
         long = "output",
@@ -187,7 +172,9 @@ pub(crate) struct RecordMcpArgs {
     /// Overwrite an existing recording
     #[arg(long, help_heading = "Output")]
     pub force: bool,
-    /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
+    /// Make a secret a variable without a value, from CUECARD_VAR_NAME or a prompt (repeatable)
+    ///
+    /// Its value is written nowhere. In the scenario it is the variable NAME, which must be given.
     #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name, help_heading = "Output")]
     pub secrets: Vec<String>,
     /// Print JSON Lines: `ready` first, `recorded` last

@@ -19,89 +19,103 @@ pub(crate) struct RunArgs {
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "program")]
     pub command: Vec<OsString>,
 
+    /// What plays the timeline: mock-agent, real-agent or simulate
+    ///
+    /// mock-agent plays the timeline's agent; real-agent is a real agent with a mock of its model; simulate does nothing, an
+    /// agent service shows the run. Without this option: real-agent if --agent is given or `server.mode` is mock or real,
+    /// else mock-agent.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "MODE",
+        hide_possible_values = true,
+        help_heading = "Agent"
+    )]
+    pub mode: Option<Mode>,
+    #[command(flatten, next_help_heading = "Agent")]
+    pub agent: RealAgentArgs,
+    /// Run this command after each tool call and edit of the mock agent
+    #[arg(long, value_name = "COMMAND", help_heading = "Agent")]
+    pub checkpoint_cmd: Option<String>,
+
+    /// Show the running program beside the timeline; q ends the run
+    #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Screens")]
+    pub live: bool,
+    /// Show the runs on a page at this port (0: any free port)
+    #[arg(long, value_name = "PORT", help_heading = "Screens")]
+    pub serve_rest: Option<u16>,
+    /// Keep the workspaces
+    #[arg(long, help_heading = "Screens")]
+    pub keep: bool,
+    /// Folder of expected screens [default: __goldens__ beside each timeline]
+    #[arg(long, value_name = "DIR", help_heading = "Screens")]
+    pub goldens: Option<PathBuf>,
+    /// Write expected screens that are missing or differ
+    #[arg(long, help_heading = "Screens")]
+    pub update_goldens: bool,
+    /// Treat warnings as errors
+    #[arg(long, help_heading = "Screens")]
+    pub strict: bool,
+
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
-    /// What composes the run (default: real-agent if --agent is given or `server.mode` is mock or real, else mock-agent)
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "How to play")]
-    pub mode: Option<Mode>,
-    #[command(flatten, next_help_heading = "How to play")]
-    pub agent: RealAgentArgs,
-    #[command(flatten)]
-    pub speed: SpeedArgs,
-    /// Run this command after each tool call and each edit of the mock agent
-    #[arg(long, value_name = "COMMAND", help_heading = "How to play")]
-    pub checkpoint_cmd: Option<String>,
     /// How long a run may take, in seconds
     #[arg(
         long,
+        alias = "timeout",
         value_name = "SECONDS",
         allow_negative_numbers = true,
         default_value_t = 300.0,
-        help_heading = "How to play"
+        help_heading = "Timing"
     )]
-    pub timeout: f64,
-    /// How long the program may take to end once its terminal is gone, in seconds
+    pub run_timeout: f64,
+    /// How long the program may take to end, in seconds
+    ///
+    /// The time begins when its terminal is gone.
     #[arg(
         long,
         value_name = "SECONDS",
         allow_negative_numbers = true,
         default_value_t = 5.0,
-        help_heading = "How to play"
+        help_heading = "Timing"
     )]
     pub grace: f64,
-    /// Number of runs at once
+    /// Number of runs at the same time
     #[arg(
         short,
         long,
         value_name = "N",
         default_value = "1",
-        help_heading = "How to play"
+        help_heading = "Timing"
     )]
     pub jobs: NonZeroUsize,
-    /// Show the running program beside the timeline; q ends the run
-    #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Output")]
-    pub live: bool,
-    /// Show the runs on a page at this port while they go on (0: any free port)
-    #[arg(long, value_name = "PORT", help_heading = "Output")]
-    pub serve_rest: Option<u16>,
-    /// Keep the workspaces
-    #[arg(long, help_heading = "How to play")]
-    pub keep: bool,
-
-    /// Folder of expected screens (default: __goldens__ beside each scenario)
-    #[arg(long, value_name = "DIR", help_heading = "How to judge")]
-    pub goldens: Option<PathBuf>,
-    /// Write expected screens that are missing or differ
-    #[arg(long, help_heading = "How to judge")]
-    pub update_goldens: bool,
-    /// Treat warnings as errors
-    #[arg(long, help_heading = "How to judge")]
-    pub strict: bool,
-
-    #[command(flatten, next_help_heading = "Safety")]
-    pub safety: SafetyArgs,
+    #[command(flatten, next_help_heading = "Timing")]
+    pub speed: SpeedArgs,
 
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write a report: junit:FILE
+    /// Write a report: junit:FILE; report.html is always in the run directory
     #[arg(long, value_name = "KIND:FILE", help_heading = "Output")]
     pub report: Option<String>,
     #[command(flatten)]
     pub runs: RunsArgs,
+
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
 }
 
 /// Which agent plays a timeline.
 #[derive(Debug, Args)]
 pub(crate) struct RealAgentArgs {
-    /// The real agent to run: its name, or a preset of your own as a .toml file
+    /// The real agent to run: a preset, or your own as a .toml file
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// An additional profile, which says how an agent calls the timeline's tools (repeatable)
+    /// An additional profile of an agent's tools (repeatable)
     #[arg(long = "profile", value_name = "FILE")]
     pub profiles: Vec<PathBuf>,
-    /// The program under test (default: the agent of --agent, else the mock agent, which plays the timeline's agent)
+    /// The program under test [default: the agent, or the mock agent]
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<OsString>,
 }
@@ -109,24 +123,14 @@ pub(crate) struct RealAgentArgs {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
+    /// Number of runs of each timeline
+    #[arg(long = "runs", value_name = "N", default_value_t = 10)]
+    pub n_runs: usize,
+    /// Seed of the surroundings, which differ in each run
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
     #[command(flatten)]
     pub run: RunArgs,
-    /// Number of runs of each timeline
-    #[arg(
-        long = "runs",
-        value_name = "N",
-        default_value_t = 10,
-        help_heading = "How to judge"
-    )]
-    pub n_runs: usize,
-    /// What the changes follow from
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 1,
-        help_heading = "How to judge"
-    )]
-    pub seed: u64,
 }
 
 /// What composes a run.
@@ -148,11 +152,11 @@ pub(crate) struct ParityArgs {
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
     pub which: WhichTimelineArgs,
-    #[command(flatten, next_help_heading = "Safety")]
-    pub safety: SafetyArgs,
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    #[command(flatten, next_help_heading = "Safety")]
+    pub safety: SafetyArgs,
 }
 
 /// Arguments of `show`.

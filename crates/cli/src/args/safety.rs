@@ -9,13 +9,15 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Safety")]
 pub(crate) struct SafetyArgs {
-    /// Directory that paths built from server responses must stay in (default: the working directory)
+    /// Directory that paths from data must stay in [default: the working directory]
+    ///
+    /// Data is what a server, an agent or a model sent.
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Restrict all paths to the root, and run no commands
     #[arg(long)]
     pub confine: bool,
-    /// Change nothing: no writes, no commands, no tools of servers but those that are annotated as read-only
+    /// Change nothing: no writes, no commands, and only tools annotated as read-only
     #[arg(long)]
     pub read_only: bool,
     /// Allow a folder outside the root (repeatable)
@@ -27,7 +29,9 @@ pub(crate) struct SafetyArgs {
     /// Allow a command that would be refused (repeatable, or comma-separated)
     #[arg(long = "allow-command", value_name = "NAME", value_delimiter = ',')]
     pub allow_commands: Vec<String>,
-    /// Allow a tool under --read-only: mcp__SERVER__TOOL, or mcp__SERVER for all tools of a server (repeatable, or comma-separated)
+    /// Allow a tool under --read-only: mcp__SERVER__TOOL, or mcp__SERVER for all its tools
+    ///
+    /// Repeatable, or comma-separated.
     #[arg(long = "allow-tool", value_name = "NAME", value_delimiter = ',')]
     pub allow_tools: Vec<String>,
     /// Allow these hosts only (repeatable, or comma-separated)

@@ -8,27 +8,23 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{RunsArgs, SymbolArgs};
-use crate::exit_code;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// What to stand in for
+    /// What to mock
     #[command(subcommand)]
     pub what: ServedApi,
 }
 
-/// What can be stood in for.
+/// What can be mocked.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServedApi {
     /// Mock the OpenAI, Anthropic and Google LLM APIs with timelines
-    #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<ServeLlmArgs>),
     /// Mock an agent service with timelines: a REST API, event streams and a page that shows sessions
-    #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Rest(Box<ServeRestArgs>),
     /// Mock an MCP server with a cassette: recorded by `record mcp`, or written by hand
-    #[command(after_long_help = exit_code::HELP)]
     Mcp(ServeMcpArgs),
 }
 
@@ -46,10 +42,13 @@ pub(crate) struct ServeMcpArgs {
     pub any_order: bool,
 
     /// Serve stdio, which is the default
-    #[arg(long, conflicts_with = "http", help_heading = "Where")]
+    #[arg(long, conflicts_with = "http", help_heading = "Network")]
     pub stdio: bool,
     #[command(flatten)]
     pub http: HttpArgs,
+    /// With --http: stop at the end of standard input too, as on SIGTERM, and as over stdio
+    #[arg(long, requires = "http", help_heading = "Network")]
+    pub stop_on_stdin_eof: bool,
 
     /// Print JSON Lines: `ready` first, `verdict` last; over stdio to stderr
     #[arg(long, help_heading = "Output")]
@@ -60,22 +59,22 @@ pub(crate) struct ServeMcpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HttpArgs {
     /// Serve Streamable HTTP instead of stdio
-    #[arg(long, help_heading = "Where")]
+    #[arg(long, help_heading = "Network")]
     pub http: bool,
     /// Port to listen on (0: any free port)
-    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Where")]
+    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Network")]
     pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
+    /// Address to listen on; all but loopback require --token
     #[arg(
         long,
         requires = "http",
         default_value = "127.0.0.1",
         value_name = "ADDRESS",
-        help_heading = "Where"
+        help_heading = "Network"
     )]
     pub bind: IpAddr,
     /// Require this bearer token from clients
-    #[arg(long, requires = "http", help_heading = "Where")]
+    #[arg(long, requires = "http", help_heading = "Network")]
     pub token: Option<String>,
 }
 
@@ -86,20 +85,28 @@ impl HttpArgs {
     }
 }
 
-/// Where a stand-in listens.
+/// Where a mock listens.
 #[derive(Debug, Args)]
 pub(crate) struct ListenArgs {
     /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Where")]
+    #[arg(long, default_value_t = 0, help_heading = "Network")]
     pub port: u16,
-    /// Address to listen on; a non-loopback address requires --token
+    /// Address to listen on; all but loopback require --token
     #[arg(
         long,
         default_value = "127.0.0.1",
         value_name = "ADDRESS",
-        help_heading = "Where"
+        help_heading = "Network"
     )]
     pub bind: IpAddr,
+    /// Stop at the end of standard input too, as on SIGTERM: a mock then ends with the program that holds the pipe
+    #[arg(
+        long,
+        conflicts_with = "command",
+        hide_short_help = true,
+        help_heading = "Network"
+    )]
+    pub stop_on_stdin_eof: bool,
 }
 
 impl ListenArgs {
@@ -115,43 +122,52 @@ pub(crate) struct ServeRestArgs {
     /// Timelines, and folders of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
-    /// Run this command with CUECARD_SERVICE_URL set, and exit when it exits
+    /// Run this command with CUECARD_SERVICE_URL set, and exit with it
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub listen: ListenArgs,
+    /// Require this token from clients
+    #[arg(long, help_heading = "Network")]
+    pub token: Option<String>,
+    /// Let web pages of this origin call the API, as http://localhost:5173
+    #[arg(long, value_name = "ORIGIN", help_heading = "Network")]
+    pub cors: Option<String>,
+
+    /// Treat warnings as errors
+    #[arg(long, help_heading = "Checks")]
+    pub strict: bool,
+    /// Fail if a timeline was not played to its end
+    #[arg(long, help_heading = "Checks")]
+    pub require_complete: bool,
 
     #[command(flatten)]
     pub which: WhichTimelineArgs,
 
     #[command(flatten)]
-    pub listen: ListenArgs,
-    /// Require this token from clients
-    #[arg(long, help_heading = "Where")]
-    pub token: Option<String>,
-    /// Let web pages of this origin call the API, as http://localhost:5173
-    #[arg(long, value_name = "ORIGIN", help_heading = "Where")]
-    pub cors: Option<String>,
-
-    #[command(flatten)]
     pub how: PlayTimelineArgs,
     /// Wait for a prompt at each user input but the first
-    #[arg(long, help_heading = "How to play")]
+    #[arg(long, help_heading = "Playback")]
     pub wait_for_prompts: bool,
-    /// Begin every session at this time, as 2026-01-31T09:00:00Z
-    #[arg(long, value_name = "TIME", help_heading = "How to play")]
+    /// Start of every session: 2026-01-31T09:00:00Z, or Unix seconds
+    #[arg(long, value_name = "TIME", value_parser = fixed_clock, help_heading = "Playback")]
     pub fixed_clock: Option<jiff::Timestamp>,
 
-    /// Treat warnings as errors
-    #[arg(long, help_heading = "How to judge")]
-    pub strict: bool,
-    /// Fail if a scenario was not played to its end
-    #[arg(long, help_heading = "How to judge")]
-    pub require_complete: bool,
-
-    /// Write one line of JSON per event instead of text
+    /// Print JSON Lines: one line for each event
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+/// Reads the time of `--fixed-clock`: RFC 3339, or seconds since 1970.
+fn fixed_clock(text: &str) -> Result<jiff::Timestamp, String> {
+    let from_seconds = |seconds: i64| jiff::Timestamp::from_second(seconds).ok();
+    let seconds = text.parse().ok().and_then(from_seconds);
+    seconds.or_else(|| text.parse().ok()).ok_or_else(|| {
+        "write a time such as 2026-01-31T09:00:00Z, or seconds since 1970".to_owned()
+    })
 }
 
 /// Arguments of `serve llm`.
@@ -160,25 +176,53 @@ pub(crate) struct ServeLlmArgs {
     /// Timelines, and folders of .yaml or .yml files
     #[arg(value_name = "PATH", required_unless_present = "scenarios")]
     pub paths: Vec<PathBuf>,
-    /// Run this command with the environment variables that clients read, and exit when it exits
+    /// Run this command with the variables that clients read, and exit with it
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-
-    /// A timeline, as PATH (repeatable)
-    #[arg(
-        long = "scenario",
-        value_name = "PATH",
-        help_heading = "Which scenario"
-    )]
-    pub scenarios: Vec<PathBuf>,
-    #[command(flatten)]
-    pub which: WhichTimelineArgs,
 
     #[command(flatten)]
     pub listen: ListenArgs,
     /// Require this API key from clients
-    #[arg(long, help_heading = "Where")]
+    #[arg(long, help_heading = "Network")]
     pub token: Option<String>,
+
+    /// Treat warnings as errors; also require tool results to match the script
+    #[arg(long, help_heading = "Checks")]
+    pub strict: bool,
+    /// Answer to an unexpected request: error or minimal
+    ///
+    /// error has an explanation, minimal is an empty message.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ANSWER",
+        hide_possible_values = true,
+        default_value_t = MissAnswer::Error,
+        help_heading = "Checks"
+    )]
+    pub on_miss: MissAnswer,
+    /// Keep answering after a failed assert
+    ///
+    /// `test` has the opposite: it goes on after a failure without --fail-fast.
+    #[arg(long, help_heading = "Checks")]
+    pub keep_going: bool,
+    /// Fail if a timeline was not played to its end; implied by COMMAND
+    #[arg(long, help_heading = "Checks")]
+    pub require_complete: bool,
+    /// Directory in which asserts look for files
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Checks")]
+    pub workspace: PathBuf,
+
+    /// A timeline, like PATH (repeatable)
+    #[arg(
+        long = "scenario",
+        value_name = "PATH",
+        hide_short_help = true,
+        help_heading = "Selection"
+    )]
+    pub scenarios: Vec<PathBuf>,
+    #[command(flatten)]
+    pub which: WhichTimelineArgs,
 
     #[command(flatten)]
     pub how: PlayTimelineArgs,
@@ -187,56 +231,38 @@ pub(crate) struct ServeLlmArgs {
         long,
         value_name = "CHARACTERS",
         default_value_t = cuecard_llm::DEFAULT_CHUNK,
-        help_heading = "How to play"
+        help_heading = "Playback"
     )]
     pub chunk: NonZeroUsize,
-    /// The agent whose tools are called, if it can't be detected from the advertised tools: NAME or NAME@VERSION
-    #[arg(long, value_name = "AGENT", help_heading = "How to play")]
+    /// Also list this model (repeatable)
+    #[arg(long = "model", value_name = "NAME", help_heading = "Playback")]
+    pub models: Vec<String>,
+    /// Time in all responses: 2026-01-31T09:00:00Z, or Unix seconds
+    #[arg(long, value_name = "TIME", value_parser = fixed_clock, help_heading = "Playback")]
+    pub fixed_clock: Option<jiff::Timestamp>,
+
+    /// Profile of the agent's tools, if not detected: NAME[@VERSION]
+    ///
+    /// Agents advertise their tools, and are detected by them. `cuecard profile list` lists the profiles.
+    #[arg(long, value_name = "AGENT", help_heading = "Tools of agents")]
     pub agent: Option<String>,
     /// An additional profile of an agent's tools (repeatable)
-    #[arg(long = "profile", value_name = "FILE", help_heading = "How to play")]
+    #[arg(
+        long = "profile",
+        value_name = "FILE",
+        help_heading = "Tools of agents"
+    )]
     pub profiles: Vec<PathBuf>,
-    /// Also list this model (repeatable)
-    #[arg(long = "model", value_name = "NAME", help_heading = "How to play")]
-    pub models: Vec<String>,
-    /// Timestamp to use in responses, as Unix time in seconds
-    #[arg(long, value_name = "SECONDS", help_heading = "How to play")]
-    pub fixed_clock: Option<u64>,
-
-    /// Treat warnings about files as errors, and require tool results to match the script
-    #[arg(long, help_heading = "How to judge")]
-    pub strict: bool,
-    /// Also validate argument names and types of scripted calls against the advertised tools
-    #[arg(long, help_heading = "How to judge")]
+    /// Also validate scripted arguments against the advertised tools
+    #[arg(long, help_heading = "Tools of agents")]
     pub strict_tools_validation: bool,
-    /// How to answer a request that the script does not expect
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        default_value_t = MissAnswer::Error,
-        help_heading = "How to judge"
-    )]
-    pub on_miss: MissAnswer,
-    /// Keep answering after a failed assert
-    #[arg(long, help_heading = "How to judge")]
-    pub keep_going: bool,
-    /// Fail if turns were not played; implied by COMMAND
-    #[arg(long, help_heading = "How to judge")]
-    pub require_complete: bool,
-    /// Directory in which asserts look for files
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".",
-        help_heading = "How to judge"
-    )]
-    pub workspace: PathBuf,
 
     /// Print JSON Lines: `ready` first, `verdict` last
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Write requests and responses to a file as JSON Lines
+    ///
+    /// An existing file is replaced.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub exchanges: Option<PathBuf>,
     /// Maximum number of exchanges kept
@@ -244,6 +270,7 @@ pub(crate) struct ServeLlmArgs {
         long,
         value_name = "N",
         default_value_t = cuecard_llm::DEFAULT_MAX_EXCHANGES,
+        hide_short_help = true,
         help_heading = "Output"
     )]
     pub exchanges_max: usize,
@@ -251,44 +278,44 @@ pub(crate) struct ServeLlmArgs {
     pub runs: RunsArgs,
 }
 
-/// Which timelines a stand-in plays.
+/// Which timelines a mock or a run plays.
 #[derive(Debug, Args)]
 pub(crate) struct WhichTimelineArgs {
     /// Only timelines with this tag (repeatable)
-    #[arg(long = "tag", value_name = "TAG", help_heading = "Which scenario")]
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Selection")]
     pub tags: Vec<String>,
-    /// Play the scenario with this name if a request does not specify one
-    #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
+    /// Play the timeline with this name, unless a request names another
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub scenario_name: Option<String>,
-    /// Maximum distance between a prompt and the scenario's prompt, from 0 to 1
+    /// Maximum distance between a prompt and the timeline's prompt, from 0 to 1
     #[arg(
         long,
         value_name = "DISTANCE",
+        hide_short_help = true,
         default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
-        help_heading = "Which scenario"
+        help_heading = "Selection"
     )]
     pub max_distance: f64,
-    /// Accept any prompt for the first turn, with a warning if it differs greatly from the scenario's prompt
-    #[arg(long, help_heading = "Which scenario")]
+    /// Accept any prompt for the first turn; warn if it differs much
+    #[arg(long, help_heading = "Selection")]
     pub any_prompt: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
     /// Skip files with errors instead of refusing to start
-    #[arg(long, help_heading = "Which scenario")]
+    #[arg(long, hide_short_help = true, help_heading = "Selection")]
     pub skip_bad: bool,
 }
 
 /// How fast timelines are played.
 #[derive(Debug, Args)]
 pub(crate) struct SpeedArgs {
-    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
+    /// Factor of scripted delays (0.5: faster, 0: no delay)
     #[arg(
         long,
         alias = "scenario-speed",
         value_name = "FACTOR",
         allow_negative_numbers = true,
-        default_value_t = 1.0,
-        help_heading = "How to play"
+        default_value_t = 1.0
     )]
     pub speed: f64,
     /// Lower bound for --speed
@@ -297,28 +324,29 @@ pub(crate) struct SpeedArgs {
         value_name = "FACTOR",
         default_value_t = 0.0,
         hide_default_value = true,
-        help_heading = "How to play"
+        hide_short_help = true
     )]
     pub min_speed: f64,
 }
 
-/// How a stand-in plays timelines.
+/// How a mock plays timelines.
 #[derive(Debug, Args)]
 pub(crate) struct PlayTimelineArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Playback")]
     pub speed: SpeedArgs,
-    /// Faults to inject into the timelines: a file with a list of {match, fault}
-    #[arg(long, value_name = "FILE", help_heading = "How to play")]
+    /// Inject the faults of this file: a list of {match, fault}
+    #[arg(long, value_name = "FILE", help_heading = "Playback")]
     pub fault: Option<PathBuf>,
-    /// List where faults would be injected, without serving
-    #[arg(long, help_heading = "How to play")]
-    pub dry_run: bool,
+    /// List where faults would be injected, and do nothing else
+    #[arg(long, alias = "dry-run", help_heading = "Playback")]
+    pub list_faults: bool,
     /// Maximum number of sessions kept
     #[arg(
         long,
         value_name = "N",
         default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
-        help_heading = "How to play"
+        hide_short_help = true,
+        help_heading = "Playback"
     )]
     pub sessions_max: usize,
 }

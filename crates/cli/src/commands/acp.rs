@@ -71,7 +71,7 @@ pub(crate) fn run(
     }
     .unzip();
     let player = AcpPlayer::from_files(&args.paths).options(AcpOptions { lead, ..options });
-    if args.how.dry_run {
+    if args.how.list_faults {
         return match player.planned_faults(side) {
             Ok(planned) => {
                 serve::planned_faults(&planned, false);
@@ -113,7 +113,7 @@ pub(crate) fn run(
     let watch = Stopwatch::start();
     let ready = |what: &str, count: usize| {
         let plural = if count == 1 { "" } else { "s" };
-        teller.progress(&format!("ready  {what}   {count} scenario{plural}"));
+        teller.progress(&format!("ready  {what}   {count} timeline{plural}"));
     };
     let code = until_stopped(async |stop| {
         let over = CancellationToken::new();
@@ -180,7 +180,7 @@ fn output_files(args: &AcpArgs) -> Result<Files, Diagnostic> {
         junit: output_files::junit(args.report.as_deref())?,
     };
     let named: Vec<PathBuf> = files.verdict.iter().chain(&files.junit).cloned().collect();
-    if !args.how.dry_run {
+    if !args.how.list_faults {
         let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
         output_files::check_overwriting(named.iter().map(PathBuf::as_path), &inputs)?;
         output_files::clear_results(&named);
@@ -335,7 +335,7 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
     }
     if verdict.is_crashed {
         teller.drain();
-        stderr_line("a fault of the scenario crashed the agent");
+        stderr_line("a fault of the timeline crashed the agent");
         // As a crash looks to who started it.
         let _ =
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

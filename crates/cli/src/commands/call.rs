@@ -6,7 +6,7 @@ use cuecard_mcp::result::{text_of, value_of};
 use cuecard_mcp::{ContentBlock, ToolInfo, ToolReply};
 use cuecard_replay::check_arguments;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
-use cuecard_source::value::{Redactor, printable_lines};
+use cuecard_source::value::{Redactor, as_text, printable_lines};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, Value as Json, json};
 
@@ -44,11 +44,11 @@ pub(crate) fn run(
     let mut fetched = Vec::new();
     let called = asynchronously(async |stop| {
         let calling = async {
-            let session = named
+            let mut session = named
                 .start(environment)
                 .await
                 .map_err(Stop::could_not_run)?;
-            let called = async {
+            let arguments = async {
                 let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
                 // The call of a tool that the config leaves out is refused with that reason.
                 let known = match named.leaves_out(tool) {
@@ -56,12 +56,28 @@ pub(crate) fn run(
                     false => known(&tools, tool, name)?,
                 };
                 let arguments = arguments(args, known).map_err(Stop::invalid)?;
-                let doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
+                let mut doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
+                let server = name.unwrap_or("-- COMMAND");
+                for doubt in doubts.iter_mut().filter(|doubt| doubt.help.is_none()) {
+                    doubt.help = Some(format!("`cuecard tools {server}` lists the parameters"));
+                }
                 output.diagnostics(&doubts, args.json, &named.redactor);
-                let reply = session.call(tool, arguments, named.timeout).await;
-                reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
+                Ok(arguments)
             };
-            let called = called.await;
+            let called = match arguments.await {
+                Ok(arguments) => {
+                    let mut reply = session.call(tool, arguments.clone(), named.timeout).await;
+                    if session.lacks_back_channel(&reply) {
+                        stderr_line(&named.redactor.text(&session.fall_back_message()));
+                        let again = named.fall_back_to_legacy(session, environment).await;
+                        session = again.map_err(Stop::could_not_run)?;
+                        reply = session.call(tool, arguments, named.timeout).await;
+                    }
+                    reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
+                }
+                Err(stop) => Err(stop),
+            };
+            named.show_warnings(&session, args.json, output);
             fetched = session.take_secrets();
             session.stop().await;
             called
@@ -248,8 +264,24 @@ fn text(reply: &ToolReply) -> String {
     }
     match (&reply.structured, text.is_empty()) {
         (Some(structured), true) => format!("{structured:#}\n"),
+        (Some(structured), false) if is_list_of(&structured["result"], &reply.content) => {
+            format!("{:#}\n", structured["result"])
+        }
         _ => text,
     }
+}
+
+/// Whether `value` is a list whose elements are `blocks`: of a list of one, they would be no list.
+fn is_list_of(value: &Json, blocks: &[ContentBlock]) -> bool {
+    let is_element = |(element, block): (&Json, &ContentBlock)| match block {
+        ContentBlock::Text(text) => {
+            *text == as_text(element) || json_value(text).is_ok_and(|json| json == *element)
+        }
+        _ => false,
+    };
+    value.as_array().is_some_and(|elements| {
+        elements.len() == blocks.len() && elements.iter().zip(blocks).all(is_element)
+    })
 }
 
 /// The same for programs.

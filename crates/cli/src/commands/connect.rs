@@ -49,12 +49,18 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
             server.server,
             server.transport,
         ));
-        if !server.writing.is_empty() {
-            let tools = server.writing.join(", ");
-            stderr_line(&format!(
-                "      may change something: {}",
-                printable(&tools)
-            ));
+        for (effect, tools) in [
+            ("change", &server.writing),
+            ("destroy", &server.destructive),
+        ] {
+            if !tools.is_empty() {
+                let tools = tools.join(", ");
+                let tools = printable(&tools);
+                stderr_line(&format!("      may {effect} something: {tools}"));
+            }
+        }
+        for warning in &server.warnings {
+            stderr_line(&format!("      {warning}"));
         }
     }
 }
@@ -68,6 +74,8 @@ pub(super) fn document(connected: &[Connected]) -> Json {
             "protocol": server.protocol,
             "tools": server.tools,
             "writing_tools": server.writing,
+            "destructive_tools": server.destructive,
+            "warnings": server.warnings,
         })
     };
     connected.iter().map(server).collect()

@@ -132,7 +132,13 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         args.servers.iter().partition(|name| is_known(name));
     let mut unknown: Vec<Diagnostic> = unknown
         .into_iter()
-        .map(|name| unknown_server(&config, name))
+        .map(|name| {
+            let found = unknown_server(&config, name);
+            let entry = format!("{{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"…\" }} }} }}");
+            found.with_help(format!(
+                "correct the name, or add it to .mcp.json: {entry}, or name a config with --config FILE"
+            ))
+        })
         .collect();
     if !unknown.is_empty() {
         unknown.extend(diagnostics);

@@ -97,7 +97,9 @@ fn bad(style: Style) -> String {
 /// What is known about a server, in a line.
 fn found(server: &ServerFinding) -> String {
     match &server.state {
-        State::Tried(Outcome::Up { info, tools, took }) => {
+        State::Tried(Outcome::Up {
+            info, tools, took, ..
+        }) => {
             let tools = match tools {
                 Some(1) => "1 tool".to_owned(),
                 Some(tools) => format!("{tools} tools"),
@@ -121,6 +123,10 @@ fn details(server: &ServerFinding, findings: &Findings) -> Vec<String> {
         State::Tried(Outcome::Failed { notes, help, .. }) => {
             lines.extend(notes.iter().map(|note| printable_lines(note).into_owned()));
             lines.extend(help.clone());
+        }
+        State::Tried(Outcome::Up { warnings, .. }) => {
+            let line = |warning: &Diagnostic| format!("{}: {}", warning.code, warning.message);
+            lines.extend(warnings.iter().map(line));
         }
         State::Refused(refusal) => {
             lines.extend(place(refusal));
@@ -405,10 +411,16 @@ fn of_server(server: &ServerFinding, findings: &Findings) -> Json {
         "project_local": server.project_local,
         "also_in": also_in(server, findings),
         "protocol": null, "era": null, "server_name": null, "server_version": null, "tools": null,
-        "duration": null, "error": null, "notes": [], "help": null,
+        "duration": null, "error": null, "notes": [], "help": null, "warnings": [],
     });
     match &server.state {
-        State::Tried(Outcome::Up { info, tools, took }) => {
+        State::Tried(Outcome::Up {
+            info,
+            tools,
+            took,
+            warnings,
+        }) => {
+            document["warnings"] = warnings.iter().map(to_json).collect();
             document["protocol"] = info.protocol_version.as_str().into();
             document["era"] = match info.era {
                 Era::Legacy => "legacy",

@@ -1,5 +1,6 @@
 //! `cuecard infer` and `cuecard record transcript`: a scenario out of one recording, or of two.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_recording::cassette::Cassette;
@@ -14,6 +15,7 @@ use cuecard_trace::import::{detect_session, transcript};
 use cuecard_workspace::files;
 use serde_json::json;
 
+use super::record::named_secrets;
 use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 use crate::exit_code::ExitCode;
@@ -23,20 +25,35 @@ use crate::output::{Output, stderr, stdout};
 /// So many remarks of a kind are shown; the JSON document has all.
 const MOST_SHOWN: usize = 20;
 
-pub(crate) fn run(args: &InferArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(
+    args: &InferArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
     let files: Vec<&Path> = std::iter::once(&args.first)
         .chain(&args.second)
         .map(PathBuf::as_path)
         .collect();
-    done(&files, &args.scenario, output)
+    done(&files, &args.scenario, environment, output)
 }
 
-pub(crate) fn record(args: &RecordTranscriptArgs, output: &Output) -> ExitCode {
-    done(&[&args.file], &args.scenario, output)
+pub(crate) fn record(
+    args: &RecordTranscriptArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    done(&[&args.file], &args.scenario, environment, output)
 }
 
-fn done(files: &[&Path], args: &InferredScenarioArgs, output: &Output) -> ExitCode {
-    match write(files, args, output) {
+fn done(
+    files: &[&Path],
+    args: &InferredScenarioArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let written = named_secrets(&args.secrets, environment)
+        .and_then(|secrets| write(files, args, &secrets, output));
+    match written {
         Ok(()) => ExitCode::Passed,
         Err(Stop(diagnostics, exit)) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
@@ -45,10 +62,28 @@ fn done(files: &[&Path], args: &InferredScenarioArgs, output: &Output) -> ExitCo
     }
 }
 
-fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Result<(), Stop> {
+fn write(
+    inputs: &[&Path],
+    args: &InferredScenarioArgs,
+    secrets: &[(String, String)],
+    output: &Output,
+) -> Result<(), Stop> {
+    let redactor = Redactor::new(secrets.iter().map(|(_, value)| value.clone()));
     let mut sessions = Vec::new();
     for input in inputs {
-        sessions.push(read(input, args, output)?);
+        let mut session = read(input, args, &redactor, output)?;
+        session.recording.hide(secrets);
+        sessions.push(session);
+    }
+    let is_hidden = |name: &str| {
+        let mut sessions = sessions.iter();
+        sessions.any(|session| session.recording.hides(name))
+    };
+    for (name, _) in secrets.iter().filter(|(name, _)| !is_hidden(name)) {
+        let message = format!("the value of the secret `{name}` is nowhere in the recording");
+        let help = format!("check that `CUECARD_VAR_{name}` has the value that was recorded");
+        let warning = Diagnostic::warning(codes::ARGUMENT, message).with_help(help);
+        output.diagnostic(&warning, args.json, &redactor);
     }
     let first = inputs.first().copied().unwrap_or(Path::new("-"));
     let name = name_of(args.out.as_deref().unwrap_or(first));
@@ -57,13 +92,13 @@ fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Resu
     };
     let second = rest.first().map(|session| &session.recording);
     let mut inferred = infer(&session.recording, second, &name).map_err(|error| {
-        let unplayable = session.questions.iter().chain(&session.left_out);
+        let gaps = session.recording.gaps.iter().map(|(_, gap)| gap.clone());
+        let unplayable = gaps.chain(session.left_out.iter().map(line_of));
         let mut diagnostic = Diagnostic::error(codes::FILE_KIND, error.to_string());
-        diagnostic.notes = unplayable.take(MOST_SHOWN).map(line_of).collect();
+        diagnostic.notes = unplayable.take(MOST_SHOWN).collect();
         let help = "record a session that calls tools of MCP servers, files or commands";
         Stop::invalid(diagnostic.with_help(help))
     })?;
-    inferred.questions.extend(session.questions.iter().cloned());
     inferred.left_out.extend(session.left_out.iter().cloned());
     let text = inferred.scenario.to_text();
     if let Some(out) = &args.out {
@@ -100,6 +135,7 @@ fn write(inputs: &[&Path], args: &InferredScenarioArgs, output: &Output) -> Resu
             "questions": inferred.questions,
             "proposals": inferred.proposals,
             "left_out": inferred.left_out,
+            "hints": inferred.hints,
         });
         stdout(&format!("{document:#}\n"));
     } else if written.is_none() {
@@ -127,7 +163,12 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Reads a recording of any kind, and which of its calls no scenario can make.
-fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Session, Stop> {
+fn read(
+    path: &Path,
+    args: &InferredScenarioArgs,
+    redactor: &Redactor,
+    output: &Output,
+) -> Result<Session, Stop> {
     let source = read_source(path).map_err(Stop::invalid)?;
     if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
         let cassette = path.with_extension("cassette.jsonl");
@@ -137,10 +178,10 @@ fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Ses
                 cassette.display()
             )))
         })?;
-        return cassette_of(&source, args, output);
+        return cassette_of(&source, args, redactor, output);
     }
     if args.format.is_none() && kind_of(&source) == Some(FileKind::Cassette) {
-        return cassette_of(&source, args, output);
+        return cassette_of(&source, args, redactor, output);
     }
     let format = args
         .format
@@ -156,7 +197,7 @@ fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Ses
     let imported = transcript(&source, format);
     match imported.trace {
         Some(trace) => {
-            output.diagnostics(&imported.diagnostics, args.json, &Redactor::default());
+            output.diagnostics(&imported.diagnostics, args.json, redactor);
             Ok(session_of(&trace))
         }
         None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
@@ -166,13 +207,14 @@ fn read(path: &Path, args: &InferredScenarioArgs, output: &Output) -> Result<Ses
 fn cassette_of(
     source: &SourceFile,
     args: &InferredScenarioArgs,
+    redactor: &Redactor,
     output: &Output,
 ) -> Result<Session, Stop> {
     let (cassette, diagnostics) = Cassette::read(source);
     let Some(cassette) = cassette else {
         return Err(Stop(diagnostics, ExitCode::Invalid));
     };
-    output.diagnostics(&diagnostics, args.json, &Redactor::default());
+    output.diagnostics(&diagnostics, args.json, redactor);
     Ok(Session {
         recording: cassette.recording(),
         ..Session::default()
@@ -198,6 +240,9 @@ fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
             _ => format!("default {}", style.shortened(&default.to_string(), 60)),
         };
         text.push_str(&format!("  {name}  {}\n", printable(&shown)));
+    }
+    for hint in &inferred.hints {
+        text.push_str(&format!("  {hint}\n"));
     }
     let parts = [
         ("left out", &inferred.left_out),

@@ -6,14 +6,16 @@ pub(super) mod tools;
 mod trim;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use cuecard_mcp::demo::{self, Ended};
-use cuecard_mcp::server::{HTTP_PATH, ServerError, serve_stdio};
+use cuecard_mcp::server::{HTTP_PATH, OnWarning, ServerError, serve_stdio};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use self::agents::Project;
+use super::serve::listener_refused;
 use super::stop::Stop;
 use crate::args::{McpArgs, McpServer};
 use crate::asynchronous::until_stopped;
@@ -41,7 +43,9 @@ fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Ou
             return exit;
         }
     };
-    let served = until_stopped(async |stop| serve_stdio(project, stop.cancelled_owned()).await);
+    let served = until_stopped(async |stop| {
+        serve_stdio(project, on_warning(output), stop.cancelled_owned()).await
+    });
     match served {
         Ok(Ok(())) => ExitCode::Passed,
         Ok(Err(error)) => failed(&error, output),
@@ -59,14 +63,15 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
     };
     let result = runtime.block_on(async {
         match args.http {
-            false => demo::serve_stdio().await,
+            false => demo::serve_stdio(on_warning(output)).await,
             true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone(), Some(signals::STOPPING));
                 let ready = |address| stdout(&format!("http://{address}{HTTP_PATH}\n"));
                 let stopped = stop.cancelled_owned();
+                let (token, on_warning) = (args.token.clone(), on_warning(output));
                 let ended =
-                    demo::serve_http(args.address(), args.token.clone(), ready, stopped).await;
+                    demo::serve_http(args.address(), token, on_warning, ready, stopped).await;
                 ended.map(|()| Ended::Normally)
             }
         }
@@ -80,16 +85,25 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
     }
 }
 
+/// Prints what a client sent wrong.
+fn on_warning(output: &Output) -> OnWarning {
+    let output = output.clone();
+    Arc::new(move |found| output.diagnostic(found, false, &Redactor::default()))
+}
+
 /// Reports why a server of ours ended too early.
 pub(super) fn failed(error: &ServerError, output: &Output) -> ExitCode {
-    let reason =
-        std::error::Error::source(error).map_or(String::new(), |source| format!(": {source}"));
-    let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
-    output.diagnostic(&diagnostic, false, &Redactor::default());
-    match error {
-        ServerError::Listener(_) => ExitCode::Invalid,
-        _ => ExitCode::CouldNotRun,
-    }
+    let (found, code) = match error {
+        ServerError::Listener(error) => listener_refused(error),
+        error => {
+            let source = std::error::Error::source(error);
+            let reason = source.map_or(String::new(), |source| format!(": {source}"));
+            let found = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
+            (found, ExitCode::CouldNotRun)
+        }
+    };
+    output.diagnostic(&found, false, &Redactor::default());
+    code
 }
 
 #[expect(clippy::exit, reason = "the client asked the server to crash")]

@@ -18,7 +18,6 @@ mod doctor_output;
 mod effects;
 pub(crate) mod examples;
 pub(crate) mod explain;
-pub(crate) mod fmt;
 pub(crate) mod infer;
 pub(crate) mod list;
 mod live;

@@ -1,31 +1,47 @@
 //! Commands that only print: codes, `completions`, `man`.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 use cuecard_source::diagnostic::{Diagnostic, catalogue, codes, did_you_mean, find_code};
 use cuecard_source::value::{Json, Redactor};
 use serde_json::json;
 
-use crate::args::Cli;
-use crate::exit_code::ExitCode;
+use crate::args;
+use crate::exit_code::{self, ExitCode};
 use crate::output::{Output, stdout};
 
-/// Lists all codes.
-pub(crate) fn list_codes(json: bool) {
+/// Lists the codes that begin with `group`: all of them for an empty one.
+pub(crate) fn list_codes(group: &str, json: bool) {
+    let codes = || catalogue().filter(|code| code.name().starts_with(group));
     if json {
-        let list = catalogue().map(|code| json!({"code": code.name(), "title": code.title()}));
+        let list = codes().map(|code| json!({"code": code.name(), "title": code.title()}));
         stdout(&format!("{:#}\n", list.collect::<Json>()));
         return;
     }
-    let width = catalogue().map(|code| code.name().len()).max().unwrap_or(0);
-    let list: String = catalogue()
+    let width = codes().map(|code| code.name().len()).max().unwrap_or(0);
+    let list: String = codes()
         .map(|code| format!("{:<width$} {}\n", code.name(), code.title()))
         .collect();
     stdout(&list);
 }
 
-/// Prints the page of a code.
+/// Prints the page of a code or of the exit codes, or lists the codes of a group such as `T-LLM`.
 pub(crate) fn explain(name: &str, json: bool, output: &Output) -> ExitCode {
+    if name == exit_code::TOPIC {
+        stdout(&match json {
+            true => {
+                let document =
+                    json!({"code": name, "title": "exit codes", "text": exit_code::PAGE});
+                format!("{document:#}\n")
+            }
+            false => exit_code::PAGE.to_owned(),
+        });
+        return ExitCode::Passed;
+    }
+    let group = format!("{}-", name.to_uppercase().trim_end_matches('-'));
+    if catalogue().any(|code| code.name().starts_with(&group)) {
+        list_codes(&group, json);
+        return ExitCode::Passed;
+    }
     match find_code(name) {
         Some(code) => {
             // What follows the language of an example is for the tests of the pages.
@@ -67,7 +83,7 @@ pub(crate) fn explain(name: &str, json: bool, output: &Output) -> ExitCode {
 
 pub(crate) fn completions(shell: Shell) -> ExitCode {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "cuecard", &mut script);
+    clap_complete::generate(shell, &mut args::command(), "cuecard", &mut script);
     stdout(&String::from_utf8_lossy(&script));
     ExitCode::Passed
 }
@@ -75,7 +91,7 @@ pub(crate) fn completions(shell: Shell) -> ExitCode {
 pub(crate) fn man() -> ExitCode {
     let mut pages = Vec::new();
     // One document with a page for every command, as `man` of other tools with subcommands has it.
-    let mut command = Cli::command();
+    let mut command = args::command();
     command.build();
     let render =
         |command: clap::Command, pages: &mut Vec<u8>| clap_mangen::Man::new(command).render(pages);

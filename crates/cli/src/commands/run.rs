@@ -242,7 +242,7 @@ pub(super) fn options(
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,
         keep: args.keep,
-        timeout: seconds("--timeout", args.timeout)?,
+        timeout: seconds("--run-timeout", args.run_timeout)?,
         grace: match args.grace {
             0.0 => Duration::ZERO,
             grace => seconds("--grace", grace)?,

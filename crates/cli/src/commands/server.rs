@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_mcp::{CallError, CallErrorKind, ServerFacts, Session, ToolInfo};
+use cuecard_mcp::{CallError, CallErrorKind, Protocol, ServerFacts, ServerSpec, Session, ToolInfo};
 use cuecard_replay::Pool;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Redactor;
@@ -134,13 +134,44 @@ impl Named {
             }
         })?;
         connect::announce(std::slice::from_ref(&spec));
-        Session::start(&spec, environment).await.map_err(|error| {
-            let code = FailureKind::ServerStart.code();
-            let mut found = failed(code, &error, &error.facts, error.help());
-            found.notes.insert(0, error.start_note());
-            found
-        })
+        start(&spec, environment).await
     }
+
+    /// Ends `session`, and starts the server again for the older protocol.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub(super) async fn fall_back_to_legacy(
+        &self,
+        session: Session,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Session, Diagnostic> {
+        let mut spec = self.pool.spec(&self.name)?;
+        spec.protocol = Protocol::Legacy;
+        session.stop().await;
+        start(&spec, environment).await
+    }
+
+    /// Prints what the server sent wrong and was read all the same.
+    pub(super) fn show_warnings(&self, session: &Session, is_json: bool, output: &Output) {
+        let mut warnings = session.take_warnings();
+        for warning in &mut warnings {
+            warning.message = format!("server `{}`: {}", self.name, warning.message);
+        }
+        output.diagnostics(&warnings, is_json, &self.redactor);
+    }
+}
+
+async fn start(
+    spec: &ServerSpec,
+    environment: &[(OsString, OsString)],
+) -> Result<Session, Diagnostic> {
+    Session::start(spec, environment).await.map_err(|error| {
+        let code = FailureKind::ServerStart.code();
+        let mut found = failed(code, &error, &error.facts, error.help());
+        found.notes.insert(0, error.start_note());
+        found
+    })
 }
 
 /// Why a server or a tool could not be had, with the last that the server said.

@@ -9,7 +9,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_terminal::{Recording, Screen, View, ViewEvent, Viewer, ViewerKey};
 use cuecard_timeline::model::TerminalConfig;
-use cuecard_trace::{Event, EventData};
+use cuecard_trace::{Event, EventData, StepStatus};
 
 use super::runs::{described, find, started_at};
 use crate::args::ShowArgs;
@@ -17,8 +17,8 @@ use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output};
 
-/// How much of an event is shown.
-const SHOWN: usize = 160;
+/// How much of an event is shown, in characters: as a rule all of it.
+const SHOWN: usize = 4000;
 /// How long a key is waited for before the terminal is drawn again.
 const KEY_TIMEOUT: Duration = Duration::from_millis(250);
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
             Ok(run) => run,
             Err(problem) => {
                 told(problem);
-                return ExitCode::CouldNotRun;
+                return ExitCode::Invalid;
             }
         };
     output.diagnostics(&run.doubts, false, &Redactor::default());
@@ -55,9 +55,18 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
                 ExitCode::Invalid
             }
             (_, None) => {
-                let message = format!("`{}` has no recording of a terminal", run.folder.display());
-                told(Diagnostic::error(codes::FILE_READ, message));
-                ExitCode::CouldNotRun
+                let described = described(&run.folder);
+                let command = described["command"].as_str().or(described["kind"].as_str());
+                let command = command.map(|it| format!(": it is a run of `cuecard {it}`"));
+                let message = format!(
+                    "`{}` has no recording of a terminal{}",
+                    run.folder.display(),
+                    command.unwrap_or_default()
+                );
+                told(Diagnostic::error(codes::FILE_READ, message).with_help(
+                    "name a run of `cuecard run`; without `--at`, its events are shown",
+                ));
+                ExitCode::Invalid
             }
         };
     }
@@ -124,17 +133,14 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     }
     let first = events.first().map(|event| event.ts);
     let started = started_at(&described(folder)).or(first);
-    let shown = events.iter().map(|event| {
+    let seen = events.iter().filter(|event| !is_debug(&event.data));
+    let shown = seen.map(|event| {
         let at = started.map(|started| event.ts.duration_since(started));
         let at = at.and_then(|at| Duration::try_from(at).ok());
         ViewEvent {
             at: at.unwrap_or_default(),
-            what: format!("{} {}", event.data.type_name(), event.brief(SHOWN)),
-            holds: match &event.data {
-                EventData::Assertion(assertion) => Some(assertion.status == "pass"),
-                EventData::Log(log) if log.level == "error" => Some(false),
-                _ => None,
-            },
+            what: in_words(event),
+            holds: holds(&event.data),
         }
     });
     let cast = fs::read(folder.join("terminal.cast")).ok();
@@ -156,6 +162,51 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
         recording,
         doubts,
     })
+}
+
+/// Whether an event only helps those who look for a mistake of ours.
+fn is_debug(data: &EventData) -> bool {
+    matches!(data, EventData::Log(log) if log.level == "debug")
+}
+
+/// How an event came out, if it came out well or badly.
+fn holds(data: &EventData) -> Option<bool> {
+    match data {
+        EventData::Assertion(assertion) => Some(assertion.status == "pass"),
+        EventData::Log(log) if log.level == "error" => Some(false),
+        EventData::ToolResult(result) if !result.success => Some(false),
+        EventData::StepFinished(step) => match step.status {
+            StepStatus::Passed => Some(true),
+            StepStatus::Failed => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An event as a line for people.
+fn in_words(event: &Event) -> String {
+    let brief = event.brief(SHOWN);
+    let step = |number: u64, tool: &str, description: Option<&str>| {
+        let name = description.unwrap_or(tool);
+        format!("step {number}  {name}")
+    };
+    match &event.data {
+        EventData::StepStarted(it) => step(it.step, &it.tool, it.description.as_deref()),
+        EventData::StepFinished(it) => {
+            format!(
+                "{}  {brief}",
+                step(it.step, &it.tool, it.description.as_deref())
+            )
+        }
+        EventData::ToolCall(call) => format!("call {}  {brief}", call.tool),
+        EventData::ToolResult(_) => format!("result  {brief}"),
+        EventData::Log(log) if log.level == "info" => brief.trim_start_matches("info: ").to_owned(),
+        EventData::Log(_) => brief,
+        EventData::Assertion(_) => format!("check  {brief}"),
+        EventData::ErrorHappened(error) => format!("error  {}", error.message),
+        data => format!("{}  {brief}", data.type_name().replace('_', " ")),
+    }
 }
 
 /// Shows the run until the user has seen enough.

@@ -35,6 +35,7 @@ pub(crate) fn run(
         let asked = async {
             let session = named.start(environment).await?;
             let tools = server::tools(&session).await;
+            named.show_warnings(&session, args.json, output);
             let (facts, document) = (server::facts(&session), server::document(&session));
             session.stop().await;
             Ok::<_, Diagnostic>((tools?, facts, document))

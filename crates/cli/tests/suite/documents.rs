@@ -428,7 +428,6 @@ fn options_named_in_the_documents_exist() {
         &["convert"],
         &["schema"],
         &["explain"],
-        &["fmt"],
         &["mcp"],
         &["mcp", "demo"],
         &["skill", "install"],
@@ -451,8 +450,6 @@ fn options_named_in_the_documents_exist() {
     ] {
         known.extend(help(command));
     }
-    // Other names that the program reads, but does not show.
-    known.insert("--resume-from".to_owned());
     let mut problems = Vec::new();
     for document in documents() {
         let (_, prose) = document.parts();
@@ -492,8 +489,7 @@ fn the_page_on_playing_lists_every_option() {
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split(" | ").next())
         .collect();
-    let mut listed = options(&rows);
-    assert!(listed.remove("--resume-from"), "{listed:?}");
+    let listed = options(&rows);
     let mut known = help(&["play"]);
     // Every command has them.
     known.remove("--help");

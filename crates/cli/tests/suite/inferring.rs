@@ -14,7 +14,7 @@ use crate::program::{self, read, told};
 use crate::targets::Peer;
 
 /// An agent without a model: it calls tools of a server, and writes what came into a cassette.
-struct Client {
+pub(crate) struct Client {
     server: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -24,7 +24,7 @@ struct Client {
 
 impl Client {
     /// Starts the server that a config names.
-    fn start(scratch: &Scratch, server: &str) -> Self {
+    pub(crate) fn start(scratch: &Scratch, server: &str) -> Self {
         let config: Value = serde_json::from_str(&read(scratch, ".mcp.json")).expect("a config");
         let entry = &config["mcpServers"][server];
         let args = entry["args"].as_array().expect("arguments");
@@ -77,12 +77,18 @@ impl Client {
     }
 
     /// Calls a tool and gives the text of its answer.
-    fn call(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> String {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         self.record(&json!({"tool": tool, "arguments": arguments, "result": result}));
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         assert_ne!(result["isError"], true, "{tool}: {text}");
         text.to_owned()
+    }
+
+    /// Ends as clients end: what the server does then is its own.
+    pub(crate) fn leave(mut self) {
+        drop(self.input);
+        self.server.wait().expect("it was started");
     }
 
     fn finish(mut self) -> String {
@@ -94,7 +100,7 @@ impl Client {
 }
 
 /// What the server knows an element by, from the line of a snapshot that holds `words`.
-fn id_in(snapshot: &str, words: &str) -> String {
+pub(crate) fn id_in(snapshot: &str, words: &str) -> String {
     let line = snapshot
         .lines()
         .find(|line| line.contains(words))

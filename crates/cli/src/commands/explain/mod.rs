@@ -115,7 +115,7 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
         return ExitCode::Invalid;
     }
     if args.what.is_empty() {
-        plain::list_codes(args.json);
+        plain::list_codes("", args.json);
     }
     args.what.iter().fold(ExitCode::Passed, |exit, code| {
         exit.worst(plain::explain(&code.to_string_lossy(), args.json, output))

@@ -169,6 +169,7 @@ impl Tool {
             name: self.name.to_owned(),
             description: None,
             is_read_only: self.is_read_only,
+            is_destructive: !self.is_read_only,
             input_schema: self.entry()["inputSchema"].take(),
             output_schema: None,
             requires_task: false,

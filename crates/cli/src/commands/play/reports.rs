@@ -22,6 +22,7 @@ use cuecard_trace::{Event, EventData};
 use crate::args::PlayArgs;
 use crate::commands::stop::Stop;
 use crate::inputs::io_reason;
+use crate::output::{Output, stderr_line};
 use crate::output_files::{Written, create, create_kept};
 
 /// A report of what was played, to a file.
@@ -362,6 +363,14 @@ impl Listener for Reports {
             }
         }
         shared.note(written);
+    }
+}
+
+/// Names the files of the reports, once they are written.
+pub(super) fn name_reports(args: &PlayArgs, output: &Output) {
+    let files = args.reports.iter().filter_map(|it| it.split_once(':'));
+    for (_, file) in files {
+        stderr_line(&output.stderr.faint(&format!("report: {file}")));
     }
 }
 

@@ -18,7 +18,7 @@ use cuecard_tool_call::script::Verdict;
 use cuecard_trace::Header;
 use serde_json::json;
 
-use super::reports::{Report, Reports, SharedPart, Subject};
+use super::reports::{Report, Reports, SharedPart, Subject, name_reports};
 use super::resume;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
@@ -249,6 +249,9 @@ impl<'a> Run<'a> {
                 if let (Some(path), None) = (&args.output, &part) {
                     let line = format!("result: {}", path.display());
                     stderr_line(&output.stderr.faint(&line));
+                }
+                if part.is_none() {
+                    name_reports(args, output);
                 }
             }
         }

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::options::Options;
-use super::reports::{Part, Report, SharedPart, unwritable};
+use super::reports::{Part, Report, SharedPart, name_reports, unwritable};
 use super::{Ready, not_run, prepare, status};
 use crate::args::{PlayArgs, VariableArgs};
 use crate::asynchronous::{asynchronously, on_this_thread};
@@ -456,7 +456,10 @@ impl<'a> Summary<'a> {
                 output.diagnostic(&problem, self.args.json, &Redactor::default());
                 exit.worst(ExitCode::CouldNotRun)
             }
-            None => exit,
+            None => {
+                name_reports(self.args, output);
+                exit
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -287,7 +288,16 @@ impl Listener for Terminal {
             }
             EventData::Log(log) => self.log(log.stream.as_deref(), &log.level, &log.message),
             EventData::Screenshot(screenshot) => {
-                self.note(format!("      screenshot: {}", screenshot.files.join(", ")));
+                let here = std::env::current_dir().unwrap_or_default();
+                let shown = |file: &String| {
+                    let path = Path::new(file);
+                    path.strip_prefix(&here)
+                        .unwrap_or(path)
+                        .display()
+                        .to_string()
+                };
+                let files: Vec<_> = screenshot.files.iter().map(shown).collect();
+                self.note(format!("      evidence: {}", files.join(", ")));
             }
             _ => {}
         }

@@ -95,6 +95,8 @@ async fn record(
     telling::recorded(teller, &recording);
     match code {
         ExitCode::Passed if !is_whole(&recording, teller) => ExitCode::CouldNotRun,
+        // Whoever needs the recording has none.
+        ExitCode::Passed if recording.files.is_empty() => ExitCode::Failed,
         code => code,
     }
 }

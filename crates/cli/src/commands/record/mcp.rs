@@ -54,8 +54,8 @@ fn proxy(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<ExitCode, Stop> {
-    let (target, mut secrets) = target(args, environment)?;
-    secrets.extend(given_secrets(args, environment)?);
+    let (target, secrets) = target(args, environment)?;
+    let named = named_secrets(&args.secrets, environment)?;
     let files = files(args)?;
     let program = args
         .command
@@ -66,7 +66,7 @@ fn proxy(
         .server_name
         .clone()
         .unwrap_or_else(|| name_of(&place).to_owned());
-    let tap = Session::new(&files, secrets).tap(&name, args.server_name.is_some());
+    let tap = Session::new(&files, secrets, &named).tap(&name, args.server_name.is_some());
     // Standard output belongs to the client.
     let teller = OutputWriter::new(output, args.json, !args.http);
     let code = until_stopped(async |stop| {
@@ -88,7 +88,7 @@ fn proxy(
         over.cancel();
         // It fails only if writing panicked.
         let _ = keeping.await;
-        let (name, found) = end(&tap);
+        let (name, n_unrecorded, found) = end(&tap);
         let mut code = ExitCode::Passed;
         let (failed, exit) = match failed {
             Ok(()) => (Vec::new(), code),
@@ -105,7 +105,7 @@ fn proxy(
             "cuecard play {}   with `{name}` in a config",
             args.out.display()
         );
-        code.worst(recorded(&teller, &files, &play))
+        code.worst(recorded(&teller, &files, n_unrecorded, &play))
     });
     teller.drain();
     Ok(code.unwrap_or_else(|code| code))
@@ -225,12 +225,14 @@ pub(super) fn files(args: &RecordMcpArgs) -> Result<RecordedFiles, Stop> {
     Ok(files)
 }
 
-/// The values of `--secret`.
-pub(super) fn given_secrets(
-    args: &RecordMcpArgs,
+/// The names and values of `--secret`.
+pub(in crate::commands) fn named_secrets(
+    names: &[String],
     environment: &[(OsString, OsString)],
-) -> Result<Vec<String>, Stop> {
-    let secrets = args.secrets.iter().map(|name| secret(name, environment));
+) -> Result<Vec<(String, String)>, Stop> {
+    let secrets = names
+        .iter()
+        .map(|name| Ok((name.clone(), secret(name, environment)?)));
     secrets.collect::<Result<_, _>>().map_err(Stop::invalid)
 }
 
@@ -332,8 +334,8 @@ async fn listen(
     Ok(())
 }
 
-/// The end of what one proxy records: the name of the server, and what is missing.
-pub(super) fn end(tap: &Mutex<Tap>) -> (String, Vec<Diagnostic>) {
+/// The end of what one proxy records: the name of the server, how many calls could not be recorded, and what is missing.
+pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
     let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
     tap.end();
     let name = tap.name();
@@ -354,11 +356,16 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, Vec<Diagnostic>) {
         n => Some(unanswered(&name, n as u64)),
     };
     let found = left_out.chain(unanswered).chain(unwritten);
-    (name.clone(), found.collect())
+    (name.clone(), tap.n_unrecorded, found.collect())
 }
 
-/// Writes the scenario, and tells what was recorded.
-pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str) -> ExitCode {
+/// Writes the scenario, and tells what was recorded, and that `n_unrecorded` calls could not be.
+pub(super) fn recorded(
+    teller: &OutputWriter,
+    files: &RecordedFiles,
+    n_unrecorded: usize,
+    play: &str,
+) -> ExitCode {
     let summary = match files.checkpoint() {
         Ok(summary) => summary,
         Err(error) => {
@@ -374,19 +381,30 @@ pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str)
     let shown = |path: &Path| path.display().to_string();
     let (scenario, cassette) = (shown(&files.scenario), shown(&files.cassette));
     let (has_calls, has_steps) = (summary.n_calls > 0, summary.n_answered() > 0);
+    // Whoever needs the recording has none.
+    let exit = match has_calls {
+        true => ExitCode::Passed,
+        false => ExitCode::Failed,
+    };
     if teller.is_json {
         teller.last_event(
             "recorded",
             json!({
                 "scenario": has_steps.then_some(scenario), "cassette": has_calls.then_some(cassette),
                 "servers": summary.servers, "calls": summary.n_calls, "missing": summary.missing,
+                "unrecorded": n_unrecorded,
             }),
         );
-        return ExitCode::Passed;
+        return exit;
     }
     if !has_calls {
-        teller.last_line("recorded  nothing: no tool was called");
-        return ExitCode::Passed;
+        let why = match n_unrecorded {
+            0 => "no tool was called".to_owned(),
+            1 => "1 call could not be recorded".to_owned(),
+            n => format!("{n} calls could not be recorded"),
+        };
+        teller.last_line(&format!("recorded  nothing: {why}"));
+        return exit;
     }
     let mut calls = match summary.n_calls {
         1 => "1 call".to_owned(),
@@ -396,9 +414,12 @@ pub(super) fn recorded(teller: &OutputWriter, files: &RecordedFiles, play: &str)
         0 => {}
         n => calls.push_str(&format!(", {n} without an answer")),
     }
+    if n_unrecorded > 0 {
+        calls.push_str(&format!(", {n_unrecorded} not recorded"));
+    }
     if !has_steps {
         teller.last_line(&format!("recorded  {cassette}   {calls}"));
-        return ExitCode::Passed;
+        return exit;
     }
     teller.last_line(&format!("recorded  {scenario}   {calls}   {cassette}"));
     teller.last_line(&format!("play it with  {play}"));

@@ -7,6 +7,8 @@ mod telling;
 
 use std::ffi::OsString;
 
+pub(super) use mcp::named_secrets;
+
 use crate::args::{RecordArgs, RecordedSource};
 use crate::exit_code::ExitCode;
 use crate::output::Output;
@@ -18,7 +20,7 @@ pub(crate) fn run(
 ) -> ExitCode {
     match &args.what {
         RecordedSource::Llm(args) => llm::run(args, environment, output),
-        RecordedSource::Transcript(args) => super::infer::record(args, output),
+        RecordedSource::Transcript(args) => super::infer::record(args, environment, output),
         RecordedSource::Mcp(args) => mcp::run(args, environment, output),
     }
 }

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::{ServerSpec, TransportSpec};
-use cuecard_recording::proxy::{RecordedFiles, Session, SessionFolder, Upstream, tell_problem};
+use cuecard_recording::proxy::{
+    RecordedFiles, Session, SessionFolder, Upstream, tell_problem, tell_proxy,
+};
 use cuecard_runner::timeline::{HandedServers, hand_servers};
 use cuecard_runtime::process::INHERITED;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -39,7 +43,8 @@ pub(super) fn run(
         );
         Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
     };
-    let folder = SessionFolder::create(&session).map_err(not_written)?;
+    let parent = session_parent(&text_environment(environment));
+    let folder = SessionFolder::create(&parent, &session).map_err(not_written)?;
     let handed = handed(args, &session, &folder)?;
     folder.write_config(&handed.config).map_err(not_written)?;
     let open_files = OpenFiles::raise();
@@ -73,7 +78,16 @@ pub(super) fn run(
         // It fails only if writing panicked.
         let _ = keeping.await;
         let problems = folder.problems();
-        for problem in &problems {
+        let proxies = folder.proxies();
+        let idle = session.servers.keys();
+        let idle = idle.filter(|name| !proxies.started.contains(*name));
+        let idle = idle.map(|name| {
+            let message = format!("server `{name}`: the agent did not start its proxy");
+            Diagnostic::warning(codes::RECORD_LEFT_OUT, message)
+                .with_help("the agent may not read what it is handed, or has a server of this name: put `cuecard record mcp` before the server's command in the agent's own config")
+        });
+        let idle: Vec<Diagnostic> = idle.collect();
+        for problem in problems.iter().chain(&idle) {
             teller.finding(problem);
         }
         let play = format!(
@@ -81,7 +95,7 @@ pub(super) fn run(
             args.out.display(),
             config.display()
         );
-        let written = mcp::recorded(&teller, &files, &play);
+        let written = mcp::recorded(&teller, &files, proxies.n_unrecorded, &play);
         let is_unwritten = problems
             .iter()
             .any(|problem| problem.code == codes::FILE_WRITE);
@@ -93,6 +107,30 @@ pub(super) fn run(
     });
     teller.drain();
     Ok(code.unwrap_or_else(|code| code))
+}
+
+/// Where session folders go: a folder in which nobody else can rename anything, since agents don't trust a file that
+/// somebody else could have put there. Without one, the folder of temporary files.
+fn session_parent(environment: &BTreeMap<String, String>) -> PathBuf {
+    let named = |name: &str| environment.get(name).map(PathBuf::from);
+    let state = named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")));
+    let places = named("XDG_RUNTIME_DIR").into_iter().chain(state);
+    let mut places = places
+        .filter(|place| place.is_absolute())
+        .map(|place| place.join("cuecard"));
+    let place = places.find(|place| {
+        let existing = place.ancestors().find(|folder| folder.exists());
+        let real = existing.and_then(|folder| folder.canonicalize().ok());
+        let is_safe = real.is_some_and(|real| real.ancestors().all(only_owner_writes));
+        let mut folder = DirBuilder::new();
+        is_safe && folder.recursive(true).mode(0o700).create(place).is_ok()
+    });
+    place.unwrap_or_else(std::env::temp_dir)
+}
+
+fn only_owner_writes(folder: &Path) -> bool {
+    let metadata = folder.metadata();
+    metadata.is_ok_and(|metadata| metadata.mode() & 0o022 == 0)
 }
 
 /// The servers of the config, and where the recording goes.
@@ -110,7 +148,8 @@ fn prepare(
     };
     let read = Config::find(&search).map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
     output.diagnostics(&read.warnings, false, &Redactor::default());
-    let mut secrets = mcp::given_secrets(args, environment)?;
+    let named = mcp::named_secrets(&args.secrets, environment)?;
+    let mut secrets = Vec::new();
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
     for server in read.servers().iter().filter(|server| !server.is_disabled) {
         let spec = server.spec.clone();
@@ -134,7 +173,7 @@ fn prepare(
     }
     let files = mcp::files(args)?;
     // The agent may start its servers elsewhere.
-    let mut session = Session::new(&files.seen_from(&working_directory), secrets);
+    let mut session = Session::new(&files.seen_from(&working_directory), secrets, &named);
     session.servers = servers;
     Ok((session, files))
 }
@@ -245,9 +284,11 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
         .ok_or_else(|| bad(format!("no server `{name}`")))?;
     let target = Target::of(upstream)?;
     let tap = session.tap(name, true);
+    tell_proxy(file, name, 0);
     let code = until_stopped(async |stop| {
         let passed = mcp::pass_on(&target, name, &tap, &stop).await;
-        let (_, found) = mcp::end(&tap);
+        let (_, n_unrecorded, found) = mcp::end(&tap);
+        tell_proxy(file, name, n_unrecorded);
         let code = match passed {
             Ok(()) => ExitCode::Passed,
             Err(_) => ExitCode::CouldNotRun,

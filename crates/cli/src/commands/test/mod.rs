@@ -49,8 +49,14 @@ pub(crate) fn run(
     }
     let Collected {
         mut files,
-        problems,
+        mut problems,
     } = judging::collect(&paths(args));
+    for (path, problem) in &mut problems {
+        // A name that no scenario has may be like one.
+        if let Err(unknown) = named(path) {
+            *problem = unknown;
+        }
+    }
     if let Some(shard) = plan.shard {
         let mut numbers = 0..;
         files.retain(|_| numbers.next().is_some_and(|number| shard.holds(number)));

@@ -31,6 +31,8 @@ pub(super) struct TestReporter<'a> {
     /// The files of tests by their ids.
     ids: HashMap<String, String>,
     totals: Totals,
+    /// How many of them are no tests, but something that was asked for.
+    n_refused: usize,
     /// Whether `--fail-fast` ended the run.
     is_cut_short: bool,
     vacuous: Vec<String>,
@@ -67,6 +69,7 @@ impl<'a> TestReporter<'a> {
             artifacts,
             ids: HashMap::new(),
             totals: Totals::default(),
+            n_refused: 0,
             is_cut_short: false,
             vacuous: Vec::new(),
             vacuous_left_out: 0,
@@ -103,6 +106,7 @@ impl<'a> TestReporter<'a> {
 
     /// Tells of something that is no test, where one was asked for.
     pub(super) fn refuse(&mut self, name: String, found: Diagnostic, clock: &Clock) {
+        self.n_refused += 1;
         let now = clock.timestamp(clock.now());
         let run = Run {
             id: self.run_id.clone(),
@@ -180,7 +184,15 @@ impl<'a> TestReporter<'a> {
             ));
         }
         if self.totals.tests > 0 {
-            text.push_str(&format!("\n{}\n", counts(style, &self.totals, took)));
+            let counts = match self.totals.tests - self.n_refused {
+                0 => {
+                    let s = if self.n_refused == 1 { "" } else { "s" };
+                    let errors = style.bad(&format!("{} error{s}", self.n_refused));
+                    format!("no tests · {errors}")
+                }
+                _ => counts(style, &self.totals, took),
+            };
+            text.push_str(&format!("\n{counts}\n"));
         }
         match takes_stdout {
             true => stderr(&text),

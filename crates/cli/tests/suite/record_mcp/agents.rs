@@ -93,6 +93,30 @@ fn codex_is_recorded() {
 }
 
 #[test]
+fn gemini_cli_is_recorded() {
+    let Some(program) = installed(".bin/gemini") else {
+        return;
+    };
+    // The settings that it is handed count only if root alone can write them and each folder above.
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+        "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
+    let agent = Agent {
+        command: vec![format!(
+            "'{program}' --yolo --model gemini-2.5-pro --prompt 'Note the tea'"
+        )],
+        // Scratch folders are below /tmp, where everybody may write.
+        variables: vec![("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR").to_owned())],
+        files: vec![(".gemini/settings.json", settings.to_owned())],
+        dialect: "gemini",
+        calls: "",
+    };
+    is_recorded(Some(agent), "mcp_notes_");
+}
+
+#[test]
 fn opencode_is_recorded() {
     let agent = opencode("@ai-sdk/openai-compatible", "{env:OPENAI_BASE_URL}", "chat");
     let agent = agent.map(|mut agent| {

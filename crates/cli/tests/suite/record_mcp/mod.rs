@@ -115,7 +115,12 @@ fn records_and_plays(entry: &Value, steps: &[Value]) -> Scratch {
     let recorded = results(&scratch, "scenario.json", &through_proxy(entry));
     assert_eq!(recorded, without);
     assert_eq!(calls(&scratch).len(), steps.len());
-    let checked = program::run(&scratch, &["check", "rec.json"]);
+    let recording: Value = serde_json::from_str(&read(&scratch, "rec.json")).expect("JSON");
+    let recorded_steps = recording["steps"].as_array().expect("a list");
+    let tools =
+        |steps: &[Value]| -> Vec<Value> { steps.iter().map(|step| step["tool"].clone()).collect() };
+    assert_eq!(tools(recorded_steps), tools(steps));
+    let checked = program::run(&scratch, &["check", "rec.json", "--strict"]);
     assert_eq!(checked.code(), Some(0), "{}", told(&checked));
     let again = results(&scratch, "rec.json", entry);
     assert_eq!(again, without);
@@ -473,17 +478,63 @@ fn an_interrupted_session_leaves_nothing_behind() {
     assert_no_folder_left(&scratch);
 }
 
+#[test]
+fn what_a_killed_session_left_goes_with_the_next() {
+    let scratch = program::scratch();
+    let config = json!({"mcpServers": {"peer": demo()}});
+    scratch
+        .write("servers.json", config.to_string())
+        .expect("writable");
+    write_scenario(
+        &scratch,
+        &[
+            call("echo", json!({"message": "a"})),
+            call("slow", json!({"seconds": 60})),
+        ],
+    );
+    let running = scratch.start(SESSION).expect("it starts");
+    assert!(running.wait_for(|_, stderr| stderr.contains("1 ✓")));
+    running.kill();
+    drop(running.finish());
+    assert_eq!(session_folders(&scratch).len(), 1);
+    let next = [
+        "record",
+        "mcp",
+        "--config",
+        "servers.json",
+        "-o",
+        "b.json",
+        "--",
+        "sh",
+        "-c",
+        "test -s {config}",
+    ];
+    assert_eq!(program::run(&scratch, &next).code(), Some(1));
+    assert_no_folder_left(&scratch);
+}
+
 /// What was handed to the agent is gone.
 #[track_caller]
 fn assert_no_folder_left(scratch: &Scratch) {
-    let folder = scratch.work().parent().expect("a folder").join("tmp");
-    let left = std::fs::read_dir(&folder).expect("it is there");
-    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
-    let is_ours = |name: &std::ffi::OsString| {
-        Path::new(name)
-            .display()
-            .to_string()
-            .starts_with("cuecard-record-")
+    let left = session_folders(scratch);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// The folders of sessions, wherever the temporary folder of the tests lets them be.
+fn session_folders(scratch: &Scratch) -> Vec<std::path::PathBuf> {
+    let (home, work) = (scratch.home(), scratch.work());
+    let places = [
+        work.parent().expect("a folder").join("tmp"),
+        home.join(".local/state/cuecard"),
+    ];
+    let entries = places
+        .iter()
+        .flat_map(std::fs::read_dir)
+        .flatten()
+        .flatten();
+    let is_ours = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("cuecard-record-")
     };
-    assert!(!left.iter().any(is_ours), "{left:?}");
+    entries.map(|entry| entry.path()).filter(is_ours).collect()
 }

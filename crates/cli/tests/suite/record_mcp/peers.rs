@@ -2,8 +2,12 @@
 
 use cuecard_testing::peers;
 
+use cuecard_testing::site::Site;
+
 use super::*;
+use crate::inferring::{Client, id_in};
 use crate::servers::{npm, script};
+use crate::targets::Peer;
 
 fn everything() -> Vec<Value> {
     vec![
@@ -125,6 +129,68 @@ fn a_browser_of_chrome_devtools_mcp() {
         ),
     ];
     records_and_plays(&entry, &steps);
+}
+
+#[test]
+fn a_browser_of_playwright_mcp() {
+    let peer = Peer::Playwright;
+    let Some(scratch) = peer.start() else {
+        return;
+    };
+    let site = Site::start().expect("a site");
+    let config = read(&scratch, ".mcp.json");
+    let mut proxied: Value = serde_json::from_str(&config).expect("a config");
+    let entry = &mut proxied["mcpServers"][peer.server()];
+    *entry = through_proxy(entry);
+    scratch
+        .write(".mcp.json", proxied.to_string())
+        .expect("writable");
+    let mut client = Client::start(&scratch, peer.server());
+    let url = site.url("shop.html");
+    client.call("browser_navigate", &json!({"url": url}));
+    let snapshot = client.call("browser_snapshot", &json!({}));
+    let id = id_in(&snapshot, "link \"Sign in\"");
+    client.call(
+        "browser_click",
+        &json!({"element": "the link", "target": id}),
+    );
+    client.leave();
+
+    let recorded = calls(&scratch);
+    let asked = |call: &Value| (call["tool"].clone(), call["arguments"].clone());
+    let asked: Vec<(Value, Value)> = recorded.iter().map(asked).collect();
+    let expected = [
+        ("browser_navigate", json!({"url": url})),
+        ("browser_snapshot", json!({})),
+        (
+            "browser_click",
+            json!({"element": "the link", "target": id}),
+        ),
+    ];
+    let expected = expected.map(|(tool, arguments)| (json!(tool), arguments));
+    assert_eq!(asked, expected);
+    assert_eq!(recorded[1]["result"]["content"][0]["text"], snapshot);
+    let after = recorded[2]["result"]["content"][0]["text"].as_str();
+    assert!(
+        after.is_some_and(|text| text.contains("login.html")),
+        "{recorded:#?}"
+    );
+
+    // What the element is called holds in a fresh browser too.
+    let infer = ["infer", "rec.cassette.jsonl", "-o", "shop.json"];
+    let inferred = program::run(&scratch, &infer);
+    assert_eq!(inferred.code(), Some(0), "{}", told(&inferred));
+    let scenario: Value = serde_json::from_str(&read(&scratch, "shop.json")).expect("JSON");
+    let steps = scenario["steps"].as_array().expect("a list");
+    let target = json!({"role": "link", "name": "Sign in"});
+    assert_eq!(steps.last().map(|step| &step["target"]), Some(&target));
+    let config = config.replace("\"playwright\"", "\"peer\"");
+    scratch.write(".mcp.json", config).expect("writable");
+    let played = program::play(&scratch, &["shop.json"], 0);
+    assert!(
+        played.statuses().iter().all(|status| *status == "passed"),
+        "{scenario:#}"
+    );
 }
 
 /// What the client on the Python SDK prints.

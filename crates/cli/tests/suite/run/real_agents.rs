@@ -172,6 +172,8 @@ fn codex_runs_all_examples() {
         let exit = match () {
             // An agent that is new has no history, and a shell needs no model.
             () if name.ends_with("second-day.yaml") || name.ends_with("run/editor.yaml") => 2,
+            // Only an ACP client judges it.
+            () if name.ends_with("timelines/editor.yaml") => 1,
             () => 0,
         };
         let mut args = vec![name.as_str(), "--agent", "codex", "--program", &program];
@@ -179,7 +181,7 @@ fn codex_runs_all_examples() {
         let done = run(&scratch, &args, exit);
         let is_doubt = |code: &&str| !["T-LLM-01", "T-LLM-05", "T-ASRT-03"].contains(code);
         let found: Vec<&str> = codes(&done).into_iter().filter(is_doubt).collect();
-        assert_eq!(found.is_empty(), exit == 0, "{name}: {done:#}");
+        assert_eq!(found.is_empty(), exit != 2, "{name}: {done:#}");
     }
 }
 
@@ -328,7 +330,7 @@ fn what_stands_between_turns_is_done_in_order() {
         "--jobs",
         "6",
         "--json",
-        "--timeout",
+        "--run-timeout",
         "60",
     ];
     let finished = program::run(&scratch, &args);
@@ -378,6 +380,50 @@ timeline:
         said.collect::<Vec<_>>(),
         ["First.\"", "Second.\"", "Over.\""]
     );
+}
+
+/// An agent that asks before it reads keys loses what is typed in between, unless its preset says so.
+#[test]
+fn what_is_typed_waits_until_keys_are_read() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let agent = repository_root().join("tests/run/agent.py");
+    let slow = format!(
+        r#"import builtins, runpy, termios, time
+read = builtins.input
+
+def slow(prompt):
+    print(prompt, end="", flush=True)
+    time.sleep(1)
+    termios.tcflush(0, termios.TCIFLUSH)
+    print("\x1b[?2004h", end="", flush=True)
+    line = read()
+    print("\x1b[?2004l", end="", flush=True)
+    return line
+
+builtins.input = slow
+runpy.run_path("{}")
+"#,
+        agent.display()
+    );
+    let scratch = program::scratch();
+    scratch.write("slow.py", slow).expect("writable");
+    let slow = scratch.work().join("slow.py").display().to_string();
+    let preset = preset_of(&python).replace(&agent.display().to_string(), &slow);
+    let preset = preset.replace("quit =", "prompt_takes_pastes = true\nquit =");
+    scratch.write("mine.toml", preset).expect("writable");
+    let timeline = r#"
+name: slow
+timeline:
+  - userInputs: [[0, "Do it"]]
+  - llmResponse: [{assistant: [[0, "First."]]}]
+  - userInputs: [[0, "Go on"]]
+  - llmResponse: [{assistant: [[0, "Second."]]}]
+  - assert: {text: {contains: ["Second."]}}
+"#;
+    scratch.write("slow.yaml", timeline).expect("writable");
+    run(&scratch, &["slow.yaml", "--agent", "mine.toml"], 0);
 }
 
 /// Where a folder has more files than are looked at, the note names the first that is not, and `--strict` fails.
@@ -476,7 +522,7 @@ timeline:
     scratch.write("edit.yaml", &edit).expect("writable");
     let failed = run(
         &scratch,
-        &["edit.yaml", "--agent", "mine.toml", "--timeout", "20"],
+        &["edit.yaml", "--agent", "mine.toml", "--run-timeout", "20"],
         1,
     );
     assert!(codes(&failed).contains(&"T-TOOL-04"), "{failed:#}");

@@ -125,6 +125,8 @@ fn a_dry_run_says_that_its_tools_are_not_known() {
             "tools": null,
             // Nothing says that it only reads.
             "writing_tools": ["anything"],
+            "destructive_tools": [],
+            "warnings": [],
         }])
     );
     let calls = other_end.join().expect("no panic");

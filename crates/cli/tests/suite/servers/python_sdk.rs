@@ -83,6 +83,14 @@ fn falls_back_to_ask(entry: &Value) {
     assert_eq!(played.output("after", "protocol"), LEGACY);
     let said = "server `peer` can't ask anything over protocol 2026-07-28";
     assert!(played.stderr.contains(said), "{}", played.stderr);
+    // A call by hand has no answer, and comes as far as to be asked.
+    let args = ["call", "peer", "confirm", "--arg", "what=go"];
+    let called = program::run(&scratch, &args);
+    let shown = called.stderr + &called.stdout;
+    assert!(
+        shown.contains(said) && !shown.contains("no back-channel"),
+        "{shown}"
+    );
 }
 
 #[test]

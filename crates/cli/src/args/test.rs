@@ -1,0 +1,143 @@
+//! The command lines of `cuecard test` and `cuecard diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{RealAgentArgs, SafetyArgs, VariableArgs};
+
+/// Arguments of `test`.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Test cases, scenarios, timelines, and folders of them
+    ///
+    /// In folders, the files test.yaml and NAME.test.yaml are tests. A scenario, also by its name as for `play`, is tested
+    /// by its own checks.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Only tests that match: a substring, or a /pattern/ (repeatable)
+    ///
+    /// Compared are the id, the title, the path and the scenario's name.
+    #[arg(
+        short = 'k',
+        long = "filter",
+        visible_alias = "grep",
+        value_name = "TEXT",
+        help_heading = "Selection"
+    )]
+    pub filters: Vec<String>,
+    /// Only tests with this tag (repeatable)
+    #[arg(long = "tag", value_name = "TAG", help_heading = "Selection")]
+    pub tags: Vec<String>,
+    /// Run only shard I of N: every N-th file, starting at the I-th
+    #[arg(long, value_name = "I/N", help_heading = "Selection")]
+    pub shard: Option<String>,
+    /// List the tests without running them
+    #[arg(long, help_heading = "Selection")]
+    pub list: bool,
+
+    /// Number of tests to run at the same time [default: number of cores]
+    #[arg(short, long, value_name = "N", help_heading = "Execution")]
+    pub jobs: Option<usize>,
+    /// Stop after the first failing test
+    ///
+    /// `serve llm` has the opposite: it stops at the first failed assert without --keep-going.
+    #[arg(short = 'x', long, help_heading = "Execution")]
+    pub fail_fast: bool,
+    /// Treat warnings as errors; also fail assertions with nothing to check
+    #[arg(long, help_heading = "Execution")]
+    pub strict: bool,
+    /// Timeout for a test, in seconds [default: 300]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Execution"
+    )]
+    pub timeout: Option<f64>,
+    /// Update the stored traces of trace_snapshot with those of this run
+    #[arg(long, help_heading = "Execution")]
+    pub update: bool,
+    /// Rerun tests when a file they depend on changes, until Ctrl-C
+    ///
+    /// With --json, this prints JSON Lines: one line for each run.
+    #[arg(
+        long,
+        conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"],
+        help_heading = "Execution"
+    )]
+    pub watch: bool,
+    /// Mutation testing: list the changes of traces that no test detects
+    #[arg(
+        long,
+        conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"],
+        help_heading = "Execution"
+    )]
+    pub mutate: bool,
+    /// With --mutate: fail if fewer mutants are detected, in percent
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_negative_numbers = true,
+        requires = "mutate",
+        help_heading = "Execution"
+    )]
+    pub min_score: Option<f64>,
+    /// Factor of scripted delays (0.5: faster, 0: no delay)
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0,
+        help_heading = "Execution"
+    )]
+    pub speed: f64,
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    pub config: Option<PathBuf>,
+
+    /// Print the result as JSON to stdout
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write a report: html, junit, json, tap or github (repeatable)
+    ///
+    /// The file `-` is standard output.
+    #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
+    pub reports: Vec<String>,
+    /// Write traces and results to DIR/RUN/
+    #[arg(
+        short = 'o',
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        help_heading = "Output"
+    )]
+    pub out: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Timelines")]
+    pub agent: RealAgentArgs,
+
+    #[command(flatten)]
+    pub variables: VariableArgs,
+
+    #[command(flatten)]
+    pub safety: SafetyArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The first input: a trace, a result of `cuecard test`, or a run directory
+    pub first: PathBuf,
+    /// The second input, of the same kind
+    pub second: PathBuf,
+    /// Ignore the values at a JSON pointer when comparing traces (repeatable)
+    ///
+    /// `*` matches any text within a segment, `**` any number of segments.
+    #[arg(long, value_name = "POINTER")]
+    pub ignore: Vec<String>,
+    /// Print the differences as JSON to stdout
+    #[arg(long)]
+    pub json: bool,
+}
