@@ -254,9 +254,13 @@ fn a_recorded_browser_session_plays_in_a_fresh_browser() {
             ],
             "{peer:?}"
         );
+        // The password is known by the name of its field only.
+        assert_eq!(document["scenario"]["variables"], json!({"PASSWORD": ""}));
+        assert!(!read(&scratch, "login.json").contains("secret-88"));
         let checked = program::run(&scratch, &["check", "login.json", "--strict"]);
         assert_eq!(checked.code(), Some(0), "{}", told(&checked));
-        let played = program::play(&scratch, &["login.json"], 0);
+        let given = ["login.json", "--var", "PASSWORD=secret-88"];
+        let played = program::play(&scratch, &given, 0);
         assert_eq!(played.statuses(), ["passed"; 4], "{peer:?}");
         assert_eq!(site.count("login"), 2, "{peer:?}");
     }

@@ -30,8 +30,8 @@ const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
 
 /// Why one recording has no variables, and what helps.
-const NO_PROMPT: &str = "the recording holds no prompt, so nothing tells which values were given, and only secrets are variables: \
-    infer it together with a second recording of the task with other values, or write `{{NAME}}` and its default under `variables`";
+const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
+    that has other values, or write `{{NAME}}` and its default under `variables`";
 
 /// How many bytes a secret has at least that is taken out wherever it stands.
 const SHORTEST_MASKED: usize = 8;

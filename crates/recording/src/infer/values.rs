@@ -20,7 +20,7 @@ const LONGEST: usize = 2_000;
 /// So many digits of a hash are written at least.
 const SHORT_HASH: usize = 7;
 
-/// A number of so many digits is seldom another one's, unless it is a round one; one of more is never.
+/// A number of so many digits is seldom another one's, unless it is a round one; a longer one never is.
 const LONG_NUMBER: usize = 5;
 
 /// A number of so many digits, beside zeros at its end, is no ordinary one.
@@ -30,7 +30,7 @@ const UNCOMMON_NUMBER: usize = 3;
 const IDS: &str = "account build case code comment customer id iid invoice issue item job key message no note nr number order \
     pid pin pr pull record ref reference request run task thread ticket uid user";
 const COUNTS: &str = "column count day delay depth duration end height hour interval length level limit line max min minute month \
-    ms offset page percent port quality retry second size skip start timeout top width x y year";
+    ms offset page percent port quality retry seconds size skip start timeout top width x y year";
 
 /// A code of so many capital letters is no keyword or currency.
 const SHORTEST_CODE: usize = 5;

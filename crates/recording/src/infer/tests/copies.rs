@@ -696,6 +696,11 @@ fn a_number_under_another_name_is_a_question_by_both_names() {
         (json!({"pr": {"number": 77}}), json!({"pull": 77}), 1),
         (json!({"iid": 4711}), json!({"keys": [4711]}), 1),
         (
+            json!({"ids": [31, 32]}),
+            json!({"one": 31, "second": 32}),
+            2,
+        ),
+        (
             json!({"items": [{"id": 301}, {"id": 302}]}),
             json!({"item": 302}),
             1,
