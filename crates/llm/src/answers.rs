@@ -11,11 +11,11 @@ use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::StopReasons;
 use cuecard_timeline::profiles::{
     AbstractCall, AgentName, Mapped, NativeCall, Profile, ProfileChoice, Profiles, check_call,
-    check_text, derive, native_call,
+    derive, native_call,
 };
 use cuecard_timeline::script::{
-    Attempt, LlmScript, Piece as ScriptPiece, Request, RequestedCall, Speed, ToolChoice, Turn,
-    TurnCall, TurnElement,
+    Attempt, Disobedience, GivenAnswer, LlmScript, Piece as ScriptPiece, Request, RequestedCall,
+    Speed, Turn, TurnCall, TurnElement, disobediences,
 };
 
 use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
@@ -109,10 +109,8 @@ pub(super) fn prepare(
     } = agent;
     let mut prepared = Prepared::default();
     let mut failures = Vec::new();
-    let has_calls = attempt
-        .elements
-        .iter()
-        .any(|element| matches!(element, TurnElement::Call(_)));
+    let has = |is_it: fn(&TurnElement) -> bool| attempt.elements.iter().any(is_it);
+    let has_calls = has(|element| matches!(element, TurnElement::Call(_)));
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
     let choice = has_calls.then(|| agent.choice());
     prepared
@@ -198,8 +196,9 @@ pub(super) fn prepare(
                     // Made on purpose, in its own words.
                     Err(_) if !is_validated => {
                         let at_ms = turn.delay_of(call.at_ms, speed);
-                        let call = wire_call(call, as_written(abstract_call), at_ms);
-                        prepared.elements.push(Element::Call(call));
+                        let made = wire_call(call, as_written(abstract_call), at_ms);
+                        native_names.push((call, made.name.clone()));
+                        prepared.elements.push(Element::Call(made));
                     }
                     Err(unmapped) => failures.push(
                         at(
@@ -211,9 +210,7 @@ pub(super) fn prepare(
                         .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
-                        if is_validated {
-                            native_names.push((call, mapped.call.name.clone()));
-                        }
+                        native_names.push((call, mapped.call.name.clone()));
                         let problems = match is_validated && !has_raw {
                             true => check_call(&mapped.call, &request.tools, calling.is_strict),
                             false => Vec::new(),
@@ -245,69 +242,48 @@ pub(super) fn prepare(
             }
         }
     }
-    let choice = &request.tool_choice;
-    for (call, name) in &native_names {
-        let why = match choice {
-            ToolChoice::None => "no tool".to_owned(),
-            ToolChoice::Tool(only) if only != name => format!("`{}`", cut(only, 60)),
-            _ => continue,
-        };
-        let message = format!(
-            "the request allows a call of {why} (`tool_choice`), and the script calls `{name}`"
-        );
-        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
-        failures.push(at(script, call, found));
-    }
-    let has_own_end = turn.stop_reason != StopReasons::default();
-    if matches!(choice, ToolChoice::Any | ToolChoice::Tool(_))
-        && !has_calls
-        && attempt.error.is_none()
-        && !has_own_end
-    {
-        let message = "the request requires a call (`tool_choice`), but the script makes none";
-        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
-        failures.push(found.at(&script.timeline.source, turn.span));
-    }
-    // One timeline is played to many agents, and those that are known take several calls though they ask for one.
+    let wants_json = request.response_schema.is_some();
+    let text = if wants_json {
+        turn.text()
+    } else {
+        String::new()
+    };
+    let names: Vec<&str> = native_names.iter().map(|(_, name)| name.as_str()).collect();
+    let answer = GivenAnswer {
+        calls: &names,
+        text: &text,
+        is_refusal: has(|element| matches!(element, TurnElement::Refusal(_))),
+    };
+    // Calls and ends that are scripted as they are, and errors, obey nothing.
     let is_validated =
         |call: &TurnCall| call.scripted.as_ref().is_none_or(|call| call.is_validated);
-    let is_validated = native_names.iter().all(|(call, _)| is_validated(call));
-    if native_names.len() > 1 && !request.allows_parallel && !agent.is_known() && is_validated {
-        let message = format!(
-            "the request allows one call at a time (`parallel_tool_calls`), and the script makes {}",
-            native_names.len()
-        );
-        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
-        failures.push(found.at(&script.timeline.source, turn.span));
+    let is_free = turn.stop_reason != StopReasons::default() || attempt.error.is_some();
+    for found in disobediences(request, answer) {
+        let call = match &found {
+            Disobedience::Call { call_idx, .. } => Some(native_names[*call_idx].0),
+            _ => None,
+        };
+        let is_meant = match &found {
+            Disobedience::Call { .. } => call.is_some_and(|call| !is_validated(call)),
+            Disobedience::NoCall | Disobedience::NotJson(_) => has_calls || is_free,
+            // One timeline is played to many agents, and those that are known take several calls though they ask for one.
+            Disobedience::Parallel(_) => {
+                agent.is_known() || native_names.iter().any(|(call, _)| !is_validated(call))
+            }
+        };
+        if !is_meant {
+            let found = Diagnostic::error(codes::MODEL_CALL_INVALID, found.to_string());
+            failures.push(match call {
+                Some(call) => at(script, call, found),
+                None => found.at(&script.timeline.source, turn.span),
+            });
+        }
     }
-    failures.extend(not_as_json(script, turn, attempt, request));
     if failures.is_empty() {
         Ok(prepared)
     } else {
         Err(failures)
     }
-}
-
-/// A text that is not the JSON that the request demands. An answer that calls, refuses or stops early has none.
-fn not_as_json(
-    script: &LlmScript,
-    turn: &Turn,
-    attempt: &Attempt,
-    request: &Request,
-) -> Option<Diagnostic> {
-    let schema = request.response_schema.as_ref()?;
-    let has_other = attempt
-        .elements
-        .iter()
-        .any(|element| matches!(element, TurnElement::Call(_) | TurnElement::Refusal(_)));
-    if has_other || attempt.error.is_some() || turn.stop_reason != StopReasons::default() {
-        return None;
-    }
-    let problem = check_text(schema, &turn.text())?;
-    let message =
-        format!("the request demands JSON, and the text of the script does not fit: {problem}");
-    let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
-    Some(found.at(&script.timeline.source, turn.span))
 }
 
 fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {

@@ -62,6 +62,8 @@ pub(super) struct MockServer {
     pub(super) stored: StoredAnswers,
     /// Messages answers that threads go on from.
     pub(super) threads: Threads,
+    /// Headers that all scenarios add, for responses that belong to none.
+    pub(super) common_headers: Vec<(String, String)>,
     /// Paths whose 404 does not fail the run.
     pub(super) ignored: GlobSet,
     pub(super) stop: CancellationToken,
@@ -240,6 +242,7 @@ impl MockServer {
                 let condition = script.timeline.request_match.as_ref();
                 condition.is_some_and(|condition| !condition.json.is_empty())
             }),
+            common_headers: common_headers(&scripts),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
@@ -578,7 +581,7 @@ impl MockServer {
         });
         // Before a stream has begun, and where there is none, an error is the whole answer.
         if let Some((failed, error, at_ms)) = &failure
-            && (elements.is_empty() || !request.wants_stream)
+            && (!request.wants_stream || (elements.is_empty() && !failed.error.is_in_stream))
         {
             told.error = Some(error.message.clone());
             let mut headers = failed.error.headers.clone();
@@ -666,6 +669,16 @@ impl MockServer {
     pub(super) fn verdict(&self) -> Verdict {
         self.ledger.verdict(&self.findings, self.played_turns())
     }
+}
+
+/// The headers that all of the scenarios add.
+fn common_headers(scripts: &[Arc<LlmScript>]) -> Vec<(String, String)> {
+    let mut of_scripts = scripts.iter().map(|it| &it.timeline.server.headers);
+    let mut common = of_scripts.next().cloned().unwrap_or_default();
+    for headers in of_scripts {
+        common.retain(|header| headers.contains(header));
+    }
+    common
 }
 
 /// The reply to a request that has no session.

@@ -46,10 +46,16 @@ pub(super) async fn handle(
     request: connections::Request,
     busy: ActivityFlag,
 ) -> Response {
-    if !request.headers().contains_key(header::ORIGIN) {
-        return handle_plain(mock_server, request, busy).await;
+    let shared = mock_server.clone();
+    let mut response = match request.headers().contains_key(header::ORIGIN) {
+        false => handle_plain(mock_server, request, busy).await,
+        true => Box::pin(handle_page(mock_server, request, busy)).await,
+    };
+    // What belongs to a scenario has its headers.
+    for (name, value) in header_pairs(&shared.common_headers) {
+        response.headers_mut().entry(name).or_insert(value);
     }
-    Box::pin(handle_page(mock_server, request, busy)).await
+    response
 }
 
 /// Answers the request of a web page.
@@ -575,14 +581,15 @@ pub(super) fn error_response(
 
 /// Adds headers of a scenario.
 pub(super) fn add_headers(response: &mut Response, more: &[(String, String)]) {
-    let headers = response.headers_mut();
-    for (name, value) in more {
-        // What can't be a header was found when the file was read.
-        if let (Ok(name), Ok(value)) = (
-            HeaderName::from_bytes(name.as_bytes()),
-            HeaderValue::from_str(value),
-        ) {
-            headers.insert(name, value);
-        }
+    for (name, value) in header_pairs(more) {
+        response.headers_mut().insert(name, value);
     }
+}
+
+/// Headers as HTTP has them. What can't be one was found when the file was read.
+fn header_pairs(pairs: &[(String, String)]) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    pairs.iter().filter_map(|(name, value)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_str(value).ok()?))
+    })
 }

@@ -38,10 +38,10 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
             }
             scripted
         }),
-        error: decoded
-            .failure
-            .as_ref()
-            .map(|(error, _)| self::error(endpoint, error, &HeaderMap::new())),
+        error: decoded.failure.as_ref().map(|(error, _)| RecordedError {
+            is_in_stream: request.wants_stream && decoded.elements.is_empty(),
+            ..self::error(endpoint, error, &HeaderMap::new())
+        }),
         has_unrequested_thinking: has_thinking(decoded) && !shows_thinking(request),
         is_abandoned: false,
     }
@@ -110,6 +110,7 @@ pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -
         details: error.details.clone(),
         retry_after_seconds,
         headers: kept.collect(),
+        is_in_stream: false,
     }
 }
 
@@ -157,7 +158,7 @@ pub(super) fn notes(decoded: &Decoded, request: &Request) -> Vec<String> {
         }
     }
     if let Some((failure, _)) = &decoded.failure
-        && (decoded.elements.is_empty() || !request.wants_stream)
+        && !request.wants_stream
     {
         notes.push(format!(
             "the error came in an answer with status 200: it is replayed with status {}",

@@ -207,6 +207,60 @@ async fn what_gemini_withholds_has_no_content() {
 }
 
 #[tokio::test]
+async fn an_error_may_come_in_a_stream_that_says_nothing() {
+    let items = "  - llmResponse: [{error: {statusCode: 500, errorType: server_error, message: boom, inStream: true}}]\n  - llmResponse: [{assistant: [[0, Yes]]}]\n";
+    let ask = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});
+    for (path, body, has) in [
+        (
+            CHAT,
+            json!({"model": "m", "stream": true, "messages": said("Begin")}),
+            "\"error\":",
+        ),
+        (
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "stream": true, "messages": said("Begin")}),
+            "event: error",
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "m", "stream": true, "input": "Begin"}),
+            "event: response.failed",
+        ),
+        ("/v1beta/models/m:streamGenerateContent", ask, "\"error\":"),
+    ] {
+        let played = served("{}", items).await;
+        let first = played.post(path, &body).await;
+        assert_eq!(first.status, 200, "{}", first.text);
+        assert!(
+            first.text.contains(has) && first.text.contains("boom"),
+            "{}",
+            first.text
+        );
+        let second = played.post(path, &body).await;
+        assert!(second.text.contains("Yes"), "{}", second.text);
+        assert_eq!(played.codes().await, Vec::<&str>::new());
+    }
+    // What is not streamed has the status.
+    let played = served("{}", items).await;
+    assert_eq!(played.chat(said("Begin")).await.status, 500);
+}
+
+#[tokio::test]
+async fn the_same_request_is_the_same_whether_it_is_streamed_or_not() {
+    let items = "  - llmResponse: []\n    stopReason: SAFETY\n";
+    let body = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});
+    let played = served("{}", items).await;
+    for path in [
+        "/v1beta/models/m:generateContent",
+        "/v1beta/models/m:streamGenerateContent",
+    ] {
+        let answer = played.post(path, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    assert_eq!(played.codes().await, Vec::<&str>::new());
+}
+
+#[tokio::test]
 async fn a_blocked_prompt_has_no_candidate_and_a_reason() {
     let items = "  - llmResponse: []\n    stopReason: prompt_blocked\n";
     let body = json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]});

@@ -142,3 +142,41 @@ async fn an_image_in_a_result_is_told() {
         assert_eq!(played.codes().await, codes, "{result}");
     }
 }
+
+#[tokio::test]
+async fn a_prompt_may_be_only_a_document() {
+    let resource = |text: &str| {
+        format!(
+            "  - userInputs: [[0, [{{type: resource, resource: {{uri: 'file:///notes', mimeType: text/plain, text: {text}}}}}]]]\n  - llmResponse: [{{assistant: [[0, I read {text}]]}}]\n"
+        )
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    for text in ["milk", "bread"] {
+        let file = format!("name: {text}\ntimeline:\n{}", resource(text));
+        std::fs::write(folder.path().join(format!("{text}.yaml")), file).expect("writable");
+    }
+    let played = Played::start(folder, |_| {}).await;
+    for text in ["bread", "milk"] {
+        let source = json!({"type": "text", "media_type": "text/plain", "data": text});
+        let content = [
+            json!([{"type": "document", "source": source}]),
+            json!(format!("<file>{text}</file>")),
+        ];
+        for content in content {
+            let messages = json!([{"role": "user", "content": content}]);
+            let body = json!({"model": "m", "max_tokens": 9, "messages": messages});
+            let answered = played.post("/v1/messages", &body).await;
+            let expected = format!("I read {text}");
+            assert!(answered.text.contains(&expected), "{}", answered.text);
+        }
+    }
+    assert_eq!(played.codes().await, [""; 0]);
+
+    let played = Played::timeline(&resource("milk")).await;
+    let source = json!({"type": "text", "media_type": "text/plain", "data": "bread"});
+    let content = json!([{"type": "document", "source": source}]);
+    let messages = json!([{"role": "user", "content": content}]);
+    let body = json!({"model": "m", "max_tokens": 9, "messages": messages});
+    let answered = played.post("/v1/messages", &body).await;
+    assert!(!answered.text.contains("I read milk"), "{}", answered.text);
+}

@@ -101,6 +101,65 @@ async fn an_answer_is_the_json_that_its_request_demands() {
 }
 
 #[tokio::test]
+async fn a_json_object_is_no_list() {
+    for (path, demand) in [
+        (
+            CHAT,
+            json!({"messages": said("Begin, in JSON"), "response_format": {"type": "json_object"}}),
+        ),
+        (
+            "/v1/responses",
+            json!({"input": "Begin, in JSON", "text": {"format": {"type": "json_object"}}}),
+        ),
+    ] {
+        for (text, status) in [("{}", 200), ("[1]", 400)] {
+            let played = Played::timeline(&TEXT.replace("TEXT", text)).await;
+            let mut body = demand.clone();
+            body["model"] = json!("m");
+            let answer = played.post(path, &body).await;
+            assert_eq!(answer.status, status, "{path} {text}: {}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_are_among_the_allowed_tools() {
+    let one_call = "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {key: a}}\n";
+    let function = |name: &str| json!({"type": "function", "name": name, "parameters": {}});
+    let chat = |name: &str| json!({"type": "function", "function": function(name)});
+    for (allowed, status) in [("lookup", 200), ("other", 400)] {
+        for (path, body) in [
+            (
+                CHAT,
+                json!({"messages": said("Begin"), "tools": [chat("lookup"), chat("other")], "tool_choice":
+                    {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [chat(allowed)]}}}),
+            ),
+            (
+                "/v1/responses",
+                json!({"input": "Begin", "tools": [function("lookup"), function("other")], "tool_choice":
+                    {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": allowed}]}}),
+            ),
+            (
+                "/v1beta/models/m:generateContent",
+                json!({"contents": [{"parts": [{"text": "Begin"}]}],
+                    "tools": [{"functionDeclarations": [{"name": "lookup"}, {"name": "other"}, {"name": "third"}]}],
+                    "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [allowed, "third"]}}}),
+            ),
+        ] {
+            let played = Played::timeline(one_call).await;
+            let mut body = body;
+            if path != "/v1beta/models/m:generateContent" {
+                body["model"] = json!("m");
+            }
+            let answer = played.post(path, &body).await;
+            assert_eq!(answer.status, status, "{path} {allowed}: {}", answer.text);
+            let expected: &[&str] = if status == 200 { &[] } else { &["T-LLM-03"] };
+            assert_eq!(played.codes().await, expected, "{path} {allowed}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_real_service_refuses_is_refused() {
     let function = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
     let claude = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});
@@ -121,6 +180,28 @@ async fn what_the_real_service_refuses_is_refused() {
             "/v1/messages",
             json!({"messages": user(json!([{"type": "text", "text": ""}]))}),
             "must be non-empty",
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": begin(), "system": [{"type": "text", "text": ""}]}),
+            "system: text content blocks must be non-empty",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "tools": [function(&"a".repeat(65))]}),
+            "maximum length 64, but got a string with length 65",
+        ),
+        (
+            CHAT,
+            json!({"messages": begin(), "tools": [function("a")], "tool_choice": {"type": "allowed_tools", "allowed_tools":
+                {"mode": "auto", "tools": [{"type": "function", "function": {"name": "b"}}]}}}),
+            "Tool choice 'b' not found",
+        ),
+        (
+            "/v1/responses",
+            json!({"input": "Begin", "tools": [{"type": "function", "name": "a", "parameters": {}}],
+                "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "b"}]}}),
+            "Tool choice 'b' not found",
         ),
         (
             "/v1/messages",
@@ -426,6 +507,20 @@ async fn errors_have_the_headers_of_the_scenario_too() {
             (status, Some(own))
         );
         assert_eq!(answer.header("x-ratelimit-remaining"), Some("3"));
+    }
+    // What belongs to no scenario has them too.
+    let far = json!({"model": "m", "messages": said("Something that is nowhere near")});
+    let hot = json!({"model": "m", "messages": said("Begin"), "temperature": 9});
+    for (path, body, status) in [
+        (CHAT, &far, 404),
+        (CHAT, &hot, 400),
+        ("/v1/nowhere", &far, 404),
+    ] {
+        let answer = played.post(path, body).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("x-own")),
+            (status, Some("a"))
+        );
     }
 }
 

@@ -142,6 +142,7 @@ catalogue! {
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
     JSON_NUMBER = "C-JSON-03", "an integer with more than 64 bits";
     JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
+    QUESTIONS_OPEN = "C-OPEN-01", "questions of a recording are open";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";
     PARAM_MISSING = "C-PARAM-01", "missing tool parameter";
@@ -181,6 +182,7 @@ catalogue! {
     TOOL_NAME = "C-TOOL-01", "invalid tool name";
     TOOL_UNKNOWN = "C-TOOL-02", "unknown tool";
     TOOL_SERVER = "C-TOOL-03", "unknown server";
+    TOOL_LIST = "C-TOOL-04", "a tool list that repeats a cursor";
     UID_LITERAL = "C-UID-01", "an element id is valid for one snapshot only";
     COORDINATES = "C-UID-02", "coordinates break when the page changes";
     VARIABLE_MISSING = "C-VAR-01", "a required variable has no value";

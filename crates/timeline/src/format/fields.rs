@@ -296,6 +296,11 @@ pub(super) const ERROR: &[Field] = &[
         r#"{"oneOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]}"#,
         "How often it is served (default: once).",
     ),
+    field(
+        "inStream",
+        FLAG,
+        "Of a stream: an event in it, behind status 200 (default: false, unless something was said).",
+    ),
 ];
 
 pub(super) const TOOL_USE: &[Field] = &[
@@ -417,7 +422,7 @@ pub(super) const PERMISSION: &[Field] = &[
     field(
         "toolCall",
         OBJECT,
-        "The call that needs permission (default: the latest one).",
+        "The call that needs permission (default: the next one).",
     ),
     required(
         "options",

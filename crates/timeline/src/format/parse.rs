@@ -1,13 +1,13 @@
 //! The text as a tree, and whether it is a timeline at all.
 
 use super::loader::key_path;
-use cuecard_source::SourceFile;
-use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::detect::{FileKind, detect, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::document::first_place;
 use cuecard_source::json::{Limits, Node, NodeKind};
 use cuecard_source::reader::first_character;
 use cuecard_source::yaml::{self, AmbiguousScalar, SyntaxProblem, YamlError, YamlErrorKind};
+use cuecard_source::{SourceFile, Span};
 
 /// The tree of a text, or what is wrong with it.
 pub(super) fn parse(source: &SourceFile) -> Result<(Node, Vec<AmbiguousScalar>), Vec<Diagnostic>> {
@@ -83,6 +83,33 @@ fn working_form(source: &SourceFile, error: &YamlError) -> Option<String> {
     None
 }
 
+/// Says what a file of another kind is, and what to do with it.
+fn refuse_kind(source: &SourceFile, at: Span, kind: FileKind) -> Diagnostic {
+    let help = match kind {
+        FileKind::TestCase => "run it with `cuecard test FILE`",
+        FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps => {
+            "play it with `cuecard play FILE`"
+        }
+        FileKind::Browser => "turn it into steps with `cuecard parse FILE`",
+        FileKind::Cassette => "serve it with `cuecard serve mcp FILE`",
+        FileKind::Session => "make a scenario of it with `cuecard record transcript FILE`",
+        _ => "a timeline has `name` and `timeline`",
+    };
+    let message = format!("this is {}, not a timeline", kind.description());
+    let diagnostic = Diagnostic::error(codes::TIMELINE_FOREIGN, message).at(source, at);
+    diagnostic.with_help(help)
+}
+
+/// Says what JSON Lines are, which are no YAML: a recording, or an agent's session.
+pub(super) fn refuse_lines(source: &SourceFile) -> Option<Diagnostic> {
+    match kind_of(source)? {
+        kind @ (FileKind::Session | FileKind::Cassette | FileKind::Trace) => {
+            Some(refuse_kind(source, Span::new(0, 1), kind))
+        }
+        _ => None,
+    }
+}
+
 /// Says what a file is that is no timeline.
 pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
     let at = first_character(source, root.span);
@@ -143,14 +170,7 @@ pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
         .any(|key| has(key));
     match detect(root) {
         Some(FileKind::Timeline) => None,
-        Some(kind) => {
-            let help = match kind {
-                FileKind::TestCase => "run it with `cuecard test FILE`",
-                FileKind::ToolCall | FileKind::ToolCallLegacy => "play it with `cuecard play FILE`",
-                _ => "a timeline has `name` and `timeline`",
-            };
-            foreign(kind.description(), help)
-        }
+        Some(kind) => Some(refuse_kind(source, at, kind)),
         None if is_wire => foreign("a script of frames on a wire", unreadable),
         None => None,
     }

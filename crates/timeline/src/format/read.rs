@@ -63,7 +63,10 @@ pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Re
 fn read_once(source: &SourceFile, symbols: &Symbols, options: &ReadOptions, n_left: u32) -> Read {
     let (root, doubts) = match parse::parse(source) {
         Ok(parsed) => parsed,
-        Err(diagnostics) => return refused(diagnostics),
+        Err(diagnostics) => {
+            let lines = parse::refuse_lines(source).map(|found| vec![found]);
+            return refused(lines.unwrap_or(diagnostics));
+        }
     };
     if let Some(diagnostic) = parse::refuse(source, &root) {
         return refused(vec![diagnostic]);

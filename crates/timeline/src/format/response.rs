@@ -376,6 +376,7 @@ fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Response
     let retry_after_seconds = loader.count(object, "retryAfterSeconds");
     let headers = loader.headers(object, "headers");
     let repeat = repeat(loader, object);
+    let is_in_stream = loader.flag(object, "inStream").unwrap_or(false);
     Some(ResponseError {
         message: message
             .or_else(|| error_type.clone())
@@ -386,6 +387,7 @@ fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Response
         retry_after_seconds,
         headers,
         repeat: repeat?,
+        is_in_stream,
         span,
     })
 }

@@ -18,6 +18,9 @@ use cuecard_source::{SourceFile, Span};
 /// The APIs that an agent may be the usual one of.
 const ENDPOINTS: &[&str] = &["messages", "responses", "chat", "gemini"];
 
+/// The placeholders of the program through which tools are called.
+const OF_PROGRAMS: &[&str] = &["name", "args"];
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfileFile {
@@ -119,6 +122,10 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
     }
     let mut tools = BTreeMap::new();
     for (tool, forms) in file.tools {
+        let forms: Vec<ToolForm> = forms
+            .into_iter()
+            .map(|form| read_form(source, &tool, form, &mut problems))
+            .collect();
         match AbstractTool::named(&tool) {
             Some(known) => problems.extend(unknown_arguments(source, known, &forms)),
             // An application may have tools of its own. What is nearly one of timelines is a typing error.
@@ -130,10 +137,6 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
                 }));
             }
         }
-        let forms = forms
-            .into_iter()
-            .map(|form| read_form(source, &tool, form, &mut problems))
-            .collect();
         tools.insert(tool, forms);
     }
     let fills_in = file.schemas.iter();
@@ -147,6 +150,17 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
     let through = file
         .through
         .and_then(|through| match Template::plain(&through.program) {
+            Ok(program)
+                if program
+                    .arguments()
+                    .iter()
+                    .any(|name| !OF_PROGRAMS.contains(name)) =>
+            {
+                let message =
+                    "`program` of `through` has another placeholder than `{name}` and `{args}`";
+                problems.push(problem(source, message.to_owned()));
+                None
+            }
             Ok(program) => Some(Through {
                 name: through.name,
                 program,
@@ -177,9 +191,8 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
 fn unknown_arguments(
     source: &SourceFile,
     tool: &AbstractTool,
-    forms: &[FormFile],
+    forms: &[ToolForm],
 ) -> Vec<Diagnostic> {
-    let is_known = |name: &&String| tool.has_argument(name);
     let names = forms.iter().flat_map(|form| {
         let mapped = form
             .args
@@ -187,9 +200,14 @@ fn unknown_arguments(
             .chain(form.when.keys())
             .chain(form.assume.keys());
         let listed = [&form.with, &form.whole_lines, &form.one_line, &form.ignores];
-        mapped.chain(listed.into_iter().flatten())
+        let named = mapped.chain(listed.into_iter().flatten());
+        let templates = form.texts.values().chain(form.shell.values());
+        let placeholders = templates.flat_map(Template::arguments);
+        let placeholders =
+            placeholders.chain(form.values.values().flat_map(ValueTemplate::arguments));
+        named.map(String::as_str).chain(placeholders)
     });
-    let unknown = names.filter(|name| !is_known(name)).map(|name| {
+    let unknown = names.filter(|name| !tool.has_argument(name)).map(|name| {
         let message = format!(
             "`{}` of `tools.{}` is not one of its arguments",
             cut(name, 60),

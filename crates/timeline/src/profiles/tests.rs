@@ -273,6 +273,16 @@ fn a_profile_that_can_not_be_read_says_why() {
     let head = "agent = 'a'\nversions = '>=1'\ndetect = []\n";
     assert_eq!(read(&format!("{head}endpoint = 'chats'\n")), 1);
     assert_eq!(read(&format!("{head}[[tools.runCmdd]]\nname = 'X'\n")), 1);
+    let placeholders =
+        "shell = { a = '{cmdd}', b = '{cmd}[{cwd:in of}]' }\nvalues = { c = ['{path}'] }\n";
+    assert_eq!(
+        read(&format!(
+            "{head}[[tools.runCmd]]\nname = 'X'\n{placeholders}"
+        )),
+        3
+    );
+    let through = "tools = {}\nthrough = { name = 'exec', program = '{names}' }\n";
+    assert_eq!(read(&format!("{head}{through}")), 1);
     let argument = "[[tools.runCmd]]\nname = 'X'\nargs = { command = 'c' }\nwith = ['cwdd']\n";
     assert_eq!(read(&format!("{head}{argument}")), 2);
 }

@@ -98,6 +98,8 @@ pub struct SideReply {
 pub enum SideText {
     /// It asks for one token.
     Probe,
+    /// Its system text is that of an agent that works beside conversations, and no application's.
+    Agent,
     /// Its system text fits a pattern.
     System,
     /// What the user said last fits one.
@@ -194,7 +196,7 @@ impl AuxiliaryRequests {
         let system = start_of(&request.system);
         if BACKGROUND.iter().any(|pattern| pattern.is_match(system)) {
             let why = "the system text is that of an agent in the background";
-            return Some(reply(request, None, SideText::System, why.into()));
+            return Some(reply(request, None, SideText::Agent, why.into()));
         }
         if !request.tools.is_empty() {
             return None;
@@ -244,6 +246,10 @@ impl AuxiliaryRequests {
             let asks = PATTERNS.iter().any(fits) || (by == SideText::System && is_title(text));
             if asks && is_beside() {
                 let why = format!("the {place} asks for a title, topic or summary");
+                let by = match by {
+                    SideText::System if is_of_agent(text) => SideText::Agent,
+                    by => by,
+                };
                 return Some(reply(request, None, by, why));
             }
         }
@@ -266,7 +272,7 @@ impl AuxiliaryRequests {
     }
 
     /// Whether a request holds what a user says in a script.
-    fn concerns(&self, request: &Request) -> bool {
+    pub(super) fn concerns(&self, request: &Request) -> bool {
         let parts = request.history.iter().flat_map(|message| &message.parts);
         let texts = parts.filter_map(|part| match part {
             Part::Text(text) => Some(start_of(text)),

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::request::{MediaKind, RequestedBlock};
 use super::rounds::{NormalTexts, UserSide};
 use super::text::normalise;
-use crate::model::{BlockKind, Media, MediaSource, UserInput};
+use crate::model::{Block, BlockKind, Media, MediaSource, UserInput};
 
 /// A block of a prompt beside its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,15 +21,28 @@ pub struct ExpectedBlock {
     texts: Vec<String>,
 }
 
-/// The blocks of an input that are no text.
+/// The blocks of an input that are no text, and not its prompt.
 pub(super) fn expected(input: &UserInput) -> Vec<ExpectedBlock> {
     let text = input.prompt_text();
-    let blocks = input.blocks.iter().filter_map(|block| {
+    let is_prompt = |block: &&Block| match &block.kind {
+        BlockKind::Resource { text: own, .. } => own.is_some() && *own == text,
+        _ => false,
+    };
+    blocks(input.blocks.iter().filter(|block| !is_prompt(block)))
+}
+
+/// The blocks of an input that has no text but that of a resource: a request to a model has this as a document or as a text.
+pub(super) fn expected_alone(input: &UserInput) -> Option<Vec<ExpectedBlock>> {
+    let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
+    let is_alone = input.prompt_text().is_some() && !input.blocks.iter().any(is_text);
+    is_alone.then(|| blocks(input.blocks.iter()))
+}
+
+fn blocks<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<ExpectedBlock> {
+    let blocks = blocks.filter_map(|block| {
         let (kind, data, texts) = match &block.kind {
             BlockKind::Image(media) => (MediaKind::Image, held(media), Vec::new()),
             BlockKind::Audio(media) => (MediaKind::Audio, held(media), Vec::new()),
-            // It is the prompt itself.
-            BlockKind::Resource { text: own, .. } if own.is_some() && *own == text => return None,
             BlockKind::Resource {
                 uri,
                 mime_type,

@@ -235,6 +235,24 @@ pub enum ToolChoice {
     Any,
     /// This one.
     Tool(String),
+    /// Of these only.
+    Among {
+        /// Their names.
+        names: Vec<String>,
+        /// Whether one of them must be called.
+        is_required: bool,
+    },
+}
+
+impl ToolChoice {
+    /// Whether an answer without a call does not obey.
+    pub fn is_required(&self) -> bool {
+        match self {
+            Self::Any | Self::Tool(_) => true,
+            Self::Among { is_required, .. } => *is_required,
+            Self::Auto | Self::None => false,
+        }
+    }
 }
 
 /// The answer that a request goes on from.

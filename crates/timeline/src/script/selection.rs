@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::block_text::block_text;
 use super::blocks::{self, ExpectedBlock};
 use super::distance::{Measured, distance, least_distance};
-use super::request::{Request, RequestedBlock};
+use super::request::{Part, Request, RequestedBlock};
 use super::rounds::UserSide;
 use super::text::{contains_words, normalise};
-use crate::model::{RequestMatch, Timeline};
+use crate::model::{EventKind, RequestMatch, ResponseElement, Timeline, TimelineEvent, UserInput};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
 /// The distance above which nothing is chosen.
@@ -38,6 +39,8 @@ struct Candidate {
     takes_any: bool,
     /// What a request must be like beside that.
     condition: Option<RequestMatch>,
+    /// What stands above `sessionStart`.
+    history: Vec<String>,
 }
 
 /// What a request or the user asks for. The first that is given decides.
@@ -143,6 +146,8 @@ struct Nearness {
     only_holds: bool,
     /// Length of the prompt in characters.
     length: usize,
+    /// Whether something stands above `sessionStart`.
+    has_history: bool,
 }
 
 impl Selector {
@@ -168,6 +173,7 @@ impl Selector {
                 }),
                 takes_any: timeline.server.any_prompt,
                 condition: timeline.request_match.clone(),
+                history: history_to_choose_by(timeline),
             }
         });
         Self {
@@ -297,7 +303,8 @@ impl Selector {
     }
 
     /// The scenario whose script a request's history follows, likely ones first: `accounts_for` says so of one. A text
-    /// of the history may be nearer to the prompt of another one.
+    /// of the history may be nearer to the prompt of another one. Of several with one prompt that follow, the one is
+    /// meant that has more of the history word for word.
     pub(super) fn by_history(
         &self,
         prompts: &[&str],
@@ -306,12 +313,26 @@ impl Selector {
     ) -> Option<Selection> {
         let ranked = self.ranked(prompts, &[]).into_iter().map(|(idx, _)| idx);
         let mut ranked = ranked.filter(|&idx| self.entries[idx].unmet(Some(request)).is_none());
-        let scenario_idx = ranked
+        let found = ranked
             .by_ref()
             .take(MAX_TRIED)
             .find(|&idx| accounts_for(idx))?;
+        let twins = ranked.take(MAX_TRIED).filter(|&idx| {
+            self.entries[idx].has_prompt_of(&self.entries[found]) && accounts_for(idx)
+        });
+        let mut twins = twins.peekable();
+        let texts = twins.peek().map(|_| normal_texts(request));
+        let n_same = |idx: usize| {
+            let texts = texts.iter().flatten();
+            let history = &self.entries[idx].history;
+            texts.filter(|text| history.contains(text)).count()
+        };
+        let likest = twins.fold((found, n_same(found)), |likest, idx| {
+            let same = n_same(idx);
+            if same > likest.1 { (idx, same) } else { likest }
+        });
         Some(Selection {
-            scenario_idx,
+            scenario_idx: likest.0,
             reason: SelectionReason::History,
             others: Vec::new(),
         })
@@ -378,10 +399,14 @@ impl Selector {
             })
             .collect::<Vec<_>>()
         };
+        // Of several with one prompt, the one without a history is meant: by their histories the others are chosen.
         let has_twin = |idx: usize| {
-            let Candidate { prompt, blocks, .. } = &self.entries[idx];
-            let entries = self.entries.iter();
-            let same = entries.filter(|it| it.prompt == *prompt && it.blocks == *blocks);
+            let is_same = |entry: &&Candidate| {
+                let first = &self.entries[idx];
+                let has_history = !first.history.is_empty();
+                entry.has_prompt_of(first) && entry.history.is_empty() != has_history
+            };
+            let same = self.entries.iter().filter(is_same);
             same.filter(|entry| is_candidate(entry)).count() > 1
         };
         let first = ranked
@@ -434,20 +459,22 @@ impl Selector {
         texts: &[Measured],
         blocks: &[&RequestedBlock],
     ) -> Option<Nearness> {
+        let value = if texts.is_empty() {
+            0.0
+        } else {
+            self.max_distance
+        };
+        let by_blocks = entry.has_blocks(blocks).then_some(Nearness {
+            distance: PromptDistance {
+                value,
+                is_exact: true,
+            },
+            only_holds: false,
+            length: 0,
+            has_history: !entry.history.is_empty(),
+        });
         let Some(prompt) = &entry.prompt else {
-            let value = if texts.is_empty() {
-                0.0
-            } else {
-                self.max_distance
-            };
-            return entry.has_blocks(blocks).then_some(Nearness {
-                distance: PromptDistance {
-                    value,
-                    is_exact: true,
-                },
-                only_holds: false,
-                length: 0,
-            });
+            return by_blocks;
         };
         texts
             .iter()
@@ -471,8 +498,10 @@ impl Selector {
                     distance,
                     only_holds,
                     length: prompt.length,
+                    has_history: !entry.history.is_empty(),
                 }
             })
+            .chain(by_blocks)
             .min_by(Nearness::order)
     }
 }
@@ -488,15 +517,57 @@ impl Candidate {
         !self.blocks.is_empty() && found.missing.is_none()
     }
 
+    /// Whether the prompt can't tell the two apart.
+    fn has_prompt_of(&self, other: &Self) -> bool {
+        self.prompt == other.prompt && self.blocks == other.blocks
+    }
+
     fn unmet(&self, request: Option<&Request>) -> Option<String> {
         self.condition.as_ref()?.unmet(request?)
     }
 }
 
-/// Whether the conditions of two timelines keep a request from being meant for both.
+/// Whether the conditions of two timelines, or what they have above `sessionStart`, keep a request from being meant for
+/// both.
 pub(super) fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
     let conditions = one.request_match.as_ref().zip(other.request_match.as_ref());
     conditions.is_some_and(|(one, other)| one.excludes(other))
+        || history_to_choose_by(one) != history_to_choose_by(other)
+}
+
+/// What stands above `sessionStart`, for comparing: texts, and the ids of calls.
+pub(super) fn history_to_choose_by(timeline: &Timeline) -> Vec<String> {
+    let above = &timeline.events[..timeline.boundary().unwrap_or(0)];
+    let texts_of = |event: &TimelineEvent| -> Vec<String> {
+        match &event.kind {
+            EventKind::UserInputs(inputs) => {
+                inputs.iter().filter_map(UserInput::prompt_text).collect()
+            }
+            EventKind::Response(response) => {
+                let elements = response.elements.iter();
+                let entries = elements.filter_map(|element| match element {
+                    ResponseElement::Assistant(entries) => Some(entries),
+                    _ => None,
+                });
+                let texts = entries.flatten().map(|entry| block_text(&entry.value));
+                vec![texts.chain(response.refusal.clone()).collect()]
+            }
+            EventKind::ToolUse(call) => vec![call.call_id.clone()],
+            _ => Vec::new(),
+        }
+    };
+    let texts = above.iter().flat_map(texts_of);
+    texts.map(|text| normalise(&text)).collect()
+}
+
+/// The texts of a request's history, normal.
+fn normal_texts(request: &Request) -> Vec<String> {
+    let parts = request.history.iter().flat_map(|message| &message.parts);
+    let texts = parts.filter_map(|part| match part {
+        Part::Text(text) => Some(normalise(text)),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// More names are not listed.
@@ -504,15 +575,18 @@ const MAX_KNOWN: usize = 10;
 /// More scripts are not compared with a history.
 const MAX_TRIED: usize = 100;
 
-/// The effective prompt for comparing, or the blocks of a first prompt without a text; empty if there is none, or it chooses
-/// nothing.
+/// The effective prompt for comparing, and the blocks of a first prompt without a text of its own; empty if there is none,
+/// or it chooses nothing.
 fn prompt_to_choose_by(timeline: &Timeline) -> (String, Vec<ExpectedBlock>) {
     if timeline.server.is_by_name {
         return Default::default();
     }
     let text = normalise(&timeline.effective_prompt().unwrap_or_default());
-    let input = timeline.first_input().filter(|_| text.is_empty());
-    (text, input.map_or_else(Vec::new, blocks::expected))
+    let blocks = timeline.first_input().map(|input| match text.is_empty() {
+        true => blocks::expected(input),
+        false => blocks::expected_alone(input).unwrap_or_default(),
+    });
+    (text, blocks.unwrap_or_default())
 }
 
 fn has_prompt((text, blocks): &(String, Vec<ExpectedBlock>)) -> bool {
@@ -540,7 +614,8 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
 }
 
 impl Nearness {
-    /// Nearer first; a text that is the prompt before one that only holds it; a longer prompt before a shorter one.
+    /// Nearer first; a text that is the prompt before one that only holds it; a longer prompt before a shorter one; last
+    /// what has a history.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.distance
             .value
@@ -548,6 +623,7 @@ impl Nearness {
             .then(other.distance.is_exact.cmp(&self.distance.is_exact))
             .then(self.only_holds.cmp(&other.only_holds))
             .then(other.length.cmp(&self.length))
+            .then(self.has_history.cmp(&other.has_history))
     }
 }
 

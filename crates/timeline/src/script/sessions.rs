@@ -55,6 +55,8 @@ pub struct Sessions {
     entries: HashMap<SessionKey, Entry>,
     /// What sessions that were closed have left unplayed.
     closed: VecDeque<SessionProgress>,
+    /// Sessions that were closed with nothing left, as many.
+    completed: VecDeque<SessionProgress>,
     n_begun: u64,
     uses: Uses,
     max_sessions: usize,
@@ -161,6 +163,7 @@ impl Sessions {
             side,
             entries: HashMap::new(),
             closed: VecDeque::new(),
+            completed: VecDeque::new(),
             n_begun: 0,
             uses: Uses::default(),
             max_sessions: max_sessions.max(1),
@@ -200,11 +203,12 @@ impl Sessions {
     }
 
     /// The sessions in which a turn was played, in the order in which they began, but for those whose conversation another
-    /// one went on with, and those that were closed and complete.
+    /// one went on with.
     pub fn progress(&self) -> Vec<SessionProgress> {
         let open = self.entries.values().map(|entry| &entry.progress);
         let mut all: Vec<SessionProgress> = open
             .chain(&self.closed)
+            .chain(&self.completed)
             .filter(|it| !it.is_continued && it.played.contains(&true))
             .cloned()
             .collect();
@@ -411,12 +415,14 @@ impl Sessions {
         if let Some(entry) = self.entries.remove(&key) {
             self.uses.forget(entry.last_use);
             let turns = &self.repertoire.scripts[entry.scenario_idx].turns.turns;
-            if entry.progress.unplayed(turns).next().is_some() {
-                if self.closed.len() >= self.max_sessions {
-                    self.closed.pop_front();
-                }
-                self.closed.push_back(entry.progress);
+            let closed = match entry.progress.unplayed(turns).next() {
+                Some(_) => &mut self.closed,
+                None => &mut self.completed,
+            };
+            if closed.len() >= self.max_sessions {
+                closed.pop_front();
             }
+            closed.push_back(entry.progress);
         }
     }
 }

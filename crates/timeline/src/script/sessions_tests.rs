@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::client::Client;
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, PreviousAnswer, Request};
+use super::request_key::RequestKey;
 use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::Decision;
 use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
@@ -650,4 +651,76 @@ fn each_session_that_began_is_judged_for_itself() {
     answered(reply(&mut sessions, named("a"), &first, 0));
     answered(reply(&mut sessions, named("b"), &goes_on, 0));
     assert_eq!(lacking(&sessions), [0, 0, 1, 1]);
+}
+
+/// Files with one prompt are told apart by what stands above `sessionStart`; the one without a history is for requests
+/// without one.
+#[test]
+fn timelines_with_one_prompt_are_told_apart_by_their_histories() {
+    let history = |prompt: &str, said: &str, name: &str| {
+        let live = [session_start(), ask("Sum it up"), answer(name)];
+        let events = [ask(prompt), answer(said)].into_iter().chain(live);
+        named(name, events.collect())
+    };
+    let timelines = || {
+        vec![
+            history("One", "ok", "a"),
+            history("One", "what was meant is no", "b"),
+            history("One more", "ok", "c"),
+            named("d", vec![ask("Sum it up"), answer("d")]),
+        ]
+    };
+    assert!(Selector::same_prompt(&timelines()).is_empty());
+    let twice = timelines().into_iter().chain(timelines());
+    assert_eq!(Selector::same_prompt(&twice.collect::<Vec<_>>()).len(), 4);
+    let timelines = timelines();
+    let selector = Selector::new(&timelines, DEFAULT_MAX_DISTANCE);
+    let scripts = timelines
+        .into_iter()
+        .map(|timeline| Arc::new(LlmScript::compile(Arc::new(timeline), false).0));
+    let mut sessions = Sessions::new(scripts.collect(), selector, 10);
+    for (idx, before) in [
+        Some(("One", "ok")),
+        Some(("One", "what was meant is no")),
+        Some(("One more", "ok")),
+        None,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let before = before
+            .iter()
+            .flat_map(|(prompt, answer)| [Message::user(*prompt), Message::assistant(*answer)]);
+        let request = Request {
+            history: before.chain([Message::user("Sum it up")]).collect(),
+            key: RequestKey([u8::try_from(idx).expect("small"); 16]),
+            ..Request::new(Endpoint::Chat)
+        };
+        let key = SessionKey::of(Address::default(), &request);
+        let answered = sessions
+            .answer(key, Address::default(), &request, 0)
+            .expect("one is meant");
+        assert_eq!(answered.scenario_idx, idx);
+        assert!(
+            matches!(answered.decision, Decision::Turn(_)),
+            "{answered:?}"
+        );
+    }
+}
+
+#[test]
+fn a_session_that_is_begun_again_is_listed_beside_the_new_one() {
+    let mut sessions = sessions(vec![simple("a", "Go")], 10);
+    for (n_asked, now_ms) in [(2, 0), (1, 100_000)] {
+        let mut client = Client::default();
+        for said in [("Go", "a"), ("next", "b")].iter().take(n_asked) {
+            let request = client.says(said.0).request();
+            answered(reply(&mut sessions, Address::default(), &request, now_ms));
+            client.history.push(Message::assistant(said.1));
+        }
+    }
+    let turns = &sessions.scripts()[0].turns.turns;
+    let progress = sessions.progress();
+    let unplayed = progress.iter().map(|it| it.unplayed(turns).count());
+    assert_eq!(unplayed.collect::<Vec<_>>(), [0, 1]);
 }

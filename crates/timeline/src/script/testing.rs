@@ -109,6 +109,7 @@ pub(super) fn error(status: u16, repeat: ServingCount) -> ResponseElement {
         retry_after_seconds: None,
         headers: Vec::new(),
         repeat,
+        is_in_stream: false,
         span: Span::default(),
     })
 }

@@ -133,6 +133,9 @@ impl Builder<'_> {
         }
         self.close_segment();
         let mut expected = ExpectedInput::of(input);
+        if let Some(blocks) = super::blocks::expected_alone(input) {
+            (expected.text, expected.normal, expected.blocks) = (None, String::new(), blocks);
+        }
         expected.is_exact |= self.timeline.server.exact_prompts;
         self.input = Some((expected, event_idx));
     }

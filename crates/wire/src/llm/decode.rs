@@ -533,6 +533,11 @@ impl Building {
         }
     }
 
+    /// The answer, which says nothing, has no content.
+    pub(super) fn no_content(&mut self) {
+        self.stop = Some(self.stop.unwrap_or(StopReason::EndTurn).without_content());
+    }
+
     /// Why Gemini let no answer be made.
     pub(super) fn block_reason(&mut self, word: &str) {
         let reason = StopReason::from_block_reason(word);

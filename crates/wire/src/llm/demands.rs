@@ -16,6 +16,10 @@ const LEAST_BUDGET: u64 = 1024;
 /// More texts to stop at Chat does not take.
 const MOST_STOPS: usize = 4;
 
+/// The longest names of tools: of Anthropic's and Google's, and of Responses; and of Chat.
+const LONGEST: usize = 128;
+const LONGEST_OF_CHAT: usize = 64;
+
 /// The images that Anthropic reads.
 const CLAUDE_IMAGES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
 
@@ -72,7 +76,7 @@ fn messages(body: &Json, betas: &str) -> Refused {
     for (idx, tool) in items(body, "tools") {
         let name = text(tool, "name");
         let is_custom = matches!(text(tool, "type"), "" | "custom");
-        if is_custom && !is_word(name, "_-", 128) {
+        if is_custom && !is_word(name, "_-", LONGEST) {
             let message = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
             return refused(format!("tools.{idx}.custom.name"), message);
         }
@@ -109,15 +113,16 @@ fn messages(body: &Json, betas: &str) -> Refused {
             return refused("", message);
         }
     }
+    // `system` is a text, or text blocks.
+    let mut of_system = items(body, "system").map(|(_, block)| text(block, "text"));
+    if let Some(refused) = of_system.find_map(|said| blank("system", said)) {
+        return Some(refused);
+    }
     for (idx, message) in items(body, "messages") {
         for (block_idx, block) in items(message, "content") {
             let said = block["text"].as_str().filter(|_| block["type"] == "text");
-            if said == Some("") {
-                return refused("messages", "text content blocks must be non-empty");
-            }
-            if said.is_some_and(|said| said.trim().is_empty()) {
-                let message = "text content blocks must contain non-whitespace text";
-                return refused("messages", message);
+            if let Some(refused) = said.and_then(|said| blank("messages", said)) {
+                return Some(refused);
             }
             let source = &block["source"];
             let media_type = text(source, "media_type");
@@ -138,6 +143,18 @@ fn messages(body: &Json, betas: &str) -> Refused {
         }
     }
     signatures(body)
+}
+
+/// A text block of Anthropic's that says nothing.
+fn blank(place: &str, said: &str) -> Refused {
+    match said.trim().is_empty() {
+        true if said.is_empty() => refused(place, "text content blocks must be non-empty"),
+        true => refused(
+            place,
+            "text content blocks must contain non-whitespace text",
+        ),
+        false => None,
+    }
 }
 
 /// In a loop of calls, the provider goes on from its own thinking, and knows it by its signature.
@@ -169,7 +186,7 @@ fn chat(body: &Json) -> Refused {
     for (idx, tool) in items(body, "tools").filter(|(_, it)| it["function"].is_object()) {
         let function = &tool["function"];
         let place = format!("tools[{idx}].function");
-        if let Some(refused) = misnamed(function, &place)
+        if let Some(refused) = misnamed(function, &place, LONGEST_OF_CHAT)
             .or_else(|| strict(function, &function["parameters"], "function", &place))
         {
             return Some(refused);
@@ -179,6 +196,11 @@ fn chat(body: &Json) -> Refused {
     let choice = text(&body["tool_choice"]["function"], "name");
     if !choice.is_empty() && !names.contains(&choice) {
         return unknown_choice(choice);
+    }
+    let allowed = items(&body["tool_choice"]["allowed_tools"], "tools");
+    let mut allowed = allowed.map(|(_, tool)| text(&tool["function"], "name"));
+    if let Some(name) = allowed.find(|name| !name.is_empty() && !names.contains(name)) {
+        return unknown_choice(name);
     }
     if let Some(refused) = sampling(body) {
         return Some(refused);
@@ -282,8 +304,8 @@ fn responses(body: &Json) -> Refused {
     let functions = || items(body, "tools").filter(|(_, it)| it["type"] == "function");
     for (idx, tool) in functions() {
         let place = format!("tools[{idx}]");
-        if let Some(refused) =
-            misnamed(tool, &place).or_else(|| strict(tool, &tool["parameters"], "function", &place))
+        if let Some(refused) = misnamed(tool, &place, LONGEST)
+            .or_else(|| strict(tool, &tool["parameters"], "function", &place))
         {
             return Some(refused);
         }
@@ -292,6 +314,12 @@ fn responses(body: &Json) -> Refused {
     let name = text(choice, "name");
     if choice["type"] == "function" && !functions().any(|(_, tool)| text(tool, "name") == name) {
         return unknown_choice(name);
+    }
+    for (_, allowed) in items(choice, "tools").filter(|(_, it)| it["type"] == "function") {
+        let name = text(allowed, "name");
+        if !functions().any(|(_, tool)| text(tool, "name") == name) {
+            return unknown_choice(name);
+        }
     }
     let format = &body["text"]["format"];
     match text(format, "type") {
@@ -334,7 +362,7 @@ fn gemini(body: &Json) -> Refused {
         for function in declared.as_array().into_iter().flatten() {
             let name = text(function, "name");
             let begins = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
-            if !begins || !is_word(name, "_.:-", 128) {
+            if !begins || !is_word(name, "_.:-", LONGEST) {
                 return refused(
                     "",
                     "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-).",
@@ -392,14 +420,21 @@ fn unknown_choice(name: &str) -> Refused {
     refused("tool_choice", message)
 }
 
-/// A name that no function of OpenAI's may have.
-fn misnamed(function: &Json, place: &str) -> Refused {
-    if is_word(text(function, "name"), "_-", 128) {
+/// A name that no function of OpenAI's may have, which has at most so many characters.
+fn misnamed(function: &Json, place: &str, most: usize) -> Refused {
+    let name = text(function, "name");
+    if is_word(name, "_-", most) {
         return None;
     }
-    let message = format!(
-        "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
-    );
+    let message = match name.len() > most {
+        true => format!(
+            "Invalid '{place}.name': string too long. Expected a string with maximum length {most}, but got a string with length {} instead.",
+            name.chars().count()
+        ),
+        false => format!(
+            "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+        ),
+    };
     refused(format!("{place}.name"), message)
 }
 

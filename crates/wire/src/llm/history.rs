@@ -2,7 +2,9 @@
 
 use cuecard_source::json::read_value;
 use cuecard_source::value::{Json, as_text};
-use cuecard_timeline::script::{Message, Part, Request, RequestedCall, RequestedResult, Role};
+use cuecard_timeline::script::{
+    Message, Part, Request, RequestedCall, RequestedResult, Role, ToolChoice,
+};
 
 use super::fault::{Expected, Fault};
 use super::media;
@@ -51,6 +53,32 @@ pub(super) fn add(request: &mut Request, role: Role, parts: Vec<Part>) {
         return;
     }
     request.history.push(Message { role, parts });
+}
+
+/// The tools that OpenAI's `allowed_tools` leaves a model; one without a name is known by its type.
+///
+/// # Errors
+/// Something in it is no tool.
+pub(super) fn allowed_tools(allowed: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
+    let is_required = allowed.text_of("mode")? == "required";
+    let mut names = Vec::new();
+    allowed.each_of("tools", |tool| {
+        let kind = tool.need("type")?.text()?;
+        let name = match tool.get(kind) {
+            Some(inner) => inner.text_of("name")?.to_owned(),
+            None => tool.text_of("name")?.to_owned(),
+        };
+        names.push(match name.is_empty() {
+            true => kind.to_owned(),
+            false => name,
+        });
+        Ok(())
+    })?;
+    Ok(match names.is_empty() {
+        true if is_required => ToolChoice::Any,
+        true => ToolChoice::Auto,
+        false => ToolChoice::Among { names, is_required },
+    })
 }
 
 /// A call with its id, its tool and the text of its arguments.

@@ -96,6 +96,10 @@ pub struct Received {
     pub body: Json,
 }
 
+/// How the paths of Gemini end for streams, and for whole answers.
+const STREAMED: &str = ":streamGenerateContent";
+const WHOLE: &str = ":generateContent";
+
 /// Reads the body of a request to `target`; `path` is the path it came by, without the query. What is unknown is
 /// passed over, since clients know more than any stand-in.
 ///
@@ -111,7 +115,12 @@ pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Rece
         Endpoint::Responses => openai_responses::read(&json)?,
         Endpoint::Gemini => gemini::read(target, &json)?,
     };
-    request.key = RequestKey::of(path, &json);
+    // One request may come by two paths: streamed, and not.
+    let route = match path.strip_suffix(STREAMED) {
+        Some(model) => format!("{model}{WHOLE}"),
+        None => path.to_owned(),
+    };
+    request.key = RequestKey::of(&route, &json);
     Ok(Received {
         request,
         body: json,

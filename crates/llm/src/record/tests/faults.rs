@@ -461,3 +461,159 @@ async fn an_image_in_a_result_is_named() {
         ended.text("r.yaml")
     );
 }
+
+#[tokio::test]
+async fn a_prompt_may_be_only_a_document() {
+    let answer = |text: &str| {
+        format!(
+            r#"{{"type": "message", "content": [{{"type": "text", "text": "{text}"}}], "stop_reason": "end_turn", "usage": {{"input_tokens": 1, "output_tokens": 1}}}}"#
+        )
+    };
+    let (first, second) = (answer("I read it."), answer("Nothing more."));
+    let answers = vec![
+        send(whole("200 OK", &first)),
+        send(whole("200 OK", &second)),
+    ];
+    let (url, _gone) = upstream(answers).await;
+    let recorded = Recorded::of(&url).await;
+    let source = json!({"type": "text", "media_type": "text/plain", "data": "Notes of the day"});
+    let prompt = json!({"role": "user", "content": [{"type": "document", "source": source}]});
+    let asks = async |url: &str, messages: Value| {
+        let asked = client::http()
+            .post(format!("{url}/v1/messages"))
+            .json(&json!({"model": "m", "max_tokens": 9, "messages": messages}));
+        asked.send().await.expect("an answer").status()
+    };
+    let history = json!([
+        prompt,
+        {"role": "assistant", "content": [{"type": "text", "text": "I read it."}]},
+        {"role": "user", "content": "And now?"},
+    ]);
+    for messages in [json!([prompt]), history] {
+        assert_eq!(asks(&recorded.url(), messages).await, 200);
+    }
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn"; 2]);
+    assert_eq!(ended.notes(), [""; 0]);
+    assert!(ended.text("r.yaml").contains("And now?"));
+}
+
+/// A model that does what its request does not allow plays so again.
+#[tokio::test]
+async fn a_model_that_does_not_obey_is_recorded_as_it_is() {
+    let tools = json!([{"type": "function", "function": {"name": "lookup", "parameters": {"type": "object"}}},
+        {"type": "function", "function": {"name": "other", "parameters": {"type": "object"}}}]);
+    let text = json!({"role": "assistant", "content": "Sure! hello"});
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "lookup", "arguments": "{}"}});
+    let calls = |ids: &[&str]| {
+        let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
+        json!({"role": "assistant", "content": null, "tool_calls": calls})
+    };
+    let schema =
+        json!({"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}});
+    let allowed = json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "other"}}]}});
+    for (demand, message) in [
+        (json!({"response_format": schema}), text.clone()),
+        (json!({"tools": tools, "tool_choice": "required"}), text),
+        (
+            json!({"tools": tools, "parallel_tool_calls": false}),
+            calls(&["a", "b"]),
+        ),
+        (
+            json!({"tools": tools, "tool_choice": "none"}),
+            calls(&["a"]),
+        ),
+        (
+            json!({"tools": tools, "tool_choice": {"type": "function", "function": {"name": "other"}}}),
+            calls(&["a"]),
+        ),
+        (
+            json!({"tools": tools, "tool_choice": allowed}),
+            calls(&["a", "b"]),
+        ),
+    ] {
+        let finish = if message["content"].is_null() {
+            "tool_calls"
+        } else {
+            "stop"
+        };
+        let answer = json!({"id": "c", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}});
+        let (url, _) = upstream(vec![send(whole("200 OK", &answer.to_string()))]).await;
+        let recorded = Recorded::of(&url).await;
+        let mut body = demand;
+        body["model"] = json!("m");
+        body["messages"] = json!([{"role": "user", "content": "Hello"}]);
+        let post = async |url: String| {
+            let request = client::http().post(format!("{url}/v1/chat/completions"));
+            let answer = request.json(&body).send().await.expect("an answer");
+            let status = answer.status().as_u16();
+            (status, answer.json::<Value>().await.expect("JSON"))
+        };
+        post(recorded.url()).await;
+        let ended = recorded.end().await;
+        let running = play(ended.folder.path(), &Buffer::default()).await;
+        let (status, played) = post(running.base_url()).await;
+        let text = ended.text("r.yaml");
+        assert_eq!(status, 200, "{played}\n{text}");
+        let choice = &played["choices"][0];
+        assert_eq!(choice["finish_reason"], finish, "{text}");
+        let names = |message: &Value| message["tool_calls"].as_array().map_or(0, Vec::len);
+        assert_eq!(names(&choice["message"]), names(&message), "{text}");
+        assert!(running.stop().await.passed, "{text}");
+    }
+}
+
+/// What has no content in the original has none when it is played: a stream that fails before it says anything, and
+/// candidates of Gemini's.
+#[tokio::test]
+async fn what_says_nothing_is_recorded_as_it_is() {
+    let created = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"in_progress\",\"output\":[]}}\n\n";
+    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"boom\"},\"output\":[]}}\n\n";
+    let candidate = |reason: &str| {
+        let answer = json!({"candidates": [{"finishReason": reason, "index": 0}],
+            "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1}, "modelVersion": "m", "responseId": "x"});
+        whole("200 OK", &answer.to_string())
+    };
+    let ask = json!({"contents": [{"role": "user", "parts": [{"text": "Draw"}]}]});
+    let gemini = "/v1beta/models/m:generateContent";
+    let responses = json!({"model": "m", "input": "Draw", "stream": true});
+    let failure = format!("{}0\r\n\r\n", stream(&format!("{created}{failed}")));
+    for (path, body, answer, has) in [
+        (gemini, &ask, candidate("MAX_TOKENS"), "\"MAX_TOKENS\""),
+        (gemini, &ask, candidate("STOP"), "\"STOP\""),
+        (
+            "/v1/responses",
+            &responses,
+            failure,
+            "event: response.failed",
+        ),
+    ] {
+        let (url, _) = upstream(vec![send(answer)]).await;
+        let recorded = Recorded::of(&url).await;
+        let post = async |url: String| {
+            let request = client::http().post(format!("{url}{path}"));
+            let answer = request.json(body).send().await.expect("an answer");
+            (answer.status().as_u16(), answer.text().await.expect("text"))
+        };
+        post(recorded.url()).await;
+        let ended = recorded.end().await;
+        assert!(
+            ended.notes().iter().all(|note| !note.contains("status")),
+            "{:?}",
+            ended.notes()
+        );
+        let running = play(ended.folder.path(), &Buffer::default()).await;
+        let (status, played) = post(running.base_url()).await;
+        let text = ended.text("r.yaml");
+        assert!(
+            status == 200 && played.contains(has),
+            "{status} {played}\n{text}"
+        );
+        assert!(
+            !played.contains("\"content\"") && !played.contains("output_item"),
+            "{played}\n{text}"
+        );
+    }
+}

@@ -296,7 +296,8 @@ async fn side_calls_and_several_conversations_are_recorded() {
         .expect("an answer");
     assert_eq!(models.status(), 200);
     let ended = recorded.end().await;
-    assert_eq!(ended.told.outcomes, ["side", "turn", "turn", "other"]);
+    // What comes first may be a conversation; the second one shows that it is not.
+    assert_eq!(ended.told.outcomes, ["turn", "turn", "turn", "other"]);
     let counts: Vec<_> = ended
         .recording
         .files

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::Map;
 
 use super::super::align::{ConsumedTurns, Located, locate};
@@ -14,7 +13,7 @@ use super::super::request::{
 };
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
-use super::super::selection::{DEFAULT_MAX_DISTANCE, is_excluded};
+use super::super::selection::{DEFAULT_MAX_DISTANCE, history_to_choose_by, is_excluded};
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
@@ -23,6 +22,7 @@ use super::calls::{self, WrittenCall};
 use super::differences::{Frame, are_different};
 use super::document;
 use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
+use super::side::{Opening, SideCall};
 use super::volatile;
 use crate::format::{ReadOptions, Symbols, is_image, read};
 use crate::profiles::{AdvertisedTool, Profiles};
@@ -53,6 +53,8 @@ pub(super) struct Conversation {
     /// The same of Chat, which has no way to ask for it.
     pub sends_reasoning: bool,
     pub side_calls: Vec<SideCall>,
+    /// Set if its first request looks like one beside another conversation.
+    pub opening: Option<Opening>,
     /// What its requests are like beside what is said in them.
     pub frames: Vec<Frame>,
     /// `match`: what tells it apart from those that begin with the same words.
@@ -124,14 +126,6 @@ pub(super) struct Call {
     pub result: Option<RequestedResult>,
 }
 
-/// A request beside the conversation, and its answer.
-#[derive(Debug, Clone)]
-pub(super) struct SideCall {
-    pub pattern: String,
-    pub model: String,
-    pub reply: String,
-}
-
 /// Where a request is in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
@@ -172,6 +166,7 @@ impl Conversation {
             always_thinks: false,
             sends_reasoning: false,
             side_calls: Vec::new(),
+            opening: None,
             frames: Vec::new(),
             condition: Map::new(),
             workspaces: Vec::new(),
@@ -183,10 +178,17 @@ impl Conversation {
         }
     }
 
-    /// What the user says first, for comparing.
+    /// The text that a player chooses it by, for comparing.
     pub(super) fn prompt(&self) -> String {
-        let first = self.history.iter().chain(&self.turns).next();
-        first.map_or_else(String::new, |turn| normalise(&turn.said.join("\n")))
+        let script = self.script.as_ref();
+        let prompt = script.and_then(|script| script.timeline.effective_prompt());
+        normalise(&prompt.unwrap_or_default())
+    }
+
+    /// What a player tells it apart by from those with the same prompt.
+    pub(super) fn history(&self) -> Vec<String> {
+        let script = self.script.as_ref();
+        script.map_or_else(Vec::new, |script| history_to_choose_by(&script.timeline))
     }
 
     /// Whether a player that has all conversations may take a request for one of this.
@@ -425,6 +427,7 @@ impl Conversation {
             && blocks.is_empty()
             && self.turns.last().is_some_and(Turn::is_only_errors);
         let attempt = self.attempt(request, answer, profiles, &mut notes);
+        let own_end = self.mark_disobedience(request, answer, &attempt, profiles);
         // An empty answer can't stand behind an error: it is a response of its own.
         let is_empty =
             attempt.parts.is_empty() && attempt.refusal.is_none() && attempt.error.is_none();
@@ -438,7 +441,7 @@ impl Conversation {
         if let Some(turn) = self.turns.last_mut() {
             turn.attempts.push(attempt);
             turn.usage = answer.usage.clone();
-            turn.stop_reason.clone_from(&answer.stop_reason);
+            turn.stop_reason = answer.stop_reason.clone().or(own_end);
             turn.is_abandoned = answer.is_abandoned;
         }
         if answer.error.is_none() && !answer.is_abandoned {
@@ -755,11 +758,4 @@ fn own_words(texts: &[&str]) -> Vec<String> {
         .filter(|text| !is_reminder(text) && !text.trim().is_empty())
         .map(|&text| text.to_owned())
         .collect()
-}
-
-impl SideCall {
-    /// The pattern as a player tries it.
-    pub(super) fn regex(&self) -> Option<Regex> {
-        Regex::new(&self.pattern).ok()
-    }
 }

@@ -379,5 +379,8 @@ fn error(failed: &RecordedError) -> Json {
             .collect();
         error.insert("headers".to_owned(), Json::Object(headers));
     }
+    if failed.is_in_stream {
+        error.insert("inStream".to_owned(), true.into());
+    }
     Json::Object(error)
 }

@@ -102,6 +102,8 @@ pub struct RecordedError {
     pub retry_after_seconds: Option<u64>,
     /// Other headers that clients act on.
     pub headers: Vec<(String, String)>,
+    /// Whether a stream had begun when it came, though nothing was said.
+    pub is_in_stream: bool,
 }
 
 impl RecordedError {
@@ -115,6 +117,7 @@ impl RecordedError {
             retry_after_seconds: self.retry_after_seconds,
             headers: self.headers.clone(),
             repeat: crate::model::ServingCount::Times(1),
+            is_in_stream: self.is_in_stream,
             span: cuecard_source::Span::default(),
         }
     }

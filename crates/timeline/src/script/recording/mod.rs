@@ -9,7 +9,9 @@ mod conversation;
 mod differences;
 mod document;
 mod exchange;
+mod marks;
 mod pieces;
+mod side;
 #[cfg(test)]
 mod tests;
 mod volatile;
@@ -23,13 +25,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::auxiliary_requests::{AuxiliaryRequests, SideText};
+use super::llm_script::LlmScript;
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
 use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
 use crate::profiles::Profiles;
-use conversation::{Conversation, Place, SideCall};
+use conversation::{Conversation, Place};
 use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_credentials_in_text};
+use side::{Opening, SideCall};
 
 /// More conversations are not recorded.
 const MAX_CONVERSATIONS: usize = 1_000;
@@ -41,8 +45,6 @@ const MAX_IDS: usize = 100_000;
 /// is one if it is longer.
 const SHORTEST_CREDENTIAL: usize = 6;
 const SHORTEST_WORD: usize = 8;
-/// How much of a line a request beside the conversation is known by, in characters.
-const PATTERN: usize = 120;
 
 /// Records exchanges.
 #[derive(Debug, Default)]
@@ -153,8 +155,19 @@ impl Recorder {
         if let Some(recorded) = self.going_on(exchange, key, previous.clone().flatten()) {
             return recorded;
         }
-        if let Some(side) = self.side(exchange, key, next_name) {
-            return side;
+        let mut opening = None;
+        if let Some(by) = self.side_text(request) {
+            if by == SideText::Probe {
+                return side_left_out("players answer probes by themselves");
+            }
+            let looks = Opening::of(by, request, &self.redactor);
+            if let Some((idx, looks)) = looks
+                .as_ref()
+                .and_then(|looks| Some((self.stands_beside(request, looks)?, looks)))
+            {
+                return self.side(idx, exchange, looks);
+            }
+            opening = looks;
         }
         let mut notes = Vec::new();
         match previous {
@@ -167,7 +180,7 @@ impl Recorder {
             ),
             None => {}
         }
-        self.begin(exchange, key, notes, next_name)
+        self.begin(exchange, key, opening, notes, next_name)
     }
 
     fn previous(&self, id: &str) -> Option<(usize, PreviousAnswer)> {
@@ -240,10 +253,17 @@ impl Recorder {
         if self.side_text(request).is_some() && !self.conversations[idx].has_answered(request.key) {
             return None;
         }
+        let conversation = &self.conversations[idx];
+        let why = match conversation.has_answered(request.key) {
+            true => "the same was asked before",
+            false => {
+                "it goes back to what is recorded, with something else in it, such as another result"
+            }
+        };
         let note = format!(
-            "the same was asked before: a player gives the answer of turn {} in `{}` again",
+            "{why}: a player gives the answer of turn {} in `{}` again",
             turn_idx + 1,
-            self.conversations[idx].name
+            conversation.name
         );
         Some(Recorded {
             outcome: RecordedOutcome::Again,
@@ -258,6 +278,7 @@ impl Recorder {
         &mut self,
         exchange: &RecordedExchange<'_>,
         key: super::sessions::SessionKey,
+        opening: Option<Opening>,
         mut notes: Vec<String>,
         next_name: &mut dyn FnMut() -> String,
     ) -> Recorded {
@@ -267,43 +288,60 @@ impl Recorder {
             ));
             return left_out(notes);
         }
-        // Requests beside the conversation may have come first: their file is the first conversation's.
-        let is_free = |conversation: &Conversation| conversation.key.is_none();
-        let idx = match self.conversations.iter().position(is_free) {
-            Some(idx) => idx,
+        // What agents ask beside a conversation may come first: its file becomes the conversation's.
+        let is_beside = opening.is_none();
+        let asked_beside = is_beside.then(|| self.asked_beside(exchange.request));
+        let (idx, before) = match asked_beside.flatten() {
+            Some((idx, side_call)) => {
+                let name = self.conversations[idx].name.clone();
+                let mut with_side = Conversation::new(name);
+                with_side.side_calls.push(side_call);
+                let before = std::mem::replace(&mut self.conversations[idx], with_side);
+                (idx, Some(before))
+            }
             None => {
                 self.conversations.push(Conversation::new(next_name()));
-                self.conversations.len() - 1
+                (self.conversations.len() - 1, None)
             }
         };
-        let before = self.conversations[idx].clone();
-        let is_left =
-            |known: &Conversation| known.key == Some(key) && !known.differs_from(exchange.request);
-        if self.conversations.iter().any(is_left) {
-            notes.push(
-                "it leaves a conversation that is recorded; a player may answer as that one went on"
-                    .to_owned(),
-            );
-        }
         let conversation = &mut self.conversations[idx];
         conversation.key = Some(key);
+        conversation.condition = opening.as_ref().map(Opening::condition).unwrap_or_default();
+        conversation.opening = opening;
         conversation.begin_with_history(exchange.request, &self.profiles);
         let translated = conversation.translated(exchange.request, None, &self.redactor);
         let said = conversation::said(&translated);
-        let is_new = before.script.is_none();
         let mut recorded = self.append(idx, exchange, &translated, said, notes);
-        if !recorded.changed.is_empty() {
-            recorded.notes.extend(self.note_on_prompt(idx));
-        }
-        if recorded.changed.is_empty() {
-            match is_new {
-                true => {
-                    self.conversations.truncate(idx);
+        match (recorded.changed.is_empty(), before) {
+            (false, before) => {
+                if before.is_some() {
+                    let id = exchange.answer.id.as_deref();
+                    self.answers
+                        .retain(|known, (of, _)| *of != idx || Some(known.as_str()) == id);
                 }
-                false => self.conversations[idx] = before,
+                recorded
+                    .notes
+                    .extend(self.note_on_left(idx, exchange.request));
+                recorded.notes.extend(self.note_on_prompt(idx));
             }
+            (true, Some(before)) => self.conversations[idx] = before,
+            (true, None) => self.conversations.truncate(idx),
         }
         recorded
+    }
+
+    /// A note if a player may take a conversation for another one of the same session, which it leaves.
+    fn note_on_left(&self, idx: usize, request: &Request) -> Option<String> {
+        let own = &self.conversations[idx];
+        let is_left = |known: &Conversation| {
+            known.key == own.key && !known.differs_from(request) && known.history() == own.history()
+        };
+        let mut others = self.conversations.iter().enumerate();
+        let note =
+            "it leaves a conversation that is recorded; a player may answer as that one went on";
+        others
+            .any(|(other, known)| other != idx && is_left(known))
+            .then(|| note.to_owned())
     }
 
     /// Why a player that has all conversations can't tell this one from the others by what its user says.
@@ -416,9 +454,11 @@ impl Recorder {
     /// have changed.
     fn tell_apart(&mut self, idx: usize) -> Vec<usize> {
         let prompt = self.conversations[idx].prompt();
+        let history = self.conversations[idx].history();
         let conversations = self.conversations.iter().enumerate();
         let group: Vec<usize> = conversations
-            .filter(|(_, it)| it.key.is_some() && !it.frames.is_empty() && it.prompt() == prompt)
+            .filter(|(_, it)| it.key.is_some() && !it.frames.is_empty())
+            .filter(|(_, it)| it.prompt() == prompt && it.history() == history)
             .map(|(idx, _)| idx)
             .collect();
         if prompt.is_empty() || group.len() < 2 {
@@ -429,6 +469,10 @@ impl Recorder {
         let mut changed = Vec::new();
         for (idx, condition) in group.into_iter().zip(conditions) {
             let mut next = self.conversations[idx].clone();
+            let mut condition = condition;
+            for (name, value) in next.opening.iter().flat_map(Opening::condition) {
+                condition.entry(name).or_insert(value);
+            }
             if next.condition == condition {
                 continue;
             }
@@ -441,11 +485,12 @@ impl Recorder {
         changed
     }
 
-    /// Whether a request is beside any conversation, by the rules of a player that knows what is recorded.
+    /// By what a request looks like one beside a conversation, by the rules of a player that knows what is recorded.
     fn side_text(&self, request: &Request) -> Option<SideText> {
         let timelines = self
             .conversations
             .iter()
+            .filter(|conversation| !conversation.may_be_beside())
             .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
         AuxiliaryRequests::new(timelines, DEFAULT_MAX_DISTANCE)
             .recording()
@@ -453,95 +498,85 @@ impl Recorder {
             .map(|reply| reply.by)
     }
 
-    /// Records a request beside the conversation.
-    fn side(
-        &mut self,
-        exchange: &RecordedExchange<'_>,
-        key: super::sessions::SessionKey,
-        next_name: &mut dyn FnMut() -> String,
-    ) -> Option<Recorded> {
-        let request = exchange.request;
-        let by = self.side_text(request)?;
-        let because = |note: &str| {
-            Some(Recorded {
-                outcome: RecordedOutcome::Side,
-                conversation: None,
-                changed: Vec::new(),
-                notes: vec![format!(
-                    "a request beside the conversation is left out: {note}"
-                )],
-            })
-        };
-        let looked_at = match by {
-            SideText::Probe => return because("players answer probes by themselves"),
-            SideText::System => request.system.as_str(),
-            SideText::User => {
-                let rounds = Rounds::of(request);
-                rounds.last.texts.last().copied().unwrap_or_default()
-            }
-        };
-        let answer = exchange.answer;
-        let is_text_only = answer
-            .elements
-            .iter()
-            .all(|element| !matches!(element, RecordedElement::Call(_)));
-        let reply: String = answer
-            .elements
-            .iter()
-            .filter_map(|element| match element {
-                RecordedElement::Text(pieces) => Some(pieces),
-                _ => None,
-            })
-            .flatten()
-            .map(|piece| &*piece.text)
-            .collect();
-        if answer.error.is_some() || answer.is_abandoned {
-            return because("it got no answer");
+    /// The conversation beside which a request stands that looks so: the latest that it holds a text of; of an agent's,
+    /// the latest. What looks the same is either beside conversations or, where an application writes titles, one itself.
+    fn stands_beside(&self, request: &Request, looks: &Opening) -> Option<usize> {
+        let has_it_beside = |it: &Conversation| it.side_calls.iter().any(|it| looks.is_like(it));
+        if let Some(idx) = self.conversations.iter().position(has_it_beside) {
+            return Some(idx);
         }
-        if !is_text_only || reply.trim().is_empty() {
-            return because("its answer is no text");
+        let is_same = |known: &Opening| known.starts_as(looks);
+        let mut openings = self.conversations.iter();
+        if openings.any(|it| it.opening.as_ref().is_some_and(is_same)) {
+            return None;
         }
-        let open = document::longest_open_part(&self.redactor, looked_at);
-        let line = open.lines().find(|line| !line.trim().is_empty())?;
-        let start: String = line.trim().chars().take(PATTERN).collect();
-        let call = SideCall {
-            pattern: regex::escape(&start),
-            model: request.model.clone(),
-            reply,
+        let is_beside = |conversation: &Conversation| {
+            let script = conversation.script.as_ref();
+            let side = |script: &Arc<LlmScript>| {
+                AuxiliaryRequests::new([&*script.timeline], DEFAULT_MAX_DISTANCE)
+            };
+            let concerns = || script.is_some_and(|script| side(script).concerns(request));
+            !conversation.may_be_beside() && (looks.is_of_agent() || concerns())
         };
-        call.regex()?;
-        let of_session = self
+        self.conversations.iter().rposition(is_beside)
+    }
+
+    /// The conversation that was asked for beside the one that `request` begins, as the only one that looks so, and what
+    /// becomes of it.
+    fn asked_beside(&self, request: &Request) -> Option<(usize, SideCall)> {
+        let said = Rounds::of(request).first().normal_texts();
+        let mut found = self.conversations.iter().enumerate();
+        let (idx, looks) = found.find_map(|(idx, conversation)| {
+            let looks = conversation.opening.as_ref()?;
+            let concerns = || said.any(|text| conversation.says(text));
+            (conversation.may_be_beside() && (looks.is_of_agent() || concerns()))
+                .then_some((idx, looks))
+        })?;
+        let openings = self
             .conversations
             .iter()
-            .rposition(|conversation| conversation.key == Some(key));
-        let idx = of_session.unwrap_or(0);
-        if self.conversations.is_empty() {
-            self.conversations.push(Conversation::new(next_name()));
+            .filter_map(|it| it.opening.as_ref());
+        let is_only = openings.filter(|known| known.starts_as(looks)).count() == 1;
+        let side_call = self.conversations[idx].as_side_call()?;
+        is_only.then_some((idx, side_call))
+    }
+
+    /// Records a request beside the conversation `idx`.
+    fn side(&mut self, idx: usize, exchange: &RecordedExchange<'_>, looks: &Opening) -> Recorded {
+        let answer = exchange.answer;
+        if answer.error.is_some() || answer.is_abandoned {
+            return side_left_out("it got no answer");
         }
-        let known = self.conversations[idx]
-            .side_calls
-            .iter()
-            .find(|known| known.pattern == call.pattern && known.model == call.model);
-        if let Some(known) = known {
+        let Some(reply) = side::only_text(answer) else {
+            return side_left_out("its answer is no text");
+        };
+        let call = looks.side_call(exchange.request.model.clone(), reply);
+        let known = self.conversations.iter().flat_map(|it| &it.side_calls);
+        let mut known =
+            known.filter(|known| known.pattern == call.pattern && known.model == call.model);
+        if let Some(known) = known.next() {
             return match known.reply == call.reply {
-                true => because("the same was asked and answered before"),
-                false => because("the same was asked before, and answered otherwise"),
+                true => side_left_out("a player gives the same answer already"),
+                false => side_left_out(&format!(
+                    "one like it (`{}`) was answered otherwise before, which a player answers again",
+                    known.pattern
+                )),
             };
         }
         let is_more = answer.stop_reason.is_some() || answer.elements.len() > 1;
         let mut next = self.conversations[idx].clone();
         next.side_calls.push(call);
         if let Err(why) = next.compile(&self.redactor) {
-            return because(&why);
+            return side_left_out(&why);
         }
         self.conversations[idx] = next;
         let only_text = "of an answer beside the conversation, only the text is kept".to_owned();
-        Some(Recorded {
+        Recorded {
             outcome: RecordedOutcome::Side,
             conversation: Some(idx),
             changed: vec![idx],
             notes: is_more.then_some(only_text).into_iter().collect(),
-        })
+        }
     }
 
     /// Learns the secrets that stand in an exchange, known by their key, their place or their looks.
@@ -601,6 +636,15 @@ impl Recorder {
 
 fn previous_of(exchange: &RecordedExchange<'_>) -> bool {
     exchange.previous_id.is_some()
+}
+
+/// A request beside the conversation that is not recorded: why.
+fn side_left_out(why: &str) -> Recorded {
+    let note = format!("a request beside the conversation is left out: {why}");
+    Recorded {
+        outcome: RecordedOutcome::Side,
+        ..left_out(vec![note])
+    }
 }
 
 fn left_out(notes: Vec<String>) -> Recorded {

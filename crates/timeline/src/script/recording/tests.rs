@@ -12,7 +12,7 @@ use super::super::request_key::RequestKey;
 use super::super::sessions::Address;
 use super::super::turns::Piece;
 use super::*;
-use crate::format::{ReadOptions, Symbols, layout, read};
+use crate::format::{ReadOptions, Symbols, read};
 use crate::profiles::AdvertisedTool;
 use cuecard_source::SourceFile;
 
@@ -149,7 +149,6 @@ impl Recording {
             .map(|found| found.message.as_str())
             .collect();
         assert_eq!(found, [] as [&str; 0], "{text}");
-        assert_eq!(layout(&source).expect("a timeline"), None, "{text}");
         let (_, timeline) = text.split_once("timeline:\n").expect("a timeline");
         timeline.to_owned()
     }
@@ -325,6 +324,10 @@ fn the_same_again_is_not_recorded_and_other_conversations_have_files_of_their_ow
     std::mem::swap(&mut again.recorder, &mut recording.recorder);
     let recorded = again.says("Go").gets(&said("Gone away."));
     assert_eq!(recorded.outcome, RecordedOutcome::Again);
+    assert!(
+        recorded.notes[0].starts_with("the same was asked before: "),
+        "{recorded:?}"
+    );
     assert!(recorded.notes[0].contains("turn 1"), "{recorded:?}");
     again.history.clear();
     again.system = "Another agent.".into();
@@ -387,20 +390,95 @@ fn requests_beside_the_conversation_are_side_calls() {
     recording.tools.clear();
     recording.system = "You are a title generator.\nBe short.".into();
     recording.says("Fix the test");
+    // As long as nothing else has come, it may be an application that writes titles.
     let recorded = recording.gets(&said("Fixing a test"));
     assert_eq!(
         (recorded.outcome, recorded.changed),
-        (RecordedOutcome::Side, vec![0])
+        (RecordedOutcome::Turn { turn: 1 }, vec![0])
     );
     recording.history.clear();
     recording.system = String::new();
     recording.says("Fix the test").hears("It is fixed.");
+    assert_eq!(recording.recorder.n_conversations(), 1);
     assert_eq!(recording.recorder.counts(0), (1, 1));
+    let side = "sideCalls:\n    - match: \"You are a title generator\\\\.\"\n      model: m-1\n      reply: \"Fixing a test\"\n";
     let text = recording.recorder.text(0);
+    assert!(text.contains(side) && !text.contains("contains:"), "{text}");
+    // The same behind the conversation's first request.
+    let mut other = Recording::new();
+    other.says("Fix the test").gets(&RecordedAnswer {
+        elements: vec![call("toolu_1", "Bash", json!({"command": "make"}), 0)],
+        ..RecordedAnswer::default()
+    });
+    other.history.clear();
+    other.tools.clear();
+    other.system = "You are a title generator.\nBe short.".into();
+    let recorded = other.says("Fix the test").gets(&said("Fixing a test"));
+    assert_eq!(recorded.outcome, RecordedOutcome::Side);
+    assert!(other.recorder.text(0).contains(side));
+    // Of the next conversation's, which comes first again, a player gives the same: that is told.
+    other.history.clear();
+    let recorded = other.says("Add the docs").gets(&said("Adding docs"));
+    assert_eq!(recorded.outcome, RecordedOutcome::Side);
     assert!(
-        text.contains("sideCalls:\n    - match: \"You are a title generator\\\\.\"\n      model: m-1\n      reply: \"Fixing a test\"\n"),
-        "{text}"
+        recorded.notes[0].contains("answered otherwise before"),
+        "{recorded:?}"
     );
+}
+
+#[test]
+fn an_application_that_writes_titles_has_conversations() {
+    let mut recording = Recording::new();
+    recording.tools.clear();
+    recording.system = "You are a title generator. Write a title for the conversation.".into();
+    for (idx, (prompt, title)) in [("cats and dogs", "Pets"), ("birds", "Wings")]
+        .iter()
+        .enumerate()
+    {
+        recording.history.clear();
+        let recorded = recording.says(prompt).gets(&said(title));
+        assert_eq!(recorded.outcome, RecordedOutcome::Turn { turn: 1 });
+        assert_eq!((recorded.conversation, recorded.notes), (Some(idx), vec![]));
+        assert!(
+            recording
+                .recorder
+                .text(idx)
+                .contains("match: { system: { contains: \"You are a title")
+        );
+    }
+    // Nor is one of them beside a conversation that begins with the same words.
+    recording.history.clear();
+    recording.system = String::new();
+    recording.says("birds").gets(&said("They fly."));
+    assert_eq!(recording.recorder.n_conversations(), 3);
+    recording.history.clear();
+    recording.system = "You are a title generator. Write a title for the conversation.".into();
+    recording.says("They say: birds").gets(&said("Rumours"));
+    assert_eq!(recording.recorder.n_conversations(), 4);
+}
+
+#[test]
+fn other_examples_make_another_conversation_though_the_prompt_is_equal() {
+    let mut recording = Recording::new();
+    for (example, answer) in [
+        ("One", "ok"),
+        ("Another", "ok"),
+        ("Another", "what was meant is no"),
+        ("Another one", "ok"),
+    ] {
+        recording.history = vec![Message::user(example), Message::assistant(answer)];
+        let recorded = recording
+            .says("Sum it up")
+            .gets(&said(&format!("{example} {answer}")));
+        assert_eq!(recorded.notes, Vec::<String>::new());
+    }
+    recording.history.clear();
+    recording.says("Sum it up").hears("Of what?");
+    assert_eq!(recording.recorder.n_conversations(), 5);
+    // Without other examples, it is the same again.
+    recording.history = vec![Message::user("One"), Message::assistant("ok")];
+    let recorded = recording.says("Sum it up").gets(&said("Again"));
+    assert_eq!(recorded.outcome, RecordedOutcome::Again);
 }
 
 #[test]

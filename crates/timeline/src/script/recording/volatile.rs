@@ -7,11 +7,15 @@ const VOLATILE: &[&str] = &[
     "Chunk ID: [0-9a-f]+",
     r"Wall time: [0-9.]+ seconds",
     "session ID [0-9]+",
+    // It depends on the length of folders.
+    "Original token count: [0-9]+",
+    "Process Group PGID: [0-9]+",
+    "Background PIDs: [0-9][0-9, ]*",
 ];
 /// What may stand in place of a folder.
 const ANY_FOLDER: &str = r"/\S+";
 /// Where agents tell the model which folder they work in.
-const WORKSPACE: &str = r"(?i)(?:<cwd>|working directory: *|\bcwd: *)(/[^\s<]+)";
+const WORKSPACE: &str = r"(?i)(?:<cwd>|working (?:in the )?directory: *|\bcwd: *|\*\*workspace directories:\*\*\s+- )(/[^\s<]+)";
 
 /// Finds what is different in each run.
 #[derive(Debug)]
@@ -77,10 +81,14 @@ mod tests {
         let said = "<environment_context><cwd>/tmp/w1</cwd></environment_context>\nWorking directory: /home/me/x.";
         let folders = workspaces(said);
         assert_eq!(folders, ["/tmp/w1", "/home/me/x"]);
+        let gemini = "in /home/me/tmp\n- **Workspace Directories:**\n  - /work/b\n- **Directory Structure:**\n";
+        assert_eq!(workspaces(gemini), ["/work/b"]);
+        let qwen = "I'm currently working in the directory: /work/c\nHere";
+        assert_eq!(workspaces(qwen), ["/work/c"]);
         let volatile = Volatile::new(&folders);
         let result = |id: &str, folder: &str, last: &str| {
             format!(
-                "Chunk ID: {id}\nWall time: 0.{id} seconds\nOutput:\n<path>{folder}/a.txt</path> ({last})"
+                "Chunk ID: {id}\nWall time: 0.{id} seconds\nOriginal token count: {id}\nOutput:\n<path>{folder}/a.txt</path> ({last})\nBackground PIDs: {id}, {id}\nProcess Group PGID: {id}"
             )
         };
         let pattern = volatile.pattern(&result("12", "/tmp/w1", "x"));

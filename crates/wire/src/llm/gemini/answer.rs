@@ -114,9 +114,12 @@ impl<'a> Chunk<'a> {
     /// a reason for that, it has no content, not even an empty one; to a prompt that is blocked there is no candidate.
     fn of(answer: &Answer<'a>, id: &'a str, parts: &'a [Part<'a>], is_last: bool) -> Self {
         let reason = answer.stop_reason();
-        let says_nothing = answer.elements.is_empty() && answer.failure.is_none();
+        let mut shown = answer.elements.iter();
+        let says_something =
+            shown.any(|it| answer.shows_thinking || !matches!(it, Element::Thinking(_)));
+        let says_nothing = !says_something && answer.failure.is_none();
         let is_blocked = says_nothing && reason.is_blocked_prompt();
-        let is_withheld = says_nothing && !matches!(reason.gemini(), "STOP" | "MAX_TOKENS");
+        let is_withheld = says_nothing && reason.is_without_content();
         let candidate = Candidate {
             content: (!is_withheld).then_some(Content {
                 parts,

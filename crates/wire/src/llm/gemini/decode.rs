@@ -61,6 +61,9 @@ pub(in super::super) struct GeminiEvents {
     /// Whether the last part was a thought; none if it was no text.
     was_thought: Option<bool>,
     is_finished: bool,
+    /// Whether a candidate has a content, and whether one has parts in it.
+    has_content: bool,
+    has_parts: bool,
 }
 
 impl EventDecoder for GeminiEvents {
@@ -98,7 +101,10 @@ impl EventDecoder for GeminiEvents {
             }
             answer.leave_out_others(candidate, CANDIDATE);
             answer.leave_out_others(&candidate["content"], CONTENT);
-            for part in items_of(&candidate["content"], "parts") {
+            let parts = items_of(&candidate["content"], "parts");
+            self.has_content |= candidate["content"]["role"].is_string();
+            self.has_parts |= !parts.is_empty();
+            for part in parts {
                 self.part(answer, part, at_ms);
             }
             let reason = candidate["finishReason"].as_str();
@@ -112,6 +118,12 @@ impl EventDecoder for GeminiEvents {
     fn end(&mut self, answer: &mut Building) {
         if answer.is_complete && answer.failure.is_none() && !self.is_finished {
             answer.change("it has no `finishReason`");
+        }
+        if self.is_finished && !self.has_parts {
+            answer.no_content();
+            if self.has_content {
+                answer.change("a `content` without parts is none");
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use cuecard_timeline::script::{
 };
 
 use super::super::errors::ApiError;
-use super::super::fault::{Expected, Fault, FaultKind};
+use super::super::fault::{Fault, FaultKind};
 use super::super::history;
 use super::super::media;
 use super::super::node::Node;
@@ -219,25 +219,26 @@ fn add_tools(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(),
 
 fn tool_choice(calling: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
     let allowed = calling.either("allowedFunctionNames", "allowed_function_names");
-    let only = match &allowed {
-        Some(names) => {
-            let list = names
-                .json
-                .as_array()
-                .ok_or_else(|| names.mistyped(Expected::List))?;
-            match list.as_slice() {
-                [Json::String(name)] => Some(name.clone()),
-                _ => None,
-            }
-        }
-        None => None,
-    };
-    Ok(
-        match (calling.text_of("mode")?.to_ascii_uppercase().as_str(), only) {
-            ("NONE", _) => ToolChoice::None,
-            ("ANY", Some(name)) => ToolChoice::Tool(name),
-            ("ANY", None) => ToolChoice::Any,
-            _ => ToolChoice::Auto,
+    let mut names = Vec::new();
+    if let Some(allowed) = allowed {
+        allowed.each(|name| {
+            names.push(name.text()?.to_owned());
+            Ok(())
+        })?;
+    }
+    let mode = calling.text_of("mode")?.to_ascii_uppercase();
+    Ok(match (mode.as_str(), names.as_slice()) {
+        ("NONE", _) => ToolChoice::None,
+        ("ANY", [name]) => ToolChoice::Tool(name.clone()),
+        ("ANY", []) => ToolChoice::Any,
+        ("ANY", _) => ToolChoice::Among {
+            names,
+            is_required: true,
         },
-    )
+        ("VALIDATED", [_, ..]) => ToolChoice::Among {
+            names,
+            is_required: false,
+        },
+        _ => ToolChoice::Auto,
+    })
 }

@@ -68,7 +68,7 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
                         }),
                 )
             }
-            "json_object" => Some(Json::Object(Default::default())),
+            "json_object" => Some(serde_json::json!({"type": "object"})),
             _ => None,
         };
     }
@@ -219,10 +219,7 @@ fn tool_choice(choice: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
         "function" | "custom" => {
             ToolChoice::Tool(choice.need(kind)?.need("name")?.text()?.to_owned())
         }
-        "allowed_tools" => match choice.need(kind)?.text_of("mode")? {
-            "required" => ToolChoice::Any,
-            _ => ToolChoice::Auto,
-        },
+        "allowed_tools" => history::allowed_tools(&choice.need(kind)?)?,
         _ => ToolChoice::Auto,
     })
 }

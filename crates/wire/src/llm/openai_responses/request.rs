@@ -66,7 +66,7 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
     {
         request.response_schema = match format.text_of("type")? {
             "json_schema" => Some(format.need("schema")?.json.clone()),
-            "json_object" => Some(Json::Object(Default::default())),
+            "json_object" => Some(serde_json::json!({"type": "object"})),
             _ => None,
         };
     }
@@ -212,10 +212,7 @@ fn tool_choice(choice: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
         "required" => ToolChoice::Any,
         "auto" => ToolChoice::Auto,
         "function" | "custom" => ToolChoice::Tool(choice.need("name")?.text()?.to_owned()),
-        "allowed_tools" => match choice.text_of("mode")? {
-            "required" => ToolChoice::Any,
-            _ => ToolChoice::Auto,
-        },
+        "allowed_tools" => history::allowed_tools(choice)?,
         other => ToolChoice::Tool(other.to_owned()),
     })
 }
