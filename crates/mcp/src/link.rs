@@ -170,7 +170,8 @@ impl Link {
         if let Cow::Owned(_) = whole {
             let warning = lone_surrogate("a message");
             self.notice(Notice::Tolerated {
-                text: format!("{}: {}", warning.code, warning.message),
+                code: warning.code,
+                text: warning.message,
             });
         }
         with_large_integers_as_text(whole)

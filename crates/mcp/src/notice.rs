@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use cuecard_source::diagnostic::Code;
 use cuecard_source::value::{Redactor, mask_credentials};
 use serde_json::Value;
 
@@ -74,6 +75,8 @@ pub enum Notice {
     },
     /// A mistake in what it sent, which was read all the same.
     Tolerated {
+        /// What kind of mistake it is.
+        code: Code,
         /// What was wrong, and what was made of it.
         text: String,
     },
@@ -124,7 +127,7 @@ impl fmt::Display for Notice {
             Self::StrayOutput { text } => {
                 write!(f, "a line on its stdout is not a message: {text}")
             }
-            Self::Tolerated { text } => f.write_str(text),
+            Self::Tolerated { code, text } => write!(f, "{code}: {text}"),
             Self::BadFrame { text, reason } => write!(f, "an invalid message ({reason}): {text}"),
             Self::Dropped { count } => write!(f, "{count} more notices were dropped"),
         }
@@ -230,12 +233,12 @@ impl Notice {
                 method: short(method),
             },
             Self::StrayOutput { text } => Self::StrayOutput { text: short(text) },
-            Self::Tolerated { text } => Self::Tolerated { text: short(text) },
             Self::BadFrame { text, reason } => Self::BadFrame {
                 text: short(text),
                 reason: short(reason),
             },
-            notice @ (Self::ToolsChanged | Self::Dropped { .. }) => notice,
+            // What is wrong is said in our own words.
+            notice @ (Self::ToolsChanged | Self::Tolerated { .. } | Self::Dropped { .. }) => notice,
         }
     }
 }

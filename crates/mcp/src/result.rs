@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use cuecard_source::json::{read_value, without_lone_surrogates};
+use cuecard_source::value::cut;
 use cuecard_tool_call::model::Parse;
 use serde_json::{Value, json};
 
@@ -106,7 +107,7 @@ fn extract(reply: &ToolReply, parse: Parse, reads_block: bool) -> Result<Extract
         is_whole &= json.is_some();
         let json = json.or_else(|| reads_block.then(|| only_block(text)).flatten());
         values.push(json.unwrap_or_else(|| {
-            not_json.get_or_insert_with(|| text.trim_start().chars().take(200).collect());
+            not_json.get_or_insert_with(|| cut(text.trim_start(), 200).into_owned());
             Value::String(text.to_owned())
         }));
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_tool_call::script::ReadyAnswers;
 use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService};
@@ -21,6 +22,7 @@ use super::link::{CallStart, LONGEST_TEXT, Link};
 use super::notice::Notice;
 use super::questions::{Asked, Offers, Questions};
 use super::reply::{NoReply, ToolReply};
+use super::result::text_of;
 use super::spec::{Protocol, ServerSpec};
 use super::start::{Started, facts};
 use super::stdio::ProcessSupervisor;
@@ -294,6 +296,47 @@ impl Session {
         self.link.drain_notices()
     }
 
+    /// The mistakes in what the server sent, which was read all the same, as warnings about it: for those who have no use
+    /// for its other notices, which are dropped.
+    pub fn take_warnings(&self) -> Vec<Diagnostic> {
+        let warning = |notice| match notice {
+            Notice::Tolerated { code, text } => Some(Diagnostic::warning(code, text)),
+            _ => None,
+        };
+        self.drain_notices()
+            .into_iter()
+            .filter_map(warning)
+            .collect()
+    }
+
+    /// Whether a server of the newer protocol, which nobody asked for by name, says with `reply` that it can't ask us
+    /// anything over it: its tool was written for the older one, where it can.
+    pub fn lacks_back_channel(&self, reply: &Result<ToolReply, CallError>) -> bool {
+        if self.info.era != Era::Modern || self.spec.protocol != Protocol::Auto {
+            return false;
+        }
+        let says_so = |text: &str| text.contains("no back-channel");
+        match reply {
+            Ok(reply) => reply.is_error && says_so(&text_of(reply)),
+            Err(error) => {
+                matches!(&error.kind, CallErrorKind::RpcError { message, .. } if says_so(message))
+            }
+        }
+    }
+
+    /// Says that a server which [lacks a back-channel](Self::lacks_back_channel) is started for the older protocol.
+    pub fn fall_back_message(&self) -> String {
+        let state = match self.has_process() {
+            true => "it is restarted, its state is lost",
+            false => "it is connected to again",
+        };
+        format!(
+            "server `{}` can't ask anything over protocol {}: {state}, and the call is repeated over the older one; \
+             `\"protocol\": \"legacy\"` in its config does so from the start",
+            self.spec.name, self.info.protocol_version
+        )
+    }
+
     /// Secrets that came up since this was called last, such as a token that was fetched.
     pub fn take_secrets(&self) -> Vec<String> {
         self.link.take_learned()
@@ -302,11 +345,6 @@ impl Session {
     /// Waits until the server says something unasked. May return once more for what was drained already.
     pub async fn noticed(&self) {
         self.link.noticed().await;
-    }
-
-    /// Which protocol the config asks for.
-    pub fn protocol(&self) -> Protocol {
-        self.spec.protocol
     }
 
     /// The last lines of the server's standard error, oldest first, at most 20.

@@ -10,6 +10,7 @@ use super::error::CallErrorKind;
 use super::notice::Notice;
 use super::session::Session;
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_source::diagnostic::codes;
 
 /// The most tools, and pages of them, that a server may list.
 const MOST_TOOLS: usize = 10_000;
@@ -30,6 +31,8 @@ pub struct ToolInfo {
     pub requires_task: bool,
     /// Whether its annotations say that it changes nothing. Without annotations it may, as the protocol has it.
     pub is_read_only: bool,
+    /// Whether its annotations say that it may destroy something.
+    pub is_destructive: bool,
 }
 
 impl Session {
@@ -79,6 +82,7 @@ impl Session {
                     tools.retain(|tool: &Value| names.insert(tool["name"].to_string()));
                     let text = "its tool list repeats a cursor: what came before is taken for the whole list";
                     self.link.notice(Notice::Tolerated {
+                        code: codes::TOOL_LIST,
                         text: text.to_owned(),
                     });
                     return Ok(tools);
@@ -92,6 +96,7 @@ impl Session {
 
 fn read_tool(tool: &Value) -> Option<ToolInfo> {
     let text = |name: &str| tool.get(name).and_then(Value::as_str).map(str::to_owned);
+    let hint = |name: &str| tool["annotations"][name] == true;
     Some(ToolInfo {
         name: text("name")?,
         description: text("description"),
@@ -107,9 +112,7 @@ fn read_tool(tool: &Value) -> Option<ToolInfo> {
             .pointer("/execution/taskSupport")
             .and_then(Value::as_str)
             == Some("required"),
-        is_read_only: tool
-            .pointer("/annotations/readOnlyHint")
-            .and_then(Value::as_bool)
-            .unwrap_or_default(),
+        is_read_only: hint("readOnlyHint"),
+        is_destructive: hint("destructiveHint"),
     })
 }

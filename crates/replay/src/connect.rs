@@ -35,6 +35,10 @@ pub struct Connected {
     pub tools: Option<usize>,
     /// The tools that the steps call and that may change something, by what the server says.
     pub writing: Vec<String>,
+    /// Those of them that may destroy something, by what the server says.
+    pub destructive: Vec<String>,
+    /// Mistakes in what it sent, each with its code.
+    pub warnings: Vec<String>,
 }
 
 /// The servers of some scenarios, and what they say about their tools.
@@ -118,6 +122,8 @@ impl Connections {
                     _ => None,
                 },
                 writing: Vec::new(),
+                destructive: Vec::new(),
+                warnings: session.take_warnings().iter().map(with_code).collect(),
             };
             (name, (tools, Some(connected)))
         });
@@ -199,13 +205,15 @@ impl Connections {
             let Some((server, tool)) = step.tool.server_and_tool(|name| pool.knows(name)) else {
                 continue;
             };
-            let is_read_only = match self.tools.get(server) {
+            let (is_read_only, is_destructive) = match self.tools.get(server) {
                 Some(Tools::Known(tools)) => {
                     // That a tool is unknown is an error by itself.
                     let info = tools.iter().find(|info| info.name == tool);
-                    info.is_none_or(|info| info.is_read_only)
+                    info.map_or((true, false), |info| {
+                        (info.is_read_only, info.is_destructive)
+                    })
                 }
-                _ => false,
+                _ => (false, false),
             };
             let mut connected = self.connected.iter_mut();
             let Some(connected) = connected.find(|one| one.server == server && !is_read_only)
@@ -214,6 +222,9 @@ impl Connections {
             };
             if !connected.writing.iter().any(|known| known == tool) {
                 connected.writing.push(tool.to_owned());
+                if is_destructive {
+                    connected.destructive.push(tool.to_owned());
+                }
             }
             let refusal = policy.and_then(|policy| policy.writing_tool(server, tool).err());
             if let Some(refusal) = refusal.filter(|_| step.condition.is_none()) {
@@ -231,6 +242,10 @@ impl Connections {
             .values()
             .any(|tools| matches!(tools, Tools::Unreachable(_)))
     }
+}
+
+fn with_code(warning: &Diagnostic) -> String {
+    format!("{}: {}", warning.code, warning.message)
 }
 
 /// A tool that has to be called as a task, of which this player makes none.

@@ -18,7 +18,7 @@ use super::requests::Peer;
 use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page, target};
 use cuecard_mcp::result::{self, Blob};
-use cuecard_mcp::{CallError, CallErrorKind, Era, Protocol, Session, ToolInfo, ToolReply};
+use cuecard_mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
 use cuecard_runtime::policy::{Policy, ScriptShape};
 use cuecard_runtime::tap::Recorder;
 
@@ -135,7 +135,7 @@ pub(super) async fn call(
         toolbox.policy.write_path(&path).map_err(builtin::refused)?;
     }
     let reply = call_and_listen(peer, tool, arguments, recorder).await;
-    if lacks_back_channel(&session, &reply) {
+    if session.lacks_back_channel(&reply) {
         toolbox
             .pool
             .fall_back_to_legacy(server, session, recorder)
@@ -192,21 +192,6 @@ pub(super) async fn permit(
     match info.into_iter().find(|info| info.name == tool) {
         Some(info) if info.is_read_only => Ok(()),
         _ => policy.writing_tool(server, tool).map_err(builtin::refused),
-    }
-}
-
-/// Whether a server of the newer protocol, which nobody asked for by name, says that it can't ask us anything over it:
-/// its tool was written for the older one, where it can.
-fn lacks_back_channel(session: &Session, reply: &Result<ToolReply, CallError>) -> bool {
-    if session.info().era != Era::Modern || session.protocol() != Protocol::Auto {
-        return false;
-    }
-    let says_so = |text: &str| text.contains("no back-channel");
-    match reply {
-        Ok(reply) => reply.is_error && says_so(&result::text_of(reply)),
-        Err(error) => {
-            matches!(&error.kind, CallErrorKind::RpcError { message, .. } if says_so(message))
-        }
     }
 }
 

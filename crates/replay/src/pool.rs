@@ -192,18 +192,7 @@ impl Pool {
         session: Arc<Session>,
         recorder: &mut Recorder<'_>,
     ) {
-        let state = match session.has_process() {
-            true => "it is restarted, its state is lost",
-            false => "it is connected to again",
-        };
-        recorder.record(log(
-            "warning",
-            format!(
-                "server `{name}` can't ask anything over protocol {}: {state}, and the call is repeated over the older \
-                 one; `\"protocol\": \"legacy\"` in its config does so from the start",
-                session.info().protocol_version
-            ),
-        ));
+        recorder.record(log("warning", session.fall_back_message()));
         self.legacy.insert(name.to_owned());
         self.sessions.remove(name);
         if let Some(session) = Arc::into_inner(session) {
@@ -447,8 +436,8 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
                 recorder.record(answered(method, Some(result.clone()), Some(place), None));
                 continue;
             }
-            Notice::Tolerated { text } => {
-                recorder.record(log("warning", format!("server `{name}`: {text}")));
+            Notice::Tolerated { .. } => {
+                recorder.record(log("warning", format!("server `{name}`: {notice}")));
                 continue;
             }
             Notice::Refused { method, reason } => {

@@ -1,5 +1,6 @@
 //! Diagnostics as people and machines read them.
 
+use std::iter;
 use std::sync::LazyLock;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -230,14 +231,16 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
 /// Text from files and peers never moves the cursor or changes colours: control characters become a mark
 /// of the same length in bytes.
 fn printable(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            '\n' | '\t' => character,
-            other if other.is_ascii_control() => '?',
-            other if turns_direction(other) => char::REPLACEMENT_CHARACTER,
-            other => other,
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            other if other.is_control() => shown.extend(iter::repeat_n('?', other.len_utf8())),
+            other if turns_direction(other) => shown.push(char::REPLACEMENT_CHARACTER),
+            other => shown.push(other),
+        }
+    }
+    shown
 }
 
 fn one_line(text: &str) -> String {
@@ -378,6 +381,8 @@ mod tests {
     fn no_place_and_odd_places_do_not_panic() {
         let plain = Diagnostic::warning(codes::ARGUMENT, "an\u{1b}[31m odd\none");
         assert!(render(&plain, Style::default()).contains("an?[31m odd one"));
+        let turned = Diagnostic::warning(codes::ARGUMENT, "a\u{9b}2J\u{202e}b");
+        assert!(render(&turned, Style::default()).contains("a??2J\u{fffd}b"));
         for (text, span) in [
             ("", Span::new(0, 0)),
             ("é", Span::new(1, 1)),

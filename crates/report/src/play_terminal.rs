@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Style, duration};
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, printable};
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{StepFinished, StepStatus, ToolResult};
@@ -96,8 +96,8 @@ impl StepList {
         line
     }
 
-    /// Puts `text` at the end of `line`, padded to a width in characters and on a terminal cut to it, without control
-    /// characters.
+    /// Puts `text` at the end of `line`, padded to a width in characters and on a terminal cut to it, without
+    /// characters that change what stands around them.
     fn fit(&self, line: &mut String, text: &str, width: usize) {
         // Most text is plain.
         if text.len() <= width && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -108,13 +108,7 @@ impl StepList {
         let length = text.chars().take(width + 1).count();
         let is_cut = length > width && self.style.is_terminal;
         let kept = if is_cut { width - 1 } else { usize::MAX };
-        line.extend(text.chars().take(kept).map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        }));
+        line.extend(printable(text).chars().take(kept));
         if is_cut {
             line.push('…');
         }
@@ -218,6 +212,8 @@ mod tests {
         let written = line(false, SENTENCE);
         assert!(written.contains(SENTENCE), "{written}");
         assert!(written.contains("browser.click"), "{written}");
+        let turned = line(false, "a\u{9b}2J\u{202e}b");
+        assert!(turned.contains("a 2J\u{fffd}b"), "{turned}");
         // What fits is the same in both.
         assert_eq!(line(true, "click 'Save'"), line(false, "click 'Save'"));
     }

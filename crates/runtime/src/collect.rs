@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
-use super::text_file::io_reason;
+use super::text_file::{help_on_missing, io_reason};
 
 /// Folders deeper than this below a named one are not looked into.
 const DEEPEST: usize = 64;
@@ -151,7 +151,10 @@ impl Walk {
 
     fn unreadable(&mut self, path: &Path, reason: &str) {
         let message = format!("`{}` can't be read: {reason}", path.display());
-        let found = Diagnostic::error(codes::FILE_READ, message);
+        let mut found = Diagnostic::error(codes::FILE_READ, message);
+        if !path.exists() {
+            found.help = help_on_missing(path);
+        }
         self.found.problems.push((path.to_owned(), found));
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
 /// A larger file is refused, in bytes.
 pub const MAX_FILE: u64 = 256 << 20;
@@ -29,8 +29,47 @@ pub fn folder_of(file: &Path) -> &Path {
 pub fn read(path: &Path, name: &str) -> Result<SourceFile, Diagnostic> {
     match File::open(path) {
         Ok(file) => read_from(file, name, name),
-        Err(error) => Err(unreadable(name, &io_reason(&error))),
+        Err(error) => {
+            let mut found = unreadable(name, &io_reason(&error));
+            if error.kind() == io::ErrorKind::NotFound {
+                found.help = help_on_missing(Path::new(name));
+            }
+            Err(found)
+        }
     }
+}
+
+/// How many names of a folder are compared with that of a missing file.
+const MAX_COMPARED: usize = 2000;
+
+/// What to do about a missing file: the file in its folder with the most similar name, or where it was looked for.
+/// `None` for a full path without such a file.
+pub fn help_on_missing(path: &Path) -> Option<String> {
+    let folder = folder_of(path);
+    let wanted = path.file_name()?.to_string_lossy();
+    let names = folder.read_dir().ok().map(|entries| {
+        let names = entries
+            .take(MAX_COMPARED)
+            .flatten()
+            .map(|entry| entry.file_name());
+        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.sort();
+        names
+    });
+    let known = names.iter().flatten().map(String::as_str);
+    if let Some(similar) = did_you_mean(&wanted, known) {
+        return Some(format!(
+            "did you mean `{}`?",
+            path.with_file_name(similar).display()
+        ));
+    }
+    if names.is_none() && path.starts_with("examples") {
+        return Some("`cuecard examples` writes the examples of the book here".to_owned());
+    }
+    let here = std::path::absolute(".")
+        .ok()
+        .filter(|_| path.is_relative())?;
+    Some(format!("relative paths begin in `{}`", here.display()))
 }
 
 /// Reads all of `input`, which sources call `name` and errors `shown`.
@@ -94,6 +133,8 @@ pub fn io_reason(error: &io::Error) -> String {
         io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
         io::ErrorKind::AlreadyExists => "a file with that name already exists".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+        io::ErrorKind::AddrInUse => "another program uses this port".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),

@@ -29,6 +29,8 @@ pub enum FileKind {
     Cassette,
     /// A config with MCP servers.
     Config,
+    /// The transcript of an agent's session: JSON Lines of Claude Code or Codex.
+    Session,
 }
 
 impl FileKind {
@@ -46,13 +48,37 @@ impl FileKind {
             Self::Trace => "a trace",
             Self::Cassette => "a cassette of an MCP server",
             Self::Config => "an MCP config",
+            Self::Session => "the transcript of an agent's session",
         }
     }
 }
 
 /// The kind of a text, JSON or YAML, or `None` if it is neither, or looks like none of them.
 pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
-    kind_of_lines(source).or_else(|| read_document(source).root.as_ref().and_then(detect))
+    kind_of_lines(source)
+        .or_else(|| read_document(source).root.as_ref().and_then(detect))
+        .or_else(|| is_session(source).then_some(FileKind::Session))
+}
+
+/// How many lines are looked at to recognize a session.
+const MAX_SESSION_LINES: usize = 20;
+
+/// Whether the text has a line of a session of Claude Code or Codex.
+fn is_session(source: &SourceFile) -> bool {
+    let lines = source.text().lines().take(MAX_SESSION_LINES);
+    let roots = lines.filter_map(|line| json::parse(line, &json::Limits::default()).root);
+    roots.into_iter().any(|line| {
+        let has = |key: &str| line.get(key).is_some();
+        let kind = line.get("type").and_then(Node::as_str).unwrap_or_default();
+        let is_codex = ["thread.", "turn.", "item."]
+            .iter()
+            .any(|start| kind.starts_with(start));
+        is_codex
+            || (!kind.is_empty()
+                && ["sessionId", "session_id", "parentUuid", "payload"]
+                    .iter()
+                    .any(|key| has(key)))
+    })
 }
 
 /// What a text of JSON Lines is: its first line says so, or its name.
@@ -136,6 +162,22 @@ mod tests {
     use super::*;
     use crate::SourceFile;
     use crate::document::read_document;
+
+    #[test]
+    fn sessions_of_agents_are_recognized_by_their_lines() {
+        let kind = |text: &str| kind_of(&SourceFile::new("session.jsonl", text));
+        for text in [
+            "{\"type\":\"summary\",\"leafUuid\":\"1\"}\n{\"type\":\"user\",\"sessionId\":\"s\",\"parentUuid\":null}\n",
+            "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n",
+            "{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{}}\n",
+            "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.started\"}\n",
+        ] {
+            assert_eq!(kind(text), Some(FileKind::Session), "{text}");
+        }
+        for text in ["{\"type\":\"object\"}\n", "{\"payload\":1}\n", "a note\n"] {
+            assert_eq!(kind(text), None, "{text}");
+        }
+    }
 
     fn kind(text: &str) -> Option<FileKind> {
         let document = read_document(&SourceFile::new("<standard input>", text));

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Event, EventSummary, FinalOutput};
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::Json;
 
 /// The version this release writes, and the only one it reads.
@@ -403,7 +404,9 @@ impl<R: BufRead> TraceReader<R> {
         {
             return self.in_order(event).map(Some);
         }
-        let json: Json = match serde_json::from_slice(&self.text) {
+        // Another program may cut a text between the two escapes of a character.
+        let whole = without_lone_surrogates(&self.text);
+        let json: Json = match serde_json::from_slice(&whole) {
             Ok(json) => json,
             Err(_) if !self.text.ends_with(b"\n") => return Ok(None),
             Err(error) => return Err(self.problem(format!("not JSON: {error}"))),
@@ -705,6 +708,24 @@ pub(super) mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        let mut header = serde_json::to_value(header()).expect("JSON");
+        header["kind"] = "header".into();
+        let event = r#"{"event_id":"e1","seq":1,"ts":"2026-01-02T03:04:05.000Z","type":"log","actor":"system","data":{"level":"info","message":"x\ud83d"}}"#;
+        let text = format!("{header}\n{event}\n");
+        let lines: Vec<_> = TraceReader::new(text.as_bytes())
+            .collect::<Result<_, _>>()
+            .expect("it is read");
+        let Some(Line::Event(event)) = lines.get(1) else {
+            panic!("{lines:?}");
+        };
+        let EventData::Log(log) = &event.data else {
+            panic!("{event:?}");
+        };
+        assert_eq!(log.message, "x\u{fffd}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
     TraceReader, TraceWriter,
 };
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::Json;
 
 /// A trace as one document may have this many bytes: 256 MiB. A longer one is kept as JSON Lines.
@@ -233,6 +234,7 @@ fn read_document(text: &[u8]) -> Result<Trace, TraceError> {
         );
         return Err(TraceError::Line { line: 1, reason });
     }
+    let text = &without_lone_surrogates(text);
     check_version(text)?;
     let document: Document = serde_json::from_slice(text).map_err(|error| problem(&error))?;
     let mut order = Order::default();

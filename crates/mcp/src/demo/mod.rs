@@ -16,6 +16,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use cuecard_source::value::cut;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ServerCapabilities, ServerConfig,
@@ -27,7 +28,9 @@ use tokio::io::DuplexStream;
 use tokio::sync::Notify;
 
 use self::tools::Demo;
-use crate::server::{ServerError, connect_service, serve, serve_service_http};
+use crate::server::{
+    OnWarning, ServerError, WholeLines, connect_service, serve, serve_service_http,
+};
 
 /// The exit status of a stdio server on which somebody called the tool `crash`.
 pub const CRASH_EXIT_STATUS: u8 = 3;
@@ -46,8 +49,9 @@ pub enum Ended {
 ///
 /// # Errors
 /// [`ServerError::Protocol`] when what arrives isn't the protocol.
-pub async fn serve_stdio() -> Result<Ended, ServerError> {
-    serve_until_crash(rmcp::transport::stdio_pipes()).await
+pub async fn serve_stdio(on_warning: OnWarning) -> Result<Ended, ServerError> {
+    let (reading, writing) = rmcp::transport::stdio_pipes();
+    serve_until_crash((WholeLines::new(reading, on_warning), writing)).await
 }
 
 async fn serve_until_crash<T, E, A>(transport: T) -> Result<Ended, ServerError>
@@ -70,11 +74,12 @@ where
 pub async fn serve_http(
     bind: SocketAddr,
     token: Option<String>,
+    on_warning: OnWarning,
     on_ready: impl FnOnce(SocketAddr),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
-    let demo = Demo::new(None);
-    serve_service_http(demo, Demo::clones, bind, token, on_ready, shutdown).await
+    let demo = (Demo::new(None), Demo::clones as fn(&Demo) -> usize);
+    serve_service_http(demo, bind, token, on_warning, on_ready, shutdown).await
 }
 
 /// Starts a fresh server inside this process, as `crate::server` does.
@@ -110,7 +115,7 @@ impl ServerHandler for Demo {
                 .into_iter()
                 .map(|tool| tool.name.into_owned())
                 .collect();
-            let shown: String = request.name.chars().take(100).collect();
+            let shown = cut(&request.name, 100);
             let message = format!("there is no tool `{shown}`; there are {}", names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }

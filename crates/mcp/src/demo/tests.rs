@@ -50,6 +50,7 @@ impl Http {
         let server = tokio::spawn(serve_http(
             DEFAULT_BIND,
             token.clone(),
+            Arc::new(|_| {}),
             move |address| ready.send(address).expect("the test waits"),
             async move { asked.await.unwrap_or_default() },
         ));
@@ -602,9 +603,13 @@ async fn the_http_server_stands_behind_the_guard() {
             "{headers}"
         );
     }
+    let half = hello.replace("\"n\"", r#""\ud83d""#);
+    let headers = format!("{good}Content-Length: {}\r\n", half.len());
+    assert_eq!(status(server.address, &headers, &half).await, 200);
     let open = serve_http(
         ([0, 0, 0, 0], 0).into(),
         None,
+        Arc::new(|_| {}),
         |_| panic!("not ready"),
         async {},
     )

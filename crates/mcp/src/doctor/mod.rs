@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 
 use crate::{ServerSpec, Session, SessionInfo};
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_source::diagnostic::Diagnostic;
 
 /// What became of trying a server.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub enum Outcome {
         tools: Option<usize>,
         /// How long start and list took.
         took: Duration,
+        /// Mistakes in what it sent, which was read all the same.
+        warnings: Vec<Diagnostic>,
     },
     /// It did not start, or answers no questions.
     Failed {
@@ -84,6 +87,7 @@ async fn try_server(spec: &ServerSpec, environment: &[(OsString, OsString)]) -> 
             info: session.info().clone(),
             tools: tools.map(|tools| tools.len()),
             took,
+            warnings: session.take_warnings(),
         },
         Err(error) => Outcome::Failed {
             reason: without_name(&error.to_string(), spec),

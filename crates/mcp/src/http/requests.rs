@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cuecard_source::json::without_lone_surrogates;
+use cuecard_source::value::cut;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
@@ -91,8 +92,7 @@ impl Requests {
                     // Nobody waits for an answer to it.
                     Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
                     Err(error) => {
-                        let shown: String =
-                            String::from_utf8_lossy(&body).chars().take(256).collect();
+                        let shown = cut(&String::from_utf8_lossy(&body), 256).into_owned();
                         let reason = format!("its answer is not a valid message: {error}: {shown}");
                         Err(HttpError::UnexpectedServerResponse(reason.into()))
                     }

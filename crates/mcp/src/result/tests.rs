@@ -448,7 +448,7 @@ fn json_is_demanded_of_every_text() {
     assert_eq!(
         json(&texts(&[&"x".repeat(10_000)])),
         Err(UnmetParse::NotJson {
-            beginning: "x".repeat(200)
+            beginning: "x".repeat(200) + "…"
         })
     );
 }

@@ -67,17 +67,53 @@ pub(crate) fn unknown_names(
     arguments: &Map<String, Json>,
 ) -> Vec<String> {
     let arguments = Json::Object(arguments.clone());
-    let misnamed = Misnamed::find(&tool.input_schema, &arguments);
-    let names = misnamed.names.iter();
-    names
-        .map(|name| {
-            let tool = &tool.name;
-            let proposal = misnamed.meant(name);
+    let mut found = Vec::new();
+    find_unknown(&tool.input_schema, &arguments, "", &mut found);
+    let tool = &tool.name;
+    found
+        .into_iter()
+        .map(|(name, meant)| {
             let proposal =
-                proposal.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+                meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
             format!("the tool `{tool}` of `{server}` names no parameter `{name}`{proposal}")
         })
         .collect()
+}
+
+/// Adds the names below `place` that `schema` does not hold, each with the one that may be meant. Many schemas name only some
+/// members of an inner object: of one that is open, only those count that are like a name.
+fn find_unknown<'a>(
+    schema: &'a Json,
+    arguments: &'a Json,
+    place: &str,
+    found: &mut Vec<(String, Option<&'a str>)>,
+) {
+    let misnamed = Misnamed::find(schema, arguments);
+    for name in &misnamed.names {
+        let meant = misnamed.meant(name);
+        if place.is_empty() || misnamed.is_closed || meant.is_some() {
+            found.push((format!("{place}{name}"), meant));
+        }
+    }
+    match arguments {
+        Json::Object(members) => {
+            for (name, value) in members {
+                find_unknown(
+                    &schema["properties"][name],
+                    value,
+                    &format!("{place}{name}."),
+                    found,
+                );
+            }
+        }
+        Json::Array(items) => {
+            let place = place.strip_suffix('.').unwrap_or(place);
+            for (idx, item) in items.iter().enumerate() {
+                find_unknown(&schema["items"], item, &format!("{place}[{idx}]."), found);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The input schema of `tool`, where a parameter that has a default need not be given: the server fills it in, whatever
@@ -424,6 +460,7 @@ mod tests {
             output_schema: None,
             requires_task: false,
             is_read_only: false,
+            is_destructive: false,
         };
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         check(

@@ -27,6 +27,9 @@ const LONGEST_VALUE: usize = 8 << 10;
 /// The longest value in which other keys are looked for, in bytes.
 const LONGEST_AROUND: usize = 256;
 
+/// The longest beginning of a command in which its program is looked for, in bytes.
+const LONGEST_COMMAND: usize = 1_000;
+
 /// The longest key inside a text, in bytes.
 const LONGEST_KEY: usize = 100;
 
@@ -114,13 +117,17 @@ const LABELS: &[&str] = &["name", "key", "element", "label", "selector"];
 const VALUES: &[&str] = &["value", "text"];
 
 /// What a member is called: its key, or what a member beside it names as a credential, such as `API_TOKEN` for the value
-/// of `{"name": "API_TOKEN", "value": "x"}`. A text of several lines is no credential.
+/// of `{"name": "API_TOKEN", "value": "x"}`, or the `target` beside it. A text of several lines is no credential.
 pub fn key_of<'m>(members: &'m serde_json::Map<String, Json>, key: &'m str) -> &'m str {
     let text = members.get(key).and_then(Json::as_str);
     let is_value = VALUES.contains(&key) && text.is_none_or(|text| !text.contains('\n'));
-    let label = |label: &&str| credential_in(members.get(*label)?.as_str()?);
+    let labelled = |members: &'m serde_json::Map<String, Json>| {
+        let label = |label: &&str| credential_in(members.get(*label)?.as_str()?);
+        LABELS.iter().find_map(label)
+    };
+    let target = || labelled(members.get("target")?.as_object()?);
     match is_value {
-        true => LABELS.iter().find_map(label).unwrap_or(key),
+        true => labelled(members).or_else(target).unwrap_or(key),
         false => key,
     }
 }
@@ -149,7 +156,9 @@ fn credential_in(label: &str) -> Option<&str> {
         let has_next = rest[word.len()..].starts_with(' ');
         let names = [word, &rest[..end(word.len() + usize::from(has_next))]];
         let named = names.into_iter().find(|name| names_credential(name));
-        named.or_else(|| word.split(['_', '-']).find(is_known))
+        named
+            .or_else(|| word.split(['_', '-']).find(is_known))
+            .or((word == "PIN").then_some("passcode"))
     })
 }
 
@@ -305,14 +314,67 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&all.join("|")).expect("the marks are fixed")
 });
 
+/// What stands before a credential in a command or in a list of variables.
+static COMMANDS: LazyLock<Regex> = LazyLock::new(|| {
+    let shapes = [
+        r"--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|secret|token|(?:api|access|secret|private)-?key)[ \t]+",
+        r"(?:^|[\s'\x22])(?:-u|--user|--proxy-user)[ \t=]*['\x22]?[^\s:'\x22]{1,64}:",
+        r"(?:^|[\s'\x22])-p[ \t]*",
+        r"(?:set|setx|setenv)(?:[ \t]+-[A-Za-z]+)*[ \t]+(?<variable>[A-Za-z_][A-Za-z0-9_]{1,99})[ \t]+",
+        r"(?:name|key)[\x22']?:[ \t]*[\x22']?(?<name>[A-Za-z0-9_.-]{1,100})[\x22']?[ \t]*(?:\r?\n|(?:\\r)?\\n)[ \t]*[\x22']?value[\x22']?:[ \t]*",
+    ];
+    Regex::new(&shapes.join("|")).expect("the commands are fixed")
+});
+
 /// Whether there may be a credential in JSON that was serialized to `text`.
 pub fn may_hold_credential(text: &str) -> bool {
-    MARKS.is_match(text) || LABEL.is_match(text)
+    MARKS.is_match(text) || LABEL.is_match(text) || COMMANDS.is_match(text)
+}
+
+/// Adds the values of options such as `--password`, `curl -u user:`, `mysql -p` and `sshpass -p`, and of variables behind
+/// `set` and in lists such as `- name: API_TOKEN`, `value: x`.
+fn find_in_commands(text: &str, found: &mut Vec<String>) {
+    for mark in COMMANDS.captures_iter(text) {
+        let (range, written) = (mark.get_match().range(), mark.get_match().as_str());
+        let from = text.ceil_char_boundary(range.start.saturating_sub(LONGEST_COMMAND));
+        let before = &text[from..range.start];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let runs = |programs: &[&str]| {
+            let mut words = line.split(|letter: char| !letter.is_ascii_alphanumeric());
+            words.any(|word| programs.contains(&word))
+        };
+        let (is_one, may_be_word) = match (mark.name("variable"), mark.name("name")) {
+            (Some(variable), _) => (names_credential(variable.as_str()), false),
+            (_, Some(name)) => (names_credential(name.as_str()), true),
+            _ if written.starts_with("--") => (true, false),
+            _ if written.ends_with(':') => (runs(&["curl", "wget", "http"]), true),
+            _ if line.trim_end().ends_with("sshpass") => (true, true),
+            _ => {
+                let is_value = written.ends_with('p');
+                (
+                    is_value && runs(&["mysql", "mysqldump", "mysqladmin", "mariadb"]),
+                    true,
+                )
+            }
+        };
+        if !is_one {
+            continue;
+        }
+        let rest = &text[range.end..];
+        let rest = &rest[..rest.floor_char_boundary(LONGEST_VALUE)];
+        let bare = rest.trim_start_matches('\\');
+        let value = match bare.chars().next() {
+            Some(quote @ ('"' | '\'')) => Some(quoted(&bare[1..], quote, bare.len() < rest.len()))
+                .filter(|value| is_secret(value, true)),
+            _ => secret_value(rest, false, may_be_word),
+        };
+        found.extend(value.map(str::to_owned));
+    }
 }
 
 /// The beginning of a member that names what another one is, as far as that may be a credential.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    let named = r#""(?:name|key|element|label|selector)" ?: ?"[^"]*(?i:pass|pwd|secret|token|cred|auth|key|cookie)"#;
+    let named = r#""(?:name|key|element|label|selector)" ?: ?"[^"]*(?:PIN|(?i:pass|pwd|secret|token|cred|auth|key|cookie))"#;
     Regex::new(named).expect("it is fixed")
 });
 
@@ -355,6 +417,7 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
             covered = mark.end() + long.len();
         }
     }
+    find_in_commands(text, found);
     // Only below a key is there a credential that was not found as a text.
     while has_pair && let Some(at) = text[json_from..].find(['{', '[']) {
         json_from += at;
@@ -615,6 +678,61 @@ mod tests {
             "see https://h/?mail=ann:long@h and https://h#a",
         ] {
             assert!(found(text).is_empty(), "{text} {:?}", found(text));
+        }
+    }
+
+    #[test]
+    fn values_of_options_and_of_lists_of_variables_are_credentials() {
+        for (text, secret) in [
+            ("deploy --password zQ7kVb9Xw2 now", "zQ7kVb9Xw2"),
+            ("deploy --db-password 'open sesame 1'", "open sesame 1"),
+            ("call --api-key zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            ("curl -s -u ann:zQ7kVb9Xw2 https://h/x", "zQ7kVb9Xw2"),
+            ("curl -u 'ann:correcthorse' https://h/x", "correcthorse"),
+            ("curl --user=ann:zQ7kVb9Xw2 https://h/x", "zQ7kVb9Xw2"),
+            ("mysql -u root -pzQ7kVb9Xw2 shop", "zQ7kVb9Xw2"),
+            ("cd db && mysqldump -pletmein42 shop", "letmein42"),
+            ("sshpass -p zQ7kVb9Xw2 ssh h", "zQ7kVb9Xw2"),
+            ("set SECRET_KEY 'zQ7kVb9Xw2'", "zQ7kVb9Xw2"),
+            ("set -gx API_TOKEN zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            (
+                "env:\n- name: API_TOKEN\n  value: zQ7kVb9Xw2\n",
+                "zQ7kVb9Xw2",
+            ),
+            ("- name: \"DB_PASSWORD\"\r\n  value: \"letmein\"", "letmein"),
+        ] {
+            assert_eq!(found(text), [secret], "{text}");
+            let json = json!({"text": text}).to_string();
+            assert!(may_hold_credential(&json), "{text}");
+        }
+        for text in [
+            "the option --password requires a value, --token comes from the config",
+            "docker run -u 1000:1000 -p 8080:8080 image1234",
+            "mkdir -p build2024 && cp -p a1b2c3d4 x",
+            "mysql -P 3306 -p shop2024",
+            "set token expiry, and reset TOKEN afterwards",
+            "- name: REGION\n  value: eu-west-12345\n",
+            "deploy --password $PASSWORD1 --token {{token}}",
+            "curl -u $USER1:$PASSWORD1 https://h",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_value_of_a_field_that_its_target_names_is_a_credential() {
+        let field = json!({"uid": "1_2", "value": "4711", "target": {"role": "textbox", "name": "Password"}});
+        let pin = json!({"element": "PIN", "text": "4711"});
+        let other =
+            json!({"value": "4711", "target": {"role": "textbox", "name": "Pin to the top"}});
+        for (json, expected) in [(field, vec!["4711"]), (pin, vec!["4711"]), (other, vec![])] {
+            let mut found = Vec::new();
+            find_credentials(&json, &mut found);
+            assert_eq!(found, expected, "{json}");
+            assert!(
+                expected.is_empty() || may_hold_credential(&json.to_string()),
+                "{json}"
+            );
         }
     }
 

@@ -17,7 +17,7 @@ pub const REDACTED: &str = "[redacted]";
 const SHORTEST_LINE: usize = 8;
 
 /// What stands around the marks of a gap in the output of a command; behind the line end before it, and before the one
-/// behind it.
+/// behind it. The first also stands behind a line found in a file, after a space.
 const GAP_START: &str = "[…";
 const GAP_END: &str = "…]";
 
@@ -476,6 +476,9 @@ fn cut(text: &str, at: usize) -> Option<usize> {
         let is_gap = |end: usize| text[end..].starts_with(GAP_START);
         rest.starts_with(['…'])
             || rest.starts_with(CUT_LINE)
+            || rest
+                .strip_prefix(' ')
+                .is_some_and(|rest| rest.starts_with(GAP_START))
             || behind_line_end(text, at).is_some_and(is_gap)
     };
     if is_cut(at) {
@@ -674,6 +677,10 @@ mod tests {
                 r#"{"a": "a [redacted]\n[… 9 bytes dropped …]\n[redacted] b"}"#,
             ),
             ("tok_ABCDEFGH... [truncated]", "[redacted]... [truncated]"),
+            (
+                "tok_ABCDEFGH […12 more bytes]",
+                "[redacted] […12 more bytes]",
+            ),
         ] {
             assert_eq!(redactor.text(text), redacted);
             assert_eq!(redactor.finds(text), text != redacted, "{text}");

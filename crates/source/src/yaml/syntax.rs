@@ -21,6 +21,8 @@ pub enum SyntaxProblem {
     UnknownAlias,
     /// No `,` or closing bracket where one belongs in `[…]` or `{…}`.
     Flow,
+    /// An opening bracket that nothing closes.
+    UnclosedBracket,
     /// A closing bracket that closes nothing.
     StrayBracket,
     /// `[…]` or `{…}` nested too deeply for the parser.
@@ -67,6 +69,7 @@ impl SyntaxProblem {
             Self::BadEscape => "invalid escape sequence",
             Self::UnknownAlias => "undefined anchor",
             Self::Flow => "expected `,` or a closing bracket",
+            Self::UnclosedBracket => "a list `[` or an object `{` above is not closed",
             Self::StrayBracket => "unmatched closing bracket",
             Self::TooDeep => "`[` and `{` are nested too deeply",
             Self::Entry => "a list item is not allowed here",
@@ -95,6 +98,9 @@ impl SyntaxProblem {
                 "write the anchor first, as `&name`; text that begins with `*` needs quotes"
             }
             Self::Flow => "separate the parts with `,`; text with brackets needs quotes",
+            Self::UnclosedBracket => {
+                "write the closing `]` or `}`; text with brackets needs quotes"
+            }
             Self::StrayBracket => "remove it; text with brackets needs quotes",
             Self::TooDeep => "nest less deeply",
             Self::Entry => "put the list on lines of its own, or the text in quotes",
@@ -121,6 +127,7 @@ const WORDS: &[(&str, SyntaxProblem)] = &[
     ("illegal placement of ':'", SyntaxProblem::Flow),
     ("comment intercepting", SyntaxProblem::CommentInText),
     ("simple key expect", SyntaxProblem::NoColon),
+    ("expected node content", SyntaxProblem::UnclosedBracket),
     ("did not find expected key", SyntaxProblem::Indentation),
     ("indentation in quoted", SyntaxProblem::UnclosedQuote),
     (

@@ -13,14 +13,24 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{self, Limits, Node, NodeKind};
 use cuecard_source::value::{Json, cut, push_pointer};
 
-/// A note names at most this many outputs.
+/// How a question begins in the description of a step that `cuecard infer` wrote.
+pub const OPEN_QUESTION: &str = "Open question: ";
+
+/// A note names at most this many outputs, or steps.
 const MOST_OUTPUTS: usize = 5;
+
+/// The members of a command's result that say how it ended.
+const ENDS: &[&str] = &["exit_code", "timed_out"];
 
 /// Warnings about a valid scenario. `snapshots` are pages on which literal element ids may be known: then their
 /// targets are proposed.
 pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<_> = unused_outputs(scenario).into_iter().collect();
-    let unread = scenario.steps.iter().filter(|step| !reads_exit_code(step));
+    diagnostics.extend(open_questions(scenario));
+    let unread = scenario
+        .steps
+        .iter()
+        .filter(|step| !reads_exit_code(scenario, step));
     diagnostics.extend(unread.map(|step| {
         let message = format!(
             "nothing reads the exit code of {}: it passes even if the command fails",
@@ -64,25 +74,43 @@ pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnost
 }
 
 /// Whether a failure of the step's command shows; true of a step without one.
-fn reads_exit_code(step: &Step) -> bool {
+fn reads_exit_code(scenario: &ToolCallScenario, step: &Step) -> bool {
     // A command in the background has no exit code yet.
     let is_checked = ["expect_exit", "run_in_background"]
         .iter()
         .any(|param| step.params.member(param).is_some());
-    let mut tests = step.expectations.iter().flat_map(|one| &one.tests);
-    let reads = |path: &str| {
-        path == "$"
-            || ["exit_code", "*", ".."]
-                .iter()
-                .any(|part| path.contains(part))
-    };
-    step.tool != ToolName::Builtin(BuiltinTool::Bash)
-        || is_checked
-        || tests.any(|test| !matches!(test, ExpectedTest::MaxMilliseconds(_)))
-        || step
+    if step.tool != ToolName::Builtin(BuiltinTool::Bash) || is_checked {
+        return true;
+    }
+    let is_end = |member: &str| ENDS.iter().any(|end| member.contains(end));
+    let reads =
+        |path: &str| path == "$" || is_end(path) || path.contains('*') || path.contains("..");
+    let mut tests = step
+        .expectations
+        .iter()
+        .filter(|one| {
+            let path = one.json_path.as_ref().map(|rule| rule.path.to_string());
+            path.is_none_or(|path| reads(&path))
+        })
+        .flat_map(|one| &one.tests);
+    let mut is_read = tests.any(|test| !matches!(test, ExpectedTest::MaxMilliseconds(_)));
+    // An output that nothing uses reads nothing.
+    scenario.for_each_placeholder(&mut |placeholder| {
+        let reference = &placeholder.reference;
+        let Some((PathSegment::Key(name), inside)) = reference.path.split_first() else {
+            return;
+        };
+        let is_own = step.id.as_ref() == Some(&reference.name);
+        let output = step
             .outputs
             .iter()
-            .any(|rule| reads(&rule.path.to_string()))
+            .find(|rule| is_own && rule.name == *name);
+        is_read |= output.is_some_and(|rule| match (rule.path.to_string().as_str(), inside) {
+            ("$", [PathSegment::Key(member), ..]) => is_end(member),
+            (path, _) => reads(path),
+        });
+    });
+    is_read
 }
 
 /// Whether a step's command ends with a process in the background of its shell.
@@ -262,21 +290,54 @@ fn unused_outputs(scenario: &ToolCallScenario) -> Option<Diagnostic> {
     let span = first?;
     let message = match names.as_slice() {
         [name] => format!("no step uses the output {name}"),
-        names => {
-            let shown = names.iter().take(MOST_OUTPUTS).map(String::as_str);
-            let shown: Vec<&str> = shown.collect();
-            let more = match names.len() - shown.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!("no step uses the outputs {}{more}", shown.join(", "))
-        }
+        names => format!("no step uses the outputs {}", first_of(names)),
     };
     Some(
         Diagnostic::note(codes::OUTPUT_UNUSED, message)
             .at(&scenario.source, span)
             .with_help("unused outputs are still part of the run's result; remove what nothing reads there"),
     )
+}
+
+/// One note for all questions of a recording that the descriptions still hold.
+fn open_questions(scenario: &ToolCallScenario) -> Option<Diagnostic> {
+    let count = |step: &Step| {
+        let count = |text: &str| text.matches(OPEN_QUESTION).count();
+        match &step.description {
+            Some(Template::Literal(Json::String(text))) => count(text),
+            Some(Template::Text(parts)) => {
+                let counts = parts.iter().map(|part| match part {
+                    TextPart::Literal(text) => count(text),
+                    TextPart::Reference(_) => 0,
+                });
+                counts.sum()
+            }
+            _ => 0,
+        }
+    };
+    let open = scenario.steps.iter().map(|step| (step, count(step)));
+    let open: Vec<(&Step, usize)> = open.filter(|(_, count)| *count > 0).collect();
+    let (first, _) = open.first()?;
+    let steps: Vec<String> = open.iter().map(|(step, _)| step.label()).collect();
+    let questions = match open.iter().map(|(_, count)| count).sum() {
+        1 => "a question of the recording is open".to_owned(),
+        count => format!("{count} questions of the recording are open"),
+    };
+    let message = format!("{questions}: {}", first_of(&steps));
+    Some(
+        Diagnostic::note(codes::QUESTIONS_OPEN, message)
+            .at(&scenario.source, first.span)
+            .with_help("answer them in the steps, and delete them from their `description`"),
+    )
+}
+
+/// The first names of a list, and how many more there are.
+fn first_of(names: &[String]) -> String {
+    let shown = &names[..names.len().min(MOST_OUTPUTS)];
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// What was found, with its place in the text of the parameters and its pointer.
@@ -416,6 +477,43 @@ mod tests {
     use cuecard_source::SourceFile;
 
     #[test]
+    fn questions_that_a_recording_left_open_are_counted() {
+        let step = |number: usize, description: &str| {
+            format!(
+                r#"{{"step": {number}, "id": "s{number}", "tool": "mcp__notes__add", "params": {{}}, "description": "{description}"}}"#
+            )
+        };
+        let steps = [
+            step(
+                1,
+                "Open question: `a` is `7`: is it copied? Open question: it failed: is it needed?",
+            ),
+            step(2, "It adds a note."),
+            step(3, "Open question: {{X}} is `a`: is it a variable?"),
+        ];
+        let noted = |steps: &[String]| {
+            let text = format!(
+                r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "variables": {{"X": "1"}}, "steps": [{}]}}"#,
+                steps.join(",")
+            );
+            let scenario = read(&SourceFile::new("x.json", text))
+                .scenario
+                .expect("valid");
+            let found = lint(&scenario, &[]).into_iter();
+            found.map(|found| found.message).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            noted(&steps),
+            ["3 questions of the recording are open: step 1 (`s1`), step 3 (`s3`)"]
+        );
+        assert_eq!(
+            noted(&steps[2..]),
+            ["a question of the recording is open: step 3 (`s3`)"]
+        );
+        assert!(noted(&steps[1..2]).is_empty());
+    }
+
+    #[test]
     fn ids_and_coordinates_are_marked_where_they_stand() {
         let text = r#"{"version": "2.1", "metadata": {"name": "x"}, "variables": {"ID": "1"}, "steps": [
             {"step": 2, "tool": "mcp__chrome-devtools__fill_form", "params": {"elements": [{"uid": "{{ID}}"}, {"uid": "1_7", "value": "{{ID}}"}]}},
@@ -468,7 +566,15 @@ mod tests {
             (r#""params": {"command": "a"}, "output": {"x": "$"}"#, false),
             (
                 r#""params": {"command": "a"}, "expect": {"json_path": "$.stdout", "contains": "b"}"#,
+                true,
+            ),
+            (
+                r#""params": {"command": "a"}, "expect": {"json_path": "$.exit_code", "equals": 0}"#,
                 false,
+            ),
+            (
+                r#""params": {"command": "a"}, "output": {"unused": "$"}"#,
+                true,
             ),
         ] {
             let text = format!(

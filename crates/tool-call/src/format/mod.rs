@@ -23,7 +23,7 @@ use cuecard_source::reader;
 pub use cuecard_source::Effects;
 pub use effects::{effects, server_of};
 pub use fingerprint::{Fingerprint, fingerprint};
-pub use lint::lint;
+pub use lint::{OPEN_QUESTION, lint};
 pub use read::{Partial, Reading, read};
 pub use references::{Scope, check_references, check_withheld};
 pub use schema::schema;

@@ -51,6 +51,12 @@ pub fn read(source: &SourceFile) -> Reading {
         if let Some(kind) = kind_of_other_text(source) {
             reader.diagnostics.clear();
             refuse(&mut reader, Span::new(0, 1), kind);
+        } else if is_other_text(source) {
+            reader.diagnostics.clear();
+            let message =
+                "this is not a file of Cuecard: it is neither JSON nor YAML that it knows";
+            reader.error(codes::FILE_KIND, Span::new(0, 1), message).help =
+                Some("scenarios are JSON, timelines and test cases are YAML; `cuecard schema` lists the formats".to_owned());
         }
         return done(None, reader.diagnostics, None);
     };
@@ -256,8 +262,18 @@ fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
 fn kind_of_other_text(source: &SourceFile) -> Option<FileKind> {
     let is_json = Language::of(source) == Language::Json;
     // These are JSON Lines.
-    let has_lines = |kind: &FileKind| matches!(kind, FileKind::Cassette | FileKind::Trace);
+    let has_lines = |kind: &FileKind| {
+        matches!(
+            kind,
+            FileKind::Cassette | FileKind::Trace | FileKind::Session
+        )
+    };
     kind_of(source).filter(|kind| !is_json || has_lines(kind))
+}
+
+/// Whether neither the name nor the beginning of a text lets one expect JSON.
+fn is_other_text(source: &SourceFile) -> bool {
+    Language::of(source) == Language::Yaml && !source.text().trim().is_empty()
 }
 
 /// Says that the file is of another kind, and what to do with that.
@@ -285,6 +301,7 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
                 "serve it with `cuecard serve mcp FILE`, or compare its server with `cuecard verify FILE`"
             }
             FileKind::Timeline => "play it with `cuecard run FILE`, or serve it with `cuecard serve`",
+            FileKind::Session => "make a scenario of it with `cuecard record transcript FILE`",
         }
         .to_owned(),
     );

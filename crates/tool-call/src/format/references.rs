@@ -56,21 +56,28 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
 }
 
 /// References, in the answers and the steps behind number `done`, to outputs that a resumed run does not know: `withheld`
-/// has their names by the number of their step.
+/// has their names by the number of their step. The steps `assumed` to be done have none, so that defaults stand in for
+/// them; no default is what a secret was.
 pub fn check_withheld(
     scenario: &ToolCallScenario,
     done: u64,
     withheld: &BTreeMap<u64, Vec<String>>,
+    assumed: &HashSet<u64>,
 ) -> Vec<Diagnostic> {
     let steps = scenario.steps.iter();
-    let unknown = steps.filter_map(|step| Some((step.id.as_deref()?, withheld.get(&step.number)?)));
-    let unknown: HashMap<&str, &Vec<String>> = unknown.collect();
+    let unknown = steps.filter_map(|step| {
+        let names = withheld.get(&step.number)?;
+        Some((step.id.as_deref()?, (names, assumed.contains(&step.number))))
+    });
+    let unknown: HashMap<&str, (&Vec<String>, bool)> = unknown.collect();
     let mut diagnostics = Vec::new();
     let mut check = |placeholder: &Placeholder| {
         let reference = &placeholder.reference;
-        let names = unknown.get(reference.name.as_str());
-        if let (Some(names), Some(PathSegment::Key(output))) = (names, reference.path.first())
+        let step = unknown.get(reference.name.as_str());
+        if let (Some((names, is_assumed)), Some(PathSegment::Key(output))) =
+            (step, reference.path.first())
             && names.contains(output)
+            && !(*is_assumed && placeholder.default.is_some())
         {
             let message = format!(
                 "`{}` is not known: a journal keeps no secrets, and no outputs of a step that is assumed done",
@@ -136,11 +143,12 @@ impl Checker<'_> {
                     } else {
                         format!("to {}, which runs later", step.label())
                     };
-                    return Some(self.error(
+                    let later = self.error(
                         codes::REFERENCE_LATER,
                         placeholder,
                         format!("`{}` refers {what}", reference.text),
-                    ));
+                    );
+                    return Some(later.with_help("outputs are available to later steps only"));
                 }
                 if !step.outputs.iter().any(|rule| rule.name == *output) {
                     let mut unknown = self.unknown(
@@ -277,14 +285,12 @@ impl Checker<'_> {
                     .iter()
                     .map(|rule| format!("{}.{}", step.id.as_deref().unwrap_or_default(), rule.name))
             });
-        let variables = self
-            .scenario
-            .variables
-            .iter()
-            .map(|variable| variable.name.clone());
+        let declared = &self.scenario.variables;
+        let variables = declared.iter().map(|variable| variable.name.clone());
+        let is_added = |name: &&String| declared.iter().all(|variable| variable.name != **name);
         outputs
             .chain(variables)
-            .chain(self.scope.given.iter().cloned())
+            .chain(self.scope.given.iter().filter(is_added).cloned())
             .collect()
     }
 }

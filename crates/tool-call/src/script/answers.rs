@@ -12,10 +12,8 @@ use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::matching::Predicate;
 use cuecard_source::value::{Json, cut};
 
-/// The longest question shown in a message, in characters.
+/// The longest question shown in a message, and line of one proposed for `match`, in characters.
 const LONGEST_QUESTION: usize = 200;
-/// The longest text proposed for `match`, in characters.
-const LONGEST_MATCH: usize = 60;
 /// The most fields of a form that a proposal fills in.
 const MOST_FIELDS: usize = 10;
 
@@ -321,13 +319,12 @@ impl<'a> Question<'a> {
     /// An entry of `answers.elicitation` for this question.
     fn proposal(&self) -> String {
         let message = cuecard_source::value::as_text(self.message);
-        let line = message.lines().find(|line| !line.trim().is_empty());
-        let part: String = line
-            .unwrap_or_default()
-            .trim()
-            .chars()
-            .take(LONGEST_MATCH)
-            .collect();
+        let line = message.lines().map(str::trim).find(|line| !line.is_empty());
+        // Part of a line matches too, but may end inside of a secret, of which the rest would not be recognised.
+        let test = match line {
+            Some(line) if line.chars().count() <= LONGEST_QUESTION => json!(line),
+            _ => json!({"server": self.server}),
+        };
         let mut content = Map::new();
         let has_required = self.properties().any(|(name, _)| self.requires(name));
         for (name, property) in self.properties().take(MOST_FIELDS) {
@@ -343,10 +340,7 @@ impl<'a> Question<'a> {
             true => "\"action\": \"accept\"".to_owned(),
             false => format!("\"content\": {}", Json::Object(content)),
         };
-        match part.is_empty() {
-            true => format!("{{ {what} }}"),
-            false => format!("{{ \"match\": {}, {what} }}", Json::String(part)),
-        }
+        format!("{{ \"match\": {test}, {what} }}")
     }
 }
 

@@ -17,4 +17,4 @@ pub use machine::{
     CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, TargetParam, Verdict,
 };
 pub use resolve::Bindings;
-pub use variables::{Given, bind_variables, short_secret};
+pub use variables::{Given, bind_variables, help_on_unknown_variable, short_secret};

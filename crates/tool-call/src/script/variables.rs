@@ -42,6 +42,30 @@ pub fn short_secret(name: &str, value: &Json) -> Option<Diagnostic> {
     })
 }
 
+/// What to do about a variable that the scenario doesn't have: the one with the most similar name, or all of them.
+pub fn help_on_unknown_variable(name: &str, scenario: &ToolCallScenario) -> String {
+    /// How many variables are listed.
+    const SHOWN: usize = 12;
+    let names = || {
+        scenario
+            .variables
+            .iter()
+            .map(|variable| variable.name.as_str())
+    };
+    if let Some(similar) = did_you_mean(name, names()) {
+        return format!("did you mean `{similar}`?");
+    }
+    let listed: Vec<_> = names()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match (listed.is_empty(), scenario.variables.len() > SHOWN) {
+        (true, _) => "it has no variables".to_owned(),
+        (false, false) => format!("its variables are {}", listed.join(", ")),
+        (false, true) => format!("its variables are {} and more", listed.join(", ")),
+    }
+}
+
 /// The scenario's variables with their values; a later entry of `given` wins. All missing ones are
 /// reported together.
 ///
@@ -69,20 +93,14 @@ pub(super) fn bind(
             .iter()
             .any(|variable| variable.name == given.name);
         if !declared && !given.may_be_unknown && !is_referenced(scenario, &given.name) {
-            let names = scenario
-                .variables
-                .iter()
-                .map(|variable| variable.name.as_str());
-            let mut warning = Diagnostic::warning(
+            let warning = Diagnostic::warning(
                 codes::VARIABLE_UNKNOWN,
                 format!(
                     "the scenario has no variable `{}` ({})",
                     given.name, given.from
                 ),
             );
-            warning.help =
-                did_you_mean(&given.name, names).map(|name| format!("did you mean `{name}`?"));
-            diagnostics.push(warning);
+            diagnostics.push(warning.with_help(help_on_unknown_variable(&given.name, scenario)));
         }
         let value = Bound {
             value: given.value.clone(),

@@ -243,6 +243,14 @@ mod tests {
     }
 
     #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        let notebook = r#"{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+            {"id": "a", "cell_type": "code", "metadata": {}, "source": ["x\ud83d"], "outputs": []}]}"#;
+        let (text, _) = render(notebook.as_bytes().to_vec()).unwrap();
+        assert_eq!(text, "<cell id=\"a\">x\u{fffd}</cell id=\"a\">");
+    }
+
+    #[test]
     fn a_flood_of_output_is_cut() {
         assert_eq!(
             shorten_output("é".repeat(10_001)),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use cuecard_source::json::without_lone_surrogates;
 use serde_json::{Map, Value};
 
 use super::NotebookProblem;
@@ -116,7 +117,8 @@ impl Document {
         let Some(cell) = self.cells.get(index) else {
             return Err(reason("does not exist".to_owned()));
         };
-        match serde_json::from_str(&self.text[cell.span.clone()]) {
+        let text = self.text[cell.span.clone()].as_bytes();
+        match serde_json::from_slice(&without_lone_surrogates(text)) {
             Ok(Value::Object(fields)) => Ok(fields),
             Ok(_) => Err(reason("is not an object".to_owned())),
             Err(error) => Err(reason(format!("cannot be read: {error}"))),

@@ -4,6 +4,7 @@ use super::*;
 use crate::format::read;
 use crate::script::{Given, bind_variables};
 use cuecard_source::SourceFile;
+use cuecard_source::value::Redactor;
 
 /// The answers of a scenario with these entries and the variable `AGE`.
 fn answers(elicitation: Json) -> ReadyAnswers {
@@ -81,6 +82,21 @@ fn what_nothing_answers_is_told_with_the_entry_that_would() {
         refused.help,
         r#"add "answers": { "elicitation": [ { "match": "Who?", "content": {"name":"…","size":"small"} } ] }"#
     );
+}
+
+#[test]
+fn no_secret_of_a_question_is_cut_in_the_entry_that_would_answer_it() {
+    let secret = "Qw7xrtZ9pLmX2vB4kHy8";
+    let redactor = Redactor::new([secret.to_owned()]);
+    for n_before in 0..300 {
+        let text = format!("{} {secret} and more?", "x".repeat(n_before));
+        let refused = answers(json!([]))
+            .elicit("s", &asks(&text, form()))
+            .expect_err("no entry");
+        let told = redactor.text(&refused.help).into_owned() + &redactor.text(&refused.message);
+        // Of a text that is cut, so little of a secret tells nobody it.
+        assert!(!told.contains(&secret[..8]), "{told}");
+    }
 }
 
 #[test]
