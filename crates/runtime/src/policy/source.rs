@@ -2,53 +2,6 @@
 
 use cuecard_source::value::{Origin, Piece, Text, cut};
 
-/// How many bytes of code a text may have.
-pub(super) const MAX_CODE: usize = 1 << 20;
-
-/// One thing to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Symbol {
-    /// A character of trusted text.
-    Char(char),
-    /// A whole piece of data, by its index in [`Source::data`]. Its characters are never read as code.
-    Data(usize),
-}
-
-/// A text in symbols.
-#[derive(Debug)]
-pub(super) struct Source<'text> {
-    pub(super) symbols: Vec<Symbol>,
-    pub(super) data: Vec<&'text Piece>,
-}
-
-impl<'text> Source<'text> {
-    /// `None` if there is more code than [`MAX_CODE`].
-    pub(super) fn new(text: &'text Text) -> Option<Self> {
-        let code: usize = text
-            .pieces()
-            .iter()
-            .filter(|piece| piece.origin.is_trusted())
-            .map(|piece| piece.text.len())
-            .sum();
-        if code > MAX_CODE {
-            return None;
-        }
-        let mut source = Self {
-            symbols: Vec::with_capacity(code),
-            data: Vec::new(),
-        };
-        for piece in text.pieces() {
-            if piece.origin.is_trusted() {
-                source.symbols.extend(piece.text.chars().map(Symbol::Char));
-            } else {
-                source.symbols.push(Symbol::Data(source.data.len()));
-                source.data.push(piece);
-            }
-        }
-        Some(source)
-    }
-}
-
 /// The reference that a piece of data was filled in for, in braces.
 pub(super) fn reference(piece: &Piece) -> String {
     format!("{{{{{}}}}}", piece.reference.as_deref().unwrap_or("…"))
@@ -180,16 +133,5 @@ pub(super) mod tests {
         ] {
             assert!(!is_integer(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn data_is_one_symbol_whatever_is_in_it() {
-        let text = text("a{{x}}b", &[("x", "$(rm)")]);
-        let source = Source::new(&text).expect("short");
-        assert_eq!(
-            source.symbols,
-            [Symbol::Char('a'), Symbol::Data(0), Symbol::Char('b')]
-        );
-        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str())).is_none());
     }
 }

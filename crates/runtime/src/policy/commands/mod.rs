@@ -17,12 +17,10 @@ use std::ffi::OsString;
 pub use rewrite::in_environment;
 
 use super::paths::Places;
-use super::source::{
-    Source, Symbol, WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name,
-};
+use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::Text;
-use scanner::{Binding, Script, Unreadable};
+use cuecard_source::value::{Piece, Text};
+use scanner::{DATA, Script, Source, Unreadable};
 use variables::Variables;
 
 /// Data in one command may have so many bytes.
@@ -99,49 +97,35 @@ pub(super) fn bind(
     }
     let variables = Variables::new(&source);
     // A number is a number to every program, so it may stand anywhere.
-    let integer = |text: &str| is_integer(text).then(|| text.to_owned());
-    let integers: Vec<_> = source
-        .data
-        .iter()
-        .map(|piece| integer(&piece.text))
-        .collect();
-    let first = integers.iter().position(Option::is_none);
+    let is_data = |piece: &&&Piece| !is_integer(&piece.text);
+    let first = source.data.iter().find(is_data);
     let has_data = first.is_some();
-    let binding = Binding {
-        names: variables.names(),
-        integers: &integers,
-        is_lenient: false,
-    };
-    let is_named = |piece: &cuecard_source::value::Piece| {
-        piece.origin.is_trusted() && piece.text.contains("CUECARD_")
-    };
+    let is_named = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("CUECARD_");
     if has_data && text.pieces().iter().any(is_named) {
         let message =
             "the command names a variable that begins with `CUECARD_`, as those of data do"
                 .to_owned();
         return refuse(RefusalKind::Data, message, "choose another name");
     }
-    let script = match scanner::scan(&source.symbols, &binding) {
+    let script = match scanner::scan(&source, variables.names(), false) {
         Ok(script) => script,
-        Err(unreadable) if has_data => {
-            let number = unreadable.data.or(first).unwrap_or_default();
-            let message = format!(
-                "the command has {}, where what the data of {} would do is not known",
-                unreadable.what,
-                name(source.data[number])
-            );
-            let advice = ADVICE
-                .iter()
-                .find(|(what, _)| unreadable.what.contains(what));
-            let help = advice.map_or("", |(_, help)| help);
-            return Err(with_proposal(
-                Refusal::new(RefusalKind::Data, message, help),
-                text,
-                env,
-            ));
+        Err(Unreadable { what, .. }) if !has_data && lists.restrict() => {
+            return Err(lists.not_read(&what));
         }
-        Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
-        Err(_) => return splice_integers(text, env, &source),
+        Err(Unreadable { what, data }) => {
+            let next = source.data.iter().skip(data).find(is_data).or(first);
+            let Some(next) = next else {
+                return splice_integers(text, env, &source);
+            };
+            let message = format!(
+                "the command has {what}, where what the data of {} would do is not known",
+                name(next)
+            );
+            let advice = ADVICE.iter().find(|(of, _)| what.contains(of));
+            let help = advice.map_or("", |(_, help)| help);
+            let refusal = Refusal::new(RefusalKind::Data, message, help);
+            return Err(with_proposal(refusal, text, env));
+        }
     };
     lists.check(&script)?;
     if has_data || lists.forbidden().is_some() {
@@ -177,24 +161,15 @@ fn splice_integers(
     env: &[(String, Text)],
     source: &Source<'_>,
 ) -> Result<BoundCommand, Refusal> {
-    let is_near = |at: Option<usize>, characters: &[char]| {
-        let symbol = at.and_then(|at| source.symbols.get(at));
-        matches!(symbol, Some(Symbol::Char(near)) if characters.contains(near))
-    };
-    for (at, symbol) in source.symbols.iter().enumerate() {
-        let Symbol::Data(number) = symbol else {
-            continue;
-        };
-        if is_near(at.checked_sub(1), &['$']) || is_near(Some(at + 1), &['<', '>']) {
+    let parts: Vec<&str> = source.text.split(DATA).collect();
+    for (sides, piece) in parts.windows(2).zip(&source.data) {
+        if sides[0].ends_with('$') || sides[1].starts_with(['<', '>']) {
             let message = format!(
                 "the number of {} stands right beside a `$`, `<` or `>`",
-                name(source.data[*number])
+                name(piece)
             );
-            return Err(with_proposal(
-                Refusal::new(RefusalKind::Data, message, ""),
-                text,
-                env,
-            ));
+            let refusal = Refusal::new(RefusalKind::Data, message, "");
+            return Err(with_proposal(refusal, text, env));
         }
     }
     Ok(text.to_string().into())
@@ -228,51 +203,37 @@ impl CommandLists {
         if !self.restrict() {
             return Ok(());
         }
-        let refuse = |message, help| Err(Refusal::new(RefusalKind::Command, message, help));
-        for first in script
-            .commands
-            .iter()
-            .filter_map(|command| command.words.first())
-        {
-            let name = first
-                .literal()
-                .filter(|_| !first.has_pattern && !first.has_tilde);
-            let Some(program) = name else {
-                return Err(self.not_read(&Unreadable {
-                    what: "the name of a program that the shell builds".to_owned(),
-                    data: None,
-                }));
+        let firsts = script.commands.iter().filter_map(|it| it.words.first());
+        for first in firsts {
+            let Some(program) = first.name() else {
+                return Err(self.not_read("the name of a program that the shell builds"));
             };
             let shown = found_as(program);
-            if let Some((why, help)) = self.forbidden()
-                && !is_among(program, &self.allowed)
-            {
-                return refuse(
-                    format!("the command starts `{shown}`, and {why}"),
+            let (why, help) = match self.forbidden() {
+                Some((why, help)) if !is_among(program, &self.allowed) => (
+                    format!("and {why}"),
                     format!("{help}, or allow it with `--allow-command {shown}`"),
-                );
-            }
-            if !self.only.is_empty() && !is_among(program, &self.only) {
-                return refuse(
-                    format!("the command starts `{shown}`, which is not among `--only-commands`"),
+                ),
+                _ if !self.only.is_empty() && !is_among(program, &self.only) => (
+                    "which is not among `--only-commands`".to_owned(),
                     format!("add it with `--only-commands {shown}`"),
-                );
-            }
+                ),
+                _ => continue,
+            };
+            let message = format!("the command starts `{shown}`, {why}");
+            return Err(Refusal::new(RefusalKind::Command, message, help));
         }
         Ok(())
     }
 
-    fn not_read(&self, unreadable: &Unreadable) -> Refusal {
+    fn not_read(&self, what: &str) -> Refusal {
         let flag = match self.forbidden() {
             Some(_) => "--allow-command",
             None => "--only-commands",
         };
         Refusal::new(
             RefusalKind::Command,
-            format!(
-                "can't determine which programs the command starts: it has {}",
-                unreadable.what
-            ),
+            format!("can't determine which programs the command starts: it has {what}"),
             format!(
                 "simplify the command, or put it into a script and allow that with `{flag} NAME`"
             ),

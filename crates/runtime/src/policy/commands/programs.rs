@@ -147,14 +147,40 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().flat_map(|program| program.names.split(' '))
 }
 
-/// Whether a value follows a long option, if it is known.
-pub(super) fn long_option(name: &str) -> Option<bool> {
-    let mut known = LONG_OPTIONS.split_whitespace();
-    known.find_map(|option| match option.strip_prefix(name)? {
-        "" => Some(false),
-        ":" => Some(true),
-        _ => None,
-    })
+impl Program {
+    /// Whether each value that follows an option is the author's only. `None` if it has letters that aren't known.
+    pub(super) fn option(&self, word: &str) -> Option<&'static [bool]> {
+        if let Some(long) = word.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or_default();
+            return match () {
+                () if is_in(LONG_OPTIONS, name) => Some(&[]),
+                () if is_in(LONG_OPTIONS, &format!("{name}:")) => {
+                    Some(if name == long { &[true] } else { &[] })
+                }
+                // `jq --arg NAME VALUE`
+                () if self.names == "jq" && is_in("arg argjson", name) => Some(&[true, false]),
+                () => None,
+            };
+        }
+        let mut letters = word[1..].chars();
+        // `head -5`
+        if letters.clone().all(|letter| letter.is_ascii_digit()) {
+            return Some(&[]);
+        }
+        while let Some(letter) = letters.next() {
+            let (_, behind) = self
+                .options
+                .split_once(letter)
+                .filter(|_| !":=".contains(letter))?;
+            let is_last = letters.as_str().is_empty();
+            match behind.chars().next() {
+                Some(':') => return Some(if is_last { &[false] } else { &[] }),
+                Some('=') => return Some(if is_last { &[true] } else { &[] }),
+                _ => {}
+            }
+        }
+        Some(&[])
+    }
 }
 
 pub(super) fn is_unreadable(word: &str) -> bool {

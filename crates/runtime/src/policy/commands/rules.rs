@@ -1,21 +1,29 @@
 //! The rules for a command with data in it. What they can't show to be harmless is refused.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::super::paths::Places;
-use super::super::source::{Source, ends_with_line, line_end_help, name};
+use super::super::source::{ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
-use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
+use super::scanner::{Part, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
 
 /// What helps where data would be an option. The environment would not.
-pub(super) const OPTION_HELP: &str = "write `--` before the words that are no options";
+const OPTION_HELP: &str = "write `--` before the words that are no options";
+const FORMAT_HELP: &str = "write `printf '%s' …` with the reference behind it";
 
 /// Data, or what may be data, stands where it may not. How the command is written instead is added by who knows its text.
-fn deny<T>(message: String) -> Result<T, Refusal> {
-    Err(Refusal::new(RefusalKind::Data, message, ""))
+fn deny<T>(message: impl Into<String>) -> Result<T, Refusal> {
+    deny_with(message, "")
+}
+
+fn deny_with<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(RefusalKind::Data, message, help))
 }
 
 pub(super) fn check(
@@ -25,36 +33,30 @@ pub(super) fn check(
     lists: &CommandLists,
     places: &Places,
 ) -> Result<(), Refusal> {
-    let runs = |names: &[&str]| {
-        let mut programs = script.commands.iter().filter_map(SimpleCommand::program);
-        programs.any(|program| names.contains(&program))
-    };
+    let programs = || script.commands.iter().filter_map(SimpleCommand::program);
+    let runs = |names: &str| programs().any(|program| is_in(names, program));
     let mut rules = Rules {
         script,
         source,
         lists,
         places,
         has_data,
-        moves_files: runs(&["cp", "mv"]) || (runs(&["rm", "rmdir"]) && runs(&["mkdir", "touch"])),
+        moves_files: runs("cp mv") || (runs("rm rmdir") && runs("mkdir touch")),
         is_elsewhere: false,
         has_met_data: false,
         has_written_data: false,
     };
     if has_data && script.has_background {
-        return deny(
-            "the command has data and a `&`, so its parts run at the same time".to_owned(),
-        );
+        return deny("the command has data and a `&`, so its parts run at the same time");
     }
     script
         .commands
         .iter()
         .try_for_each(|command| rules.command(command))?;
     // The parts of a pipe run at the same time.
-    let mut unknown = script.commands.iter().filter_map(|command| {
-        let name = command.words.first().and_then(Word::literal)?;
-        (programs::find(name).is_none() && !lists.takes_data(name)).then_some(name)
-    });
-    match unknown.next() {
+    let firsts = script.commands.iter().filter_map(|it| it.words.first());
+    let is_unknown = |name: &&str| programs::find(name).is_none() && !lists.takes_data(name);
+    match firsts.filter_map(Word::literal).find(is_unknown) {
         Some(name) if script.has_pipe && rules.has_written_data => deny(format!(
             "`{name}` runs beside a command that makes a file of data, and may run that"
         )),
@@ -82,42 +84,41 @@ struct Rules<'a> {
 impl Rules<'_> {
     fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
         let carried = self.carried(command);
-        let reads_data = (command.is_piped && self.has_met_data) || self.is_read(command);
+        // A file is read that data names or is in.
+        let mut reads = command.redirections.iter().filter(|from| from.reads);
+        let reads_data = (command.is_piped && self.has_met_data)
+            || reads.any(|from| self.has_written_data || from.target.has_data());
         let gets_data = carried || reads_data;
-        if let (Some(first), true) = (command.words.first(), self.has_data) {
-            let Some(program) = first
-                .literal()
-                .filter(|_| !first.has_pattern && !first.has_tilde)
-            else {
-                return deny(match first.data().next() {
-                    Some(number) => format!(
+        if let (Some((first, words)), true) = (command.words.split_first(), self.has_data) {
+            let Some(program) = first.name() else {
+                return deny(match first.has_data() {
+                    true => format!(
                         "the data of {} would be the name of a program",
-                        self.name(number)
+                        self.name_in(first)
                     ),
-                    None => "the name of a program is built by the shell".to_owned(),
+                    false => "the name of a program is built by the shell".to_owned(),
                 });
             };
-            let words = &command.words[1..];
-            match programs::find(program) {
+            let listed = programs::find(program);
+            let mut writes = self.lists.takes_data(program);
+            match listed {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    let writes = matches!(
-                        listed.operands,
-                        Operands::Write | Operands::Filter | Operands::Copy
-                    );
-                    self.has_written_data |= writes && gets_data;
+                    use Operands::{Copy, Filter, Write};
+                    writes = matches!(listed.operands, Write | Filter | Copy);
                 }
-                None if self.lists.takes_data(program) => {
-                    self.allowed(words)?;
-                    self.has_written_data |= gets_data;
-                }
+                None if writes => self.allowed(words)?,
                 None => self.other(program, words, reads_data)?,
             }
+            self.has_written_data |= writes && gets_data;
         }
         self.is_elsewhere |= command.program() == Some("cd");
         for redirection in &command.redirections {
-            self.redirection(redirection)?;
+            let target = redirection.target.literal().unwrap_or_default();
+            if !is_in("/dev/null /dev/stdout /dev/stderr -", target) {
+                self.file(&redirection.target, redirection.writes)?;
+            }
             self.has_written_data |= redirection.makes_file() && gets_data;
         }
         self.has_met_data |= carried;
@@ -136,18 +137,11 @@ impl Rules<'_> {
         word.has_data() || self.substitutes(word).is_some()
     }
 
-    /// Whether a command reads a file that data names or is in.
-    fn is_read(&self, command: &SimpleCommand) -> bool {
-        let mut reads = command.redirections.iter().filter(|from| from.reads);
-        reads.any(|from| self.has_written_data || from.target.has_data())
-    }
-
     /// Whether the output of a command in this word may be data, and then whether it is quoted.
     fn substitutes(&self, word: &Word) -> Option<bool> {
         let carries = |commands: &Range<usize>| {
-            let inner = &self.script.commands[commands.clone()];
             self.has_written_data
-                || inner
+                || self.script.commands[commands.clone()]
                     .iter()
                     .any(|command| (command.is_piped && self.has_met_data) || self.carried(command))
         };
@@ -166,28 +160,29 @@ impl Rules<'_> {
         words
             .iter()
             .try_for_each(|word| self.without_data(program, word))?;
-        let why = match () {
-            () if reads_data => "reads data, and may run it",
-            () if self.has_written_data => "runs after data made a file, and may run that",
-            () => return Ok(()),
-        };
-        deny(format!("`{program}` {why}"))
+        match () {
+            () if reads_data => deny(format!("`{program}` reads data, and may run it")),
+            () if self.has_written_data => deny(format!(
+                "`{program}` runs after data made a file, and may run that"
+            )),
+            () => Ok(()),
+        }
     }
 
     fn without_data(&self, program: &str, word: &Word) -> Result<(), Refusal> {
-        let message = match word.data().next() {
-            Some(number) => format!(
+        let message = match word.has_data() {
+            true => format!(
                 "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
-                self.name(number)
+                self.name_in(word)
             ),
-            None if self.may_be_data(word) => format!(
+            false if self.may_be_data(word) => format!(
                 "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
             ),
-            None => return Ok(()),
+            false => return Ok(()),
         };
         let tool = programs::tool_instead(program);
         let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
-        Err(Refusal::new(RefusalKind::Data, message, help))
+        deny_with(message, help)
     }
 
     /// The user allowed this program, so its words may be any text. They are never its options.
@@ -200,12 +195,7 @@ impl Rules<'_> {
             is_value = word.beginning().starts_with('-') && !word.beginning().contains('=');
             self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
-            let start = word.beginning();
-            if !is_behind_options
-                && word.has_data()
-                && start.starts_with('-')
-                && !start.contains('=')
-            {
+            if !is_behind_options && word.has_data() && is_value {
                 return self.deny_attached(word);
             }
         }
@@ -213,26 +203,21 @@ impl Rules<'_> {
     }
 
     fn deny_attached(&self, word: &Word) -> Result<(), Refusal> {
-        Err(Refusal::new(
-            RefusalKind::Data,
-            format!(
-                "what follows the option `{}` is not known, and may be nothing",
-                word.beginning()
-            ),
+        let option = word.beginning();
+        deny_with(
+            format!("what follows the option `{option}` is not known, and may be nothing"),
             "write the value of the option as a word of its own",
-        ))
+        )
     }
 
     fn listed(
-        &mut self,
+        &self,
         name: &str,
         program: &Program,
         words: &[Word],
         gets_data: bool,
     ) -> Result<(), Refusal> {
-        for word in words {
-            self.check_quotes(word)?;
-        }
+        words.iter().try_for_each(|word| self.check_quotes(word))?;
         match program.operands {
             Operands::Printed => {
                 let options = words.iter().map_while(Word::literal);
@@ -244,34 +229,7 @@ impl Rules<'_> {
             }
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
-            _ => {
-                // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
-                let is_special = |word: &&Word| match word.beginning().contains('=') {
-                    true => self.has_special(word, &['\\']),
-                    false => self.has_special(word, &['\\', '=']),
-                };
-                if let Some(word) = words
-                    .iter()
-                    .find(is_special)
-                    .filter(|_| name.ends_with("awk"))
-                {
-                    return deny(format!(
-                        "`{name}` would read a `=` or backslash in the data of {}",
-                        self.name_in(word)
-                    ));
-                }
-                let loads = |word: &Word| {
-                    let text = word.literal().unwrap_or_default();
-                    text.contains("include") || text.contains("import")
-                };
-                if name == "jq" && words.iter().any(loads) {
-                    return deny("`jq` would load a module, which may be of data".to_owned());
-                }
-                if name == "set" && words.is_empty() {
-                    return deny("`set` prints all variables, and data in them".to_owned());
-                }
-                self.options(name, program, words, gets_data || self.has_written_data)
-            }
+            _ => self.options(name, program, words, gets_data || self.has_written_data),
         }
     }
 
@@ -280,7 +238,7 @@ impl Rules<'_> {
         let is_named =
             word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
         let is_known = word.literal().is_some() || word.has_data() || is_named;
-        if is_known && !word.has_pattern && !word.has_tilde {
+        if is_known && !word.expands() {
             return Ok(());
         }
         deny(format!(
@@ -288,65 +246,50 @@ impl Rules<'_> {
         ))
     }
 
-    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
+    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables, and a `%` before data makes
+    /// a conversion of that.
     fn format(&self, words: &[Word]) -> Result<(), Refusal> {
+        static SETS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*n").expect("a fixed pattern"));
         let is_behind = words.first().and_then(Word::literal) == Some("--");
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let is_known = match format.parts.first() {
-            Some(Part::Text(text)) => is_behind || !text.starts_with('-'),
-            Some(Part::Data(number)) => {
-                is_behind || !self.source.data[*number].text.starts_with('-')
-            }
-            Some(Part::Variable | Part::Substitution { .. }) => false,
-            None => true,
+        let texts = || {
+            format.parts.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
         };
-        let counts = format.parts.iter().any(|part| match part {
-            Part::Text(text) => text.split('%').skip(1).any(|conversion| {
-                conversion
-                    .trim_start_matches(|flag: char| {
-                        flag.is_ascii_digit() || "-+ #'.*hlLjzt".contains(flag)
-                    })
-                    .starts_with('n')
-            }),
-            _ => false,
+        let sets = texts().any(|text| match format.has_data() {
+            true => text.contains('%'),
+            false => SETS.is_match(text),
         });
-        // A `%` before data would make a conversion of it.
-        let counts = counts
-            || (format.has_data()
-                && format
-                    .parts
-                    .iter()
-                    .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
-        if is_known && !format.has_pattern && !counts && !self.has_special(format, &['%', '\\']) {
-            let reads_escapes = format.parts.iter().any(|part| match part {
-                Part::Text(text) => text.contains("%b"),
-                _ => false,
-            });
-            return match reads_escapes {
-                true => self.without_backslash("printf '%b'", words),
-                false => Ok(()),
-            };
+        let start = Text::new(self.known(format)).to_string();
+        let is_option = (start.starts_with('-') && !is_behind)
+            || (start.is_empty() && self.text(format).is_none());
+        if sets || is_option || format.has_pattern || self.has_special(format, &['%', '\\']) {
+            return deny_with(
+                "`printf` has a format that isn't the author's alone, or one that sets a variable",
+                FORMAT_HELP,
+            );
         }
-        Err(Refusal::new(
-            RefusalKind::Data,
-            "`printf` has a format that isn't the author's alone, or one that sets a variable",
-            "write `printf '%s' …` with the reference behind it",
-        ))
+        match texts().any(|text| text.contains("%b")) {
+            true => self.without_backslash("printf '%b'", words),
+            false => Ok(()),
+        }
     }
 
     /// No word of data has a backslash, which the program would read.
     fn without_backslash(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
         match words.iter().find(|word| self.has_special(word, &['\\'])) {
-            Some(word) => Err(Refusal::new(
-                RefusalKind::Data,
+            Some(word) => deny_with(
                 format!(
                     "`{program}` would read a backslash in the data of {}",
                     self.name_in(word)
                 ),
-                "write `printf '%s' …` with the reference behind it",
-            )),
+                FORMAT_HELP,
+            ),
             None => Ok(()),
         }
     }
@@ -365,57 +308,66 @@ impl Rules<'_> {
         words: &[Word],
         gets_data: bool,
     ) -> Result<(), Refusal> {
-        let (options, kind) = (program.options, program.operands);
+        let kind = program.operands;
+        let literals = || words.iter().filter_map(Word::literal);
+        let loads = |text: &str| text.contains("include") || text.contains("import");
+        if name == "jq" && literals().any(loads) {
+            return deny("`jq` would load a module, which may be of data");
+        }
+        if name == "set" && words.is_empty() {
+            return deny("`set` prints all variables, and data in them");
+        }
         // An option may stand behind the words that it is about.
         let has = |letters: &[char], word: &str| {
-            let mut options = words.iter().filter_map(Word::literal);
-            options.any(|option| match option.strip_prefix("--") {
+            literals().any(|option| match option.strip_prefix("--") {
                 Some(long) => long == word,
                 None => option.starts_with('-') && option.contains(letters),
             })
         };
-        let is_grep = matches!(name, "grep" | "egrep" | "fgrep");
+        let is_grep = kind == Operands::Pattern;
         let has_script =
             (is_grep && has(&['e', 'f'], "regexp")) || (name == "sed" && has(&['e'], "expression"));
         let recurses = (is_grep || name == "rm") && has(&['r', 'R'], "recursive");
-        let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
-        let mut is_name = false;
+        // Whether each value that must follow is the author's only.
+        let mut values: &[bool] = &[];
+        let (mut is_behind_options, mut count) = (false, 0);
         for word in words {
+            let start = word.beginning();
+            // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
+            let special: &[char] = if start.contains('=') {
+                &['\\']
+            } else {
+                &['\\', '=']
+            };
+            if name.ends_with("awk") && self.has_special(word, special) {
+                return deny(format!(
+                    "`{name}` would read a `=` or backslash in the data of {}",
+                    self.name_in(word)
+                ));
+            }
             // To `jq`, a value is a text like any other.
             if name != "jq" {
                 self.check_line_end(name, word)?;
             }
-            let is_value = takes_value.is_some() || is_name;
-            if gets_data && !(is_value && word.is_quoted && !word.has_pattern) {
+            let is_value = !values.is_empty() && word.is_quoted && !word.has_pattern;
+            if gets_data && !is_value {
                 self.check_known(name, word)?;
             }
-            match takes_value.take() {
-                Some(true) => {
+            if let Some((is_of_author, rest)) = values.split_first() {
+                values = rest;
+                if *is_of_author {
                     self.without_data(name, word)?;
-                    continue;
                 }
-                Some(false) => continue,
-                None => {}
+                continue;
             }
-            let start = word.beginning();
             if !is_behind_options && word.literal() == Some("--") {
                 is_behind_options = true;
                 continue;
             }
-            // `jq --arg NAME VALUE`
-            if std::mem::take(&mut is_name) {
-                self.without_data(name, word)?;
-                takes_value = Some(false);
-                continue;
-            }
-            if !is_behind_options && name == "jq" && matches!(start, "--arg" | "--argjson") {
-                is_name = true;
-                continue;
-            }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
-                match option(options, word) {
+                match program.option(start) {
                     Some(_) if word.literal().is_none() => return self.deny_attached(word),
-                    Some(value) => takes_value = value,
+                    Some(following) => values = following,
                     None if word.has_data() => return self.deny_attached(word),
                     None => {
                         return deny(format!(
@@ -435,19 +387,16 @@ impl Rules<'_> {
                 continue;
             }
             self.check_option(word, is_behind_options, OPTION_HELP)?;
-            match kind {
-                Operands::Pattern if is_first => {}
-                Operands::Pattern | Operands::Filter | Operands::Read | Operands::Write => {
-                    if recurses && self.may_be_data(word) {
-                        return deny(format!(
-                            "the data of {} names a folder for `{name} -r`",
-                            self.name_in(word)
-                        ));
-                    }
-                    self.file(word, kind == Operands::Write)?;
-                }
-                _ => {}
+            if kind == Operands::Text || (is_grep && is_first) {
+                continue;
             }
+            if recurses && self.may_be_data(word) {
+                return deny(format!(
+                    "the data of {} names a folder for `{name} -r`",
+                    self.name_in(word)
+                ));
+            }
+            self.file(word, kind == Operands::Write)?;
         }
         Ok(())
     }
@@ -456,17 +405,14 @@ impl Rules<'_> {
     /// what they compare as numbers.
     fn expression(&self, name: &str, words: &[Word]) -> Result<(), Refusal> {
         let words = match words.split_last() {
-            Some((last, words)) if name.ends_with('[') && last.literal() == Some("]") => words,
+            Some((last, words)) if name == "[" && last.literal() == Some("]") => words,
             _ => words,
         };
         let words = match words.split_first() {
             Some((first, words)) if first.literal() == Some("!") && !words.is_empty() => words,
             _ => words,
         };
-        let is = |word: &Word, among: &str| {
-            let text = word.literal().unwrap_or_default();
-            among.split(' ').any(|known| known == text)
-        };
+        let is = |word: &Word, among: &str| is_in(among, word.literal().unwrap_or_default());
         let is_known = match words {
             [] | [_] => true,
             [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
@@ -474,24 +420,20 @@ impl Rules<'_> {
             }
             [operator, _] => is(operator, "-n -z"),
             [left, operator, right] if is(operator, "-nt -ot -ef") => {
-                return self
-                    .file(left, false)
-                    .and_then(|()| self.file(right, false));
-            }
-            [left, _, right]
-                if self.with_line_end(left).is_some() != self.with_line_end(right).is_some()
-                    && [left, right]
-                        .into_iter()
-                        .all(|word| word.literal() != Some("")) =>
-            {
-                return [left, right]
-                    .into_iter()
-                    .try_for_each(|word| self.check_line_end(name, word));
+                self.file(left, false)?;
+                return self.file(right, false);
             }
             [left, operator, right] => {
+                let sides = || [left, right].into_iter();
+                let has_line_end = |word: &&Word| self.with_line_end(word).is_some();
+                if sides().filter(has_line_end).count() == 1
+                    && sides().all(|word| word.literal() != Some(""))
+                {
+                    sides().try_for_each(|word| self.check_line_end(name, word))?;
+                }
                 is(operator, "= == !=")
                     || (is(operator, "-eq -ne -lt -le -gt -ge")
-                        && [left, right].into_iter().all(|word| self.is_number(word)))
+                        && sides().all(|word| self.is_number(word)))
             }
             _ => false,
         };
@@ -505,22 +447,18 @@ impl Rules<'_> {
 
     /// Whether nothing of a word is anything but a whole number.
     fn is_number(&self, word: &Word) -> bool {
-        let is_integer = |text: &str| {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        let Some(text) = self.text(word) else {
+            return !self.may_be_data(word);
         };
-        match self.text(word) {
-            Some(text) => is_integer(&text.to_string()),
-            None => !self.may_be_data(word),
-        }
+        let text = text.to_string();
+        let digits = text.strip_prefix('-').unwrap_or(&text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
     fn check_quotes(&self, word: &Word) -> Result<(), Refusal> {
         if self.substitutes(word) == Some(false) {
-            return deny(
-                "the output of `$(…)` may be data, and has no double quotes around it".to_owned(),
-            );
+            return deny("the output of `$(…)` may be data, and has no double quotes around it");
         }
         if word.has_pattern && self.may_be_data(word) {
             return deny(format!(
@@ -534,14 +472,13 @@ impl Rules<'_> {
     /// A program takes the line end that commands print for a part of the name, the pattern or the number.
     fn check_line_end(&self, program: &str, word: &Word) -> Result<(), Refusal> {
         match self.with_line_end(word) {
-            Some(piece) => Err(Refusal::new(
-                RefusalKind::Data,
+            Some(piece) => deny_with(
                 format!(
                     "the data of {} ends with a line end, which `{program}` would take for a part of it",
                     name(piece)
                 ),
                 line_end_help(piece),
-            )),
+            ),
             None => Ok(()),
         }
     }
@@ -551,43 +488,47 @@ impl Rules<'_> {
         data.find(|piece| ends_with_line(piece))
     }
 
+    /// Data may not be an option.
     fn check_option(
         &self,
         word: &Word,
         is_behind_options: bool,
         help: &str,
     ) -> Result<(), Refusal> {
-        if is_behind_options {
+        let carries = self.substitutes(word).is_some();
+        let text = |number: usize| self.source.data[number].text.as_str();
+        // What the shell adds may be nothing.
+        let mut parts = word.parts.iter().filter(|part| match part {
+            Part::Text(_) => true,
+            Part::Data(number) => !text(*number).is_empty(),
+            Part::Substitution { .. } => carries,
+            Part::Variable => false,
+        });
+        let is_option = match parts.next() {
+            Some(Part::Data(number)) => text(*number).starts_with(['-', '+']),
+            Some(Part::Substitution { .. }) => true,
+            _ => false,
+        };
+        if is_behind_options || !is_option {
             return Ok(());
         }
-        let start = match word.parts.first() {
-            Some(Part::Data(_)) => self.text(word).map(|text| text.to_string()),
-            Some(Part::Substitution { .. }) => self.substitutes(word).map(|_| "-".to_owned()),
-            _ => None,
-        };
-        match start {
-            Some(start) if start.starts_with(['-', '+']) => Err(Refusal::new(
-                RefusalKind::Data,
-                format!(
-                    "the data of {} would be an option, or may be",
-                    self.name_in(word)
-                ),
-                help,
-            )),
-            _ => Ok(()),
-        }
+        let name = self.name_in(word);
+        deny_with(
+            format!("the data of {name} would be an option, or may be"),
+            help,
+        )
     }
 
     /// A word that names a file.
     fn file(&self, word: &Word, writes: bool) -> Result<(), Refusal> {
         if self.substitutes(word).is_some() {
-            return deny("the output of `$(…)` may be data, and names a file".to_owned());
+            return deny("the output of `$(…)` may be data, and names a file");
         }
         let has_data = self.has_data && word.has_data();
         if !has_data && self.lists.forbidden().is_none() {
             return Ok(());
         }
-        let is_known = !word.has_tilde && !word.has_pattern && !self.is_elsewhere;
+        let is_known = !word.expands() && !self.is_elsewhere;
         let why = match self.text(word).filter(|_| is_known) {
             Some(text) => {
                 match writes {
@@ -603,7 +544,7 @@ impl Rules<'_> {
                 }
             }
             None if !has_data => {
-                return deny("which file it opens is not known before the command runs".to_owned());
+                return deny("which file it opens is not known before the command runs");
             }
             None if self.is_elsewhere => "after a `cd`",
             None => "in a name that the shell completes",
@@ -614,58 +555,26 @@ impl Rules<'_> {
         ))
     }
 
-    fn redirection(&self, redirection: &Redirection) -> Result<(), Refusal> {
-        let word = &redirection.target;
-        let is_descriptor = word
-            .literal()
-            .is_some_and(|text| matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "-"));
-        match is_descriptor {
-            true => Ok(()),
-            false => self.file(word, redirection.writes),
-        }
-    }
-
-    /// The text of a word, if the shell adds nothing to it.
-    fn text(&self, word: &Word) -> Option<Text> {
-        let pieces = word.parts.iter().map(|part| match part {
+    /// The parts of a word up to what the shell adds.
+    fn known(&self, word: &Word) -> Vec<Piece> {
+        let known = word.parts.iter().map_while(|part| match part {
             Part::Text(text) => Some(Piece::author(text)),
             Part::Data(number) => Some(self.source.data[*number].clone()),
             Part::Variable | Part::Substitution { .. } => None,
         });
-        Some(Text::new(pieces.collect::<Option<_>>()?))
+        known.collect()
     }
 
-    fn name(&self, number: usize) -> String {
-        name(self.source.data[number])
+    /// The text of a word, if the shell adds nothing to it.
+    fn text(&self, word: &Word) -> Option<Text> {
+        let known = self.known(word);
+        (known.len() == word.parts.len()).then(|| Text::new(known))
     }
 
     fn name_in(&self, word: &Word) -> String {
-        let number = word.data().next().map(|number| self.name(number));
-        number.unwrap_or_else(|| "`$(…)`".to_owned())
+        let number = word.data().next();
+        number.map_or("`$(…)`".to_owned(), |number| {
+            name(self.source.data[number])
+        })
     }
-}
-
-/// What the word is to `getopt`: known letters, and whether the next word is the value of the last one, which may be the
-/// author's only. `None` if it has others.
-fn option(options: &str, word: &Word) -> Option<Option<bool>> {
-    let start = word.beginning();
-    if let Some(long) = start.strip_prefix("--") {
-        let name = long.split('=').next().unwrap_or_default();
-        let takes_value = programs::long_option(name)?;
-        return Some((takes_value && name.len() == long.len()).then_some(true));
-    }
-    let letters = &start[1..];
-    // `head -5`
-    if letters.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(None);
-    }
-    for (at, letter) in letters.char_indices() {
-        let place = options.find(letter).filter(|_| !":=".contains(letter))?;
-        let sign = options[place + letter.len_utf8()..].chars().next();
-        if let Some(sign @ (':' | '=')) = sign {
-            let is_last = at + letter.len_utf8() == letters.len();
-            return Some(is_last.then_some(sign == '='));
-        }
-    }
-    Some(None)
 }

@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::super::source::{Source, name};
+use super::super::source::name;
 use super::super::{Refusal, RefusalKind};
 use super::BoundCommand;
+use super::scanner::Source;
 use cuecard_source::value::Piece;
 
 /// Larger data goes through a file: Linux takes 128 KiB in one variable, others less.
