@@ -14,7 +14,6 @@ mod javascript;
 mod paths;
 mod source;
 
-/// The name that `commands` has for it still.
 use std::fmt;
 use std::path::PathBuf;
 

@@ -39,24 +39,37 @@ pub(super) fn shown(text: &Text) -> String {
         match (piece.origin, &piece.reference) {
             (Origin::Secret, Some(reference)) => shown.push_str(&format!("{{{{{reference}}}}}")),
             (Origin::Secret, None) => shown.push('…'),
-            _ => shown.extend(cut(&piece.text, 200).chars().flat_map(visible)),
+            _ => {
+                for character in cut(&piece.text, 200).chars() {
+                    match character.is_control() {
+                        true => shown.extend(character.escape_default()),
+                        false => shown.push(character),
+                    }
+                }
+            }
         }
     }
     cut(&shown, 200).into_owned()
 }
 
-fn visible(character: char) -> impl Iterator<Item = char> {
-    let (escaped, plain) = if character.is_control() {
-        (Some(character.escape_default()), None)
-    } else {
-        (None, Some(character))
-    };
-    escaped.into_iter().flatten().chain(plain)
-}
-
 /// Whether a name is one of `names`, which have blanks between them.
 pub(super) fn is_in(names: &str, name: &str) -> bool {
     !name.is_empty() && names.split_ascii_whitespace().any(|known| known == name)
+}
+
+/// The same of patterns, in which `*` stands for any text.
+pub(super) fn is_like(patterns: &[&str], name: &str) -> bool {
+    fn fits(pattern: &str, name: &str) -> bool {
+        let Some((start, rest)) = pattern.split_once('*') else {
+            return pattern == name;
+        };
+        name.strip_prefix(start).is_some_and(|name| {
+            let mut ends = name.char_indices().map(|(at, _)| &name[at..]).chain([""]);
+            ends.any(|name| fits(rest, name))
+        })
+    }
+    let mut patterns = patterns.iter().flat_map(|it| it.split_ascii_whitespace());
+    patterns.any(|pattern| fits(pattern, name))
 }
 
 /// Whether it is a non-negative integer of JSON, which means the same to every program: a number and nothing else.
