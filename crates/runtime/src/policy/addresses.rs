@@ -11,7 +11,10 @@ pub fn is_private(address: IpAddr) -> bool {
     };
     // What is assigned to machines begins with these bits.
     (address.is_ipv6() && !is_in(address, "2000::/3"))
-        || SPECIAL.iter().any(|network| is_in(address, network))
+        || SPECIAL
+            .iter()
+            .flat_map(|networks| networks.split(' '))
+            .any(|network| is_in(address, network))
 }
 
 /// Whether an address begins with the bits of a prefix.
@@ -44,38 +47,18 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 
 /// The registries of special-purpose addresses (RFC 6890), multicast, and what is reserved.
 const SPECIAL: &[&str] = &[
-    // "This network", which reaches this machine.
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    // Shared with the carrier's other customers.
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    // Link-local, where clouds keep their metadata; so does Azure at one address.
-    "169.254.0.0/16",
-    "168.63.129.16/32",
-    "172.16.0.0/12",
-    // Protocol assignments; some clouds keep their metadata here.
-    "192.0.0.0/24",
-    "192.168.0.0/16",
+    // This machine, also as "this network", and private networks, also that of a carrier.
+    "0.0.0.0/8 127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10",
+    // Where clouds keep their metadata: link-local, protocol assignments, and an address of Azure.
+    "169.254.0.0/16 192.0.0.0/24 168.63.129.16/32",
     // Relays and servers of the name system that answer everywhere.
-    "192.31.196.0/24",
-    "192.52.193.0/24",
-    "192.88.99.0/24",
-    "192.175.48.0/24",
-    // Benchmarks of networks, which some use inside.
-    "198.18.0.0/15",
-    // Documentation.
-    "192.0.2.0/24",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
+    "192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24 2620:4f:8000::/48",
+    // Benchmarks of networks, which some use inside; documentation.
+    "198.18.0.0/15 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
     // Multicast, reserved, broadcast.
     "224.0.0.0/3",
     // Protocol assignments, with Teredo, which reaches an IPv4 address, and benchmarks.
     "2001::/23",
-    // Documentation, and servers of the name system.
-    "2001:db8::/32",
-    "3fff::/20",
-    "2620:4f:8000::/48",
 ];
 
 #[cfg(test)]
