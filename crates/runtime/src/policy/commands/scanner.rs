@@ -3,6 +3,10 @@
 //! It knows words, quotes, operators, `$NAME`, `$(…)`, `if`, groups and comments. Anything else ends the reading with
 //! the name of what it is: a construct that isn't read here isn't guessed at.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::super::source::is_integer;
 use super::programs;
 use cuecard_source::value::{Piece, Text};
@@ -335,7 +339,7 @@ impl<'a> Scanner<'a> {
     fn comment(&mut self) -> Read {
         while let Some(next) = self.peek().filter(|next| *next != '\n') {
             match next {
-                DATA if self.is_lenient => self.data(&mut Word::default(), Some("")),
+                DATA if self.is_lenient => self.data(&mut Word::default(), Some(("", ""))),
                 DATA => return self.fail("data in a comment"),
                 _ => self.take(),
             }
@@ -490,7 +494,7 @@ impl<'a> Scanner<'a> {
                 while let Some(next) = self.peek().filter(|next| *next != '\n') {
                     if next == DATA {
                         has_data = true;
-                        self.data(&mut Word::default(), Some(""));
+                        self.data(&mut Word::default(), Some(("", "")));
                         continue;
                     }
                     let is_special = matches!(next, '$' | '`' | '\\');
@@ -517,8 +521,8 @@ impl<'a> Scanner<'a> {
             ..Word::default()
         };
         let mut quote = None;
-        // Where the output was before a `'` and behind it.
-        let (mut start, mut opened) = (0, 0);
+        // Where a `'` is in the output, if there is data behind it.
+        let mut single = None;
         loop {
             let Some(next) = self.peek() else {
                 match quote {
@@ -531,34 +535,28 @@ impl<'a> Scanner<'a> {
                 (None, '(') => return self.fail("a function, or a `(` within a word"),
                 (None, '\'' | '"') => {
                     (quote, word.is_quoted) = (Some(next), true);
-                    start = self.script.output.len();
                     self.take();
-                    opened = self.script.output.len();
-                }
-                (Some('\''), '\'') => {
-                    self.end_single_quotes(
-                        opened > start + 1 && opened == self.script.output.len(),
-                    );
-                    self.at += 1;
-                    quote = None;
                 }
                 (Some('\''), DATA) => {
-                    self.end_single_quotes(opened == self.script.output.len());
-                    self.data(&mut word, Some("\""));
-                    self.script.output.push('\'');
-                    opened = self.script.output.len();
+                    single = single.or(self.script.output.rfind('\''));
+                    self.data(&mut word, Some(("'\"", "\"'")));
                 }
-                (Some('"'), '"') => {
+                (Some(open), _) if open == next => {
                     self.take();
                     quote = None;
+                    // Quotes that hold data only are left out.
+                    if let Some(start) = single.take() {
+                        let quoted = self.script.output.split_off(start).replace("''", "");
+                        self.script.output.push_str(&quoted);
+                    }
                 }
-                (Some('"'), DATA) => self.data(&mut word, Some("")),
+                (Some('"'), DATA) => self.data(&mut word, Some(("", ""))),
                 (None, DATA) => {
                     // Before `<` a number would name a descriptor.
                     let is_bare =
                         self.digits().is_some() && !self.rest()[1..].starts_with(['<', '>']);
                     word.is_quoted |= !is_bare;
-                    self.data(&mut word, if is_bare { None } else { Some("\"") });
+                    self.data(&mut word, if is_bare { None } else { Some(("\"", "\"")) });
                 }
                 (None | Some('"'), '\\') => self.backslash(&mut word, quote.is_some())?,
                 (None | Some('"'), '`') => return self.fail("backticks"),
@@ -575,14 +573,6 @@ impl<'a> Scanner<'a> {
         Ok(word)
     }
 
-    /// Quotes that hold data only are left out.
-    fn end_single_quotes(&mut self, is_left_out: bool) {
-        match is_left_out {
-            true => drop(self.script.output.pop()),
-            false => self.script.output.push('\''),
-        }
-    }
-
     /// The digits of the next piece of data, if it is a whole number that is read like the author's text.
     fn digits(&self) -> Option<&'a str> {
         let text = self.source.data[self.n_data].text.as_str();
@@ -590,10 +580,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes data: by its variable in these quotes, or a number as it is.
-    fn data(&mut self, word: &mut Word, quote: Option<&str>) {
+    fn data(&mut self, word: &mut Word, quotes: Option<(&str, &str)>) {
         let digits = self.digits();
         let name = &self.names[self.n_data];
-        let variable = quote.map(|quote| format!("{quote}${{{name}}}{quote}"));
+        let variable = quotes.map(|(open, close)| format!("{open}${{{name}}}{close}"));
         let output = variable.as_deref().or(digits).unwrap_or_default();
         self.script.output.push_str(output);
         match digits {
@@ -628,78 +618,52 @@ impl<'a> Scanner<'a> {
     }
 
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
-        if !is_quoted {
-            self.refuse(&[
-                ("$'", "a `$'…'` or `$[…]`"),
-                ("$[", "a `$'…'` or `$[…]`"),
-                ("$\"", "a `$\"…\"`"),
-            ])?;
+        if let Some(variable) = VARIABLE.find(self.rest()) {
+            word.parts.push(Part::Variable);
+            return self.close(variable.as_str(), "");
         }
-        self.refuse(&[
-            ("$\0", "data behind a `$`"),
-            ("$[", "arithmetic, `$[…]`"),
-            ("$@", "`$@`"),
-            ("$*", "`$@`"),
-        ])?;
+        self.refuse(UNREAD)?;
+        if !is_quoted {
+            self.refuse(&[("$'", "a `$'…'` or `$[…]`"), ("$\"", "a `$\"…\"`")])?;
+        }
         self.take();
-        if self.is_next("((") {
-            // Numbers only: a variable in it would be evaluated.
-            self.close("((", "")?;
-            self.take_while(|next| next.is_ascii_digit() || " +-*/%".contains(next));
-            self.close("))", "arithmetic, `$((…))`")?;
-        } else if self.is_next("(") {
-            self.take();
-            let first = self.script.commands.len();
-            self.list()?;
-            self.close(")", "a `$(` without its `)`")?;
-            let commands = first..self.script.commands.len();
-            word.parts.push(Part::Substitution {
-                commands,
-                is_quoted,
-            });
-            return Ok(());
-        } else if self.is_next("{") {
-            self.take();
-            self.variable()?;
-            // `${NAME:-plain text}`
-            if self.is_next(":-") || self.is_next("-") {
-                self.take_while(|next| next.is_alphanumeric() || ":-_./,@ ".contains(next));
-            }
-            self.close("}", "a `${…}` with more than a name")?;
-        } else if self
-            .rest()
-            .starts_with(|next| is_name_letter(next) || is_parameter(next))
-        {
-            self.variable()?;
-        } else {
+        if !self.is_next("(") {
             word.push("$");
             return Ok(());
         }
-        word.parts.push(Part::Variable);
+        self.take();
+        let first = self.script.commands.len();
+        self.list()?;
+        self.close(")", "a `$(` without its `)`")?;
+        let commands = first..self.script.commands.len();
+        word.parts.push(Part::Substitution {
+            commands,
+            is_quoted,
+        });
         Ok(())
     }
-
-    /// Passes the name of a variable.
-    fn variable(&mut self) -> Read {
-        let is_short = |first| is_parameter(first) || char::is_ascii_digit(&first);
-        if self.rest().starts_with(is_short) {
-            self.take();
-            return Ok(());
-        }
-        let name = self.rest();
-        match name
-            .find(|next| !is_name_letter(next))
-            .unwrap_or(name.len())
-        {
-            0 => self.fail("a `${…}` with more than a name"),
-            1 if name.starts_with('_') => self.fail("`$_`, the last word of the command before"),
-            _ => {
-                self.take_while(is_name_letter);
-                Ok(())
-            }
-        }
-    }
 }
+
+/// `$NAME`, `$1`, `${NAME:-plain text}`, and `$((…))` with numbers: a variable in it would be evaluated.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+|[0-9?#$!-])";
+    let pattern = format!(
+        r"\A\$(?:{name}|\{{{name}(?::?-[\p{{Alphabetic}}\p{{N}}:_./,@\ -]*)?\}}|\(\([0-9\ +*/%-]*\)\))"
+    );
+    Regex::new(&pattern).expect("a fixed pattern")
+});
+
+/// What else begins with a `$`.
+const UNREAD: &[(&str, &str)] = &[
+    ("$((", "arithmetic, `$((…))`"),
+    ("$[", "a `$'…'` or `$[…]`"),
+    ("${_}", "`$_`, the last word of the command before"),
+    ("$_", "`$_`, the last word of the command before"),
+    ("${", "a `${…}` with more than a name"),
+    ("$\0", "data behind a `$`"),
+    ("$@", "`$@`"),
+    ("$*", "`$@`"),
+];
 
 fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
@@ -710,11 +674,6 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())
         && name.chars().all(is_name_letter)
-}
-
-/// Of `$?` and the like.
-fn is_parameter(letter: char) -> bool {
-    matches!(letter, '?' | '#' | '$' | '!' | '-')
 }
 
 fn is_all_digits(text: &str) -> bool {
