@@ -62,8 +62,8 @@ impl From<String> for BoundCommand {
 pub(super) struct CommandLists {
     pub(super) allowed: Vec<String>,
     pub(super) only: Vec<String>,
-    pub(super) is_confined: bool,
-    pub(super) is_read_only: bool,
+    /// Why commands are forbidden unless they are allowed by name, and what lifts that.
+    pub(super) forbidden: Option<(&'static str, &'static str)>,
 }
 
 pub(super) fn bind(
@@ -128,7 +128,7 @@ pub(super) fn bind(
         }
     };
     lists.check(&script)?;
-    if has_data || lists.forbidden().is_some() {
+    if has_data || lists.forbidden.is_some() {
         rules::check(&script, &source, has_data, lists, places)
             .map_err(|refusal| with_proposal(refusal, text, env))?;
     }
@@ -178,7 +178,7 @@ fn splice_integers(
 impl CommandLists {
     /// Whether a command has to be read to be judged.
     pub(super) fn restrict(&self) -> bool {
-        self.forbidden().is_some() || !self.only.is_empty()
+        self.forbidden.is_some() || !self.only.is_empty()
     }
 
     /// Whether the user said that this program may get data.
@@ -188,7 +188,7 @@ impl CommandLists {
 
     /// Refuses where no command can be allowed.
     fn check_any(&self) -> Result<(), Refusal> {
-        match self.forbidden() {
+        match self.forbidden {
             Some((why, help)) if self.allowed.is_empty() => Err(Refusal::new(
                 RefusalKind::Command,
                 why,
@@ -209,7 +209,7 @@ impl CommandLists {
                 return Err(self.not_read("the name of a program that the shell builds"));
             };
             let shown = found_as(program);
-            let (why, help) = match self.forbidden() {
+            let (why, help) = match self.forbidden {
                 Some((why, help)) if !is_among(program, &self.allowed) => (
                     format!("and {why}"),
                     format!("{help}, or allow it with `--allow-command {shown}`"),
@@ -227,7 +227,7 @@ impl CommandLists {
     }
 
     fn not_read(&self, what: &str) -> Refusal {
-        let flag = match self.forbidden() {
+        let flag = match self.forbidden {
             Some(_) => "--allow-command",
             None => "--only-commands",
         };
@@ -238,20 +238,6 @@ impl CommandLists {
                 "simplify the command, or put it into a script and allow that with `{flag} NAME`"
             ),
         )
-    }
-
-    /// Why commands are forbidden unless they are allowed by name, and what lifts that.
-    fn forbidden(&self) -> Option<(&'static str, &'static str)> {
-        if self.is_confined {
-            Some(("`--confine` does not allow commands", "drop `--confine`"))
-        } else if self.is_read_only {
-            Some((
-                "`--read-only` does not allow commands, since they can write",
-                "drop `--read-only`",
-            ))
-        } else {
-            None
-        }
     }
 }
 

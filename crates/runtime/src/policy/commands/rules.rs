@@ -26,13 +26,15 @@ fn deny_with<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T
     Err(Refusal::new(RefusalKind::Data, message, help))
 }
 
+type Checked = Result<(), Refusal>;
+
 pub(super) fn check(
     script: &Script,
     source: &Source<'_>,
     has_data: bool,
     lists: &CommandLists,
     places: &Places,
-) -> Result<(), Refusal> {
+) -> Checked {
     let programs = || script.commands.iter().filter_map(SimpleCommand::program);
     let runs = |names: &str| programs().any(|program| is_in(names, program));
     let mut rules = Rules {
@@ -82,7 +84,7 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
+    fn command(&mut self, command: &SimpleCommand) -> Checked {
         let carried = self.carried(command);
         // A file is read that data names or is in.
         let mut reads = command.redirections.iter().filter(|from| from.reads);
@@ -91,13 +93,10 @@ impl Rules<'_> {
         let gets_data = carried || reads_data;
         if let (Some((first, words)), true) = (command.words.split_first(), self.has_data) {
             let Some(program) = first.name() else {
-                return deny(match first.has_data() {
-                    true => format!(
-                        "the data of {} would be the name of a program",
-                        self.name_in(first)
-                    ),
-                    false => "the name of a program is built by the shell".to_owned(),
-                });
+                return match first.has_data() {
+                    true => self.deny_data(first, "would be the name of a program"),
+                    false => deny("the name of a program is built by the shell"),
+                };
             };
             let listed = programs::find(program);
             let mut writes = self.lists.takes_data(program);
@@ -106,7 +105,7 @@ impl Rules<'_> {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
                     use Operands::{Copy, Filter, Write};
-                    writes = matches!(listed.operands, Write | Filter | Copy);
+                    writes = matches!(listed.2, Write | Filter | Copy);
                 }
                 None if writes => self.allowed(words)?,
                 None => self.other(program, words, reads_data)?,
@@ -156,37 +155,37 @@ impl Rules<'_> {
     }
 
     /// A program that is not in the table gets no data, in no way.
-    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Refusal> {
+    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Checked {
         words
             .iter()
             .try_for_each(|word| self.without_data(program, word))?;
-        match () {
-            () if reads_data => deny(format!("`{program}` reads data, and may run it")),
-            () if self.has_written_data => deny(format!(
-                "`{program}` runs after data made a file, and may run that"
-            )),
-            () => Ok(()),
-        }
+        let what = match reads_data {
+            true => "reads data, and may run it",
+            false if self.has_written_data => "runs after data made a file, and may run that",
+            false => return Ok(()),
+        };
+        deny(format!("`{program}` {what}"))
     }
 
-    fn without_data(&self, program: &str, word: &Word) -> Result<(), Refusal> {
-        let message = match word.has_data() {
-            true => format!(
-                "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
-                self.name_in(word)
-            ),
-            false if self.may_be_data(word) => format!(
-                "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
-            ),
+    fn without_data(&self, program: &str, word: &Word) -> Checked {
+        let what = match word.has_data() {
+            true => "and what that does with its arguments is not known",
+            false if self.may_be_data(word) => {
+                "which is not known to only print, compare or name files"
+            }
             false => return Ok(()),
+        };
+        let data = match word.has_data() {
+            true => format!("the data of {} is", self.name_in(word)),
+            false => "the output of `$(…)` may be data, and is".to_owned(),
         };
         let tool = programs::tool_instead(program);
         let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
-        deny_with(message, help)
+        deny_with(format!("{data} an argument of `{program}`, {what}"), help)
     }
 
     /// The user allowed this program, so its words may be any text. They are never its options.
-    fn allowed(&self, words: &[Word]) -> Result<(), Refusal> {
+    fn allowed(&self, words: &[Word]) -> Checked {
         let mut is_behind_options = false;
         let mut is_value = false;
         for word in words {
@@ -202,7 +201,7 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn deny_attached(&self, word: &Word) -> Result<(), Refusal> {
+    fn deny_attached(&self, word: &Word) -> Checked {
         let option = word.beginning();
         deny_with(
             format!("what follows the option `{option}` is not known, and may be nothing"),
@@ -210,15 +209,9 @@ impl Rules<'_> {
         )
     }
 
-    fn listed(
-        &self,
-        name: &str,
-        program: &Program,
-        words: &[Word],
-        gets_data: bool,
-    ) -> Result<(), Refusal> {
+    fn listed(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
         words.iter().try_for_each(|word| self.check_quotes(word))?;
-        match program.operands {
+        match program.2 {
             Operands::Printed => {
                 let options = words.iter().map_while(Word::literal);
                 let mut options = options.take_while(|word| word.starts_with('-'));
@@ -234,7 +227,7 @@ impl Rules<'_> {
     }
 
     /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
-    fn check_known(&self, name: &str, word: &Word) -> Result<(), Refusal> {
+    fn check_known(&self, name: &str, word: &Word) -> Checked {
         let is_named =
             word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
         let is_known = word.literal().is_some() || word.has_data() || is_named;
@@ -248,7 +241,7 @@ impl Rules<'_> {
 
     /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables, and a `%` before data makes
     /// a conversion of that.
-    fn format(&self, words: &[Word]) -> Result<(), Refusal> {
+    fn format(&self, words: &[Word]) -> Checked {
         static SETS: LazyLock<Regex> =
             LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*n").expect("a fixed pattern"));
         let is_behind = words.first().and_then(Word::literal) == Some("--");
@@ -281,17 +274,13 @@ impl Rules<'_> {
     }
 
     /// No word of data has a backslash, which the program would read.
-    fn without_backslash(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
-        match words.iter().find(|word| self.has_special(word, &['\\'])) {
-            Some(word) => deny_with(
-                format!(
-                    "`{program}` would read a backslash in the data of {}",
-                    self.name_in(word)
-                ),
-                FORMAT_HELP,
-            ),
-            None => Ok(()),
-        }
+    fn without_backslash(&self, program: &str, words: &[Word]) -> Checked {
+        let Some(word) = words.iter().find(|word| self.has_special(word, &['\\'])) else {
+            return Ok(());
+        };
+        let name = self.name_in(word);
+        let message = format!("`{program}` would read a backslash in the data of {name}");
+        deny_with(message, FORMAT_HELP)
     }
 
     /// Whether the program would read these characters of data as more than text.
@@ -301,14 +290,8 @@ impl Rules<'_> {
     }
 
     /// Options as `getopt` reads them, and what stands between and behind them.
-    fn options(
-        &self,
-        name: &str,
-        program: &Program,
-        words: &[Word],
-        gets_data: bool,
-    ) -> Result<(), Refusal> {
-        let kind = program.operands;
+    fn options(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
+        let kind = program.2;
         let literals = || words.iter().filter_map(Word::literal);
         let loads = |text: &str| text.contains("include") || text.contains("import");
         if name == "jq" && literals().any(loads) {
@@ -340,10 +323,9 @@ impl Rules<'_> {
                 &['\\', '=']
             };
             if name.ends_with("awk") && self.has_special(word, special) {
-                return deny(format!(
-                    "`{name}` would read a `=` or backslash in the data of {}",
-                    self.name_in(word)
-                ));
+                let data = self.name_in(word);
+                let what = "would read a `=` or backslash in the data of";
+                return deny(format!("`{name}` {what} {data}"));
             }
             // To `jq`, a value is a text like any other.
             if name != "jq" {
@@ -366,14 +348,12 @@ impl Rules<'_> {
             }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
                 match program.option(start) {
-                    Some(_) if word.literal().is_none() => return self.deny_attached(word),
-                    Some(following) => values = following,
-                    None if word.has_data() => return self.deny_attached(word),
-                    None => {
-                        return deny(format!(
-                            "what `{name}` does with `{start}` beside data is not known"
-                        ));
+                    Some(following) if word.literal().is_some() => values = following,
+                    None if !word.has_data() => {
+                        let what = "beside data is not known";
+                        return deny(format!("what `{name}` does with `{start}` {what}"));
                     }
+                    _ => return self.deny_attached(word),
                 }
                 continue;
             }
@@ -391,10 +371,7 @@ impl Rules<'_> {
                 continue;
             }
             if recurses && self.may_be_data(word) {
-                return deny(format!(
-                    "the data of {} names a folder for `{name} -r`",
-                    self.name_in(word)
-                ));
+                return self.deny_data(word, &format!("names a folder for `{name} -r`"));
             }
             self.file(word, kind == Operands::Write)?;
         }
@@ -403,7 +380,7 @@ impl Rules<'_> {
 
     /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
     /// what they compare as numbers.
-    fn expression(&self, name: &str, words: &[Word]) -> Result<(), Refusal> {
+    fn expression(&self, name: &str, words: &[Word]) -> Checked {
         let words = match words.split_last() {
             Some((last, words)) if name == "[" && last.literal() == Some("]") => words,
             _ => words,
@@ -456,31 +433,25 @@ impl Rules<'_> {
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
-    fn check_quotes(&self, word: &Word) -> Result<(), Refusal> {
+    fn check_quotes(&self, word: &Word) -> Checked {
         if self.substitutes(word) == Some(false) {
             return deny("the output of `$(…)` may be data, and has no double quotes around it");
         }
         if word.has_pattern && self.may_be_data(word) {
-            return deny(format!(
-                "the data of {} stands beside `*`, `?`, `[` or `{{`, so it would choose names of files",
-                self.name_in(word)
-            ));
+            let what = "stands beside `*`, `?`, `[` or `{`, so it would choose names of files";
+            return self.deny_data(word, what);
         }
         Ok(())
     }
 
     /// A program takes the line end that commands print for a part of the name, the pattern or the number.
-    fn check_line_end(&self, program: &str, word: &Word) -> Result<(), Refusal> {
-        match self.with_line_end(word) {
-            Some(piece) => deny_with(
-                format!(
-                    "the data of {} ends with a line end, which `{program}` would take for a part of it",
-                    name(piece)
-                ),
-                line_end_help(piece),
-            ),
-            None => Ok(()),
-        }
+    fn check_line_end(&self, program: &str, word: &Word) -> Checked {
+        let Some(piece) = self.with_line_end(word) else {
+            return Ok(());
+        };
+        let what = format!("which `{program}` would take for a part of it");
+        let message = format!("the data of {} ends with a line end, {what}", name(piece));
+        deny_with(message, line_end_help(piece))
     }
 
     fn with_line_end(&self, word: &Word) -> Option<&Piece> {
@@ -489,12 +460,7 @@ impl Rules<'_> {
     }
 
     /// Data may not be an option.
-    fn check_option(
-        &self,
-        word: &Word,
-        is_behind_options: bool,
-        help: &str,
-    ) -> Result<(), Refusal> {
+    fn check_option(&self, word: &Word, is_behind_options: bool, help: &str) -> Checked {
         let carries = self.substitutes(word).is_some();
         let text = |number: usize| self.source.data[number].text.as_str();
         // What the shell adds may be nothing.
@@ -513,19 +479,17 @@ impl Rules<'_> {
             return Ok(());
         }
         let name = self.name_in(word);
-        deny_with(
-            format!("the data of {name} would be an option, or may be"),
-            help,
-        )
+        let message = format!("the data of {name} would be an option, or may be");
+        deny_with(message, help)
     }
 
     /// A word that names a file.
-    fn file(&self, word: &Word, writes: bool) -> Result<(), Refusal> {
+    fn file(&self, word: &Word, writes: bool) -> Checked {
         if self.substitutes(word).is_some() {
             return deny("the output of `$(…)` may be data, and names a file");
         }
         let has_data = self.has_data && word.has_data();
-        if !has_data && self.lists.forbidden().is_none() {
+        if !has_data && self.lists.forbidden.is_none() {
             return Ok(());
         }
         let is_known = !word.expands() && !self.is_elsewhere;
@@ -549,10 +513,7 @@ impl Rules<'_> {
             None if self.is_elsewhere => "after a `cd`",
             None => "in a name that the shell completes",
         };
-        deny(format!(
-            "the data of {} names a file {why}",
-            self.name_in(word)
-        ))
+        self.deny_data(word, &format!("names a file {why}"))
     }
 
     /// The parts of a word up to what the shell adds.
@@ -569,6 +530,10 @@ impl Rules<'_> {
     fn text(&self, word: &Word) -> Option<Text> {
         let known = self.known(word);
         (known.len() == word.parts.len()).then(|| Text::new(known))
+    }
+
+    fn deny_data<T>(&self, word: &Word, what: &str) -> Result<T, Refusal> {
+        deny(format!("the data of {} {what}", self.name_in(word)))
     }
 
     fn name_in(&self, word: &Word) -> String {

@@ -1,6 +1,5 @@
 //! The variables that carry data into a command.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -28,20 +27,15 @@ pub(super) struct Variables<'text> {
 impl<'text> Variables<'text> {
     pub(super) fn new(source: &Source<'text>) -> Self {
         let mut values: Vec<&Piece> = Vec::new();
-        let mut numbers: HashMap<(Option<&str>, &str), usize> = HashMap::new();
-        let names = source
-            .data
-            .iter()
-            .map(|&piece| {
-                let number = *numbers
-                    .entry((piece.reference.as_deref(), &piece.text))
-                    .or_insert_with(|| {
-                        values.push(piece);
-                        values.len()
-                    });
-                format!("CUECARD_ARG_{number}")
-            })
-            .collect();
+        let mut names = Vec::new();
+        for &piece in &source.data {
+            let is_same = |it: &&Piece| it.reference == piece.reference && it.text == piece.text;
+            let number = values.iter().position(is_same).unwrap_or(values.len());
+            if number == values.len() {
+                values.push(piece);
+            }
+            names.push(format!("CUECARD_ARG_{}", number + 1));
+        }
         Self { names, values }
     }
 
