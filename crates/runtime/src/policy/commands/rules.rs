@@ -1,6 +1,5 @@
 //! The rules for a command with data in it. What they can't show to be harmless is refused.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -38,7 +37,6 @@ pub(super) fn check(
     let programs = || script.commands.iter().filter_map(SimpleCommand::program);
     let runs = |names: &str| programs().any(|program| is_in(names, program));
     let mut rules = Rules {
-        script,
         source,
         lists,
         places,
@@ -46,15 +44,15 @@ pub(super) fn check(
         moves_files: runs("cp mv") || (runs("rm rmdir") && runs("mkdir touch")),
         is_elsewhere: false,
         has_met_data: false,
+        prints_data: Vec::new(),
         has_written_data: false,
     };
     if has_data && script.has_background {
         return deny("the command has data and a `&`, so its parts run at the same time");
     }
-    script
-        .commands
-        .iter()
-        .try_for_each(|command| rules.command(command))?;
+    for command in &script.commands {
+        rules.command(command)?;
+    }
     // The parts of a pipe run at the same time.
     let firsts = script.commands.iter().filter_map(|it| it.words.first());
     let is_unknown = |name: &&str| programs::find(name).is_none() && !lists.takes_data(name);
@@ -67,7 +65,6 @@ pub(super) fn check(
 }
 
 struct Rules<'a> {
-    script: &'a Script,
     source: &'a Source<'a>,
     lists: &'a CommandLists,
     places: &'a Places,
@@ -79,13 +76,17 @@ struct Rules<'a> {
     is_elsewhere: bool,
     /// A command before this one has data.
     has_met_data: bool,
+    /// Each command before this one may print data.
+    prints_data: Vec<bool>,
     /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
 }
 
 impl Rules<'_> {
     fn command(&mut self, command: &SimpleCommand) -> Checked {
-        let carried = self.carried(command);
+        let targets = command.redirections.iter().map(|to| &to.target);
+        let mut all = command.words.iter().chain(targets);
+        let carried = all.any(|word| self.may_be_data(word));
         // A file is read that data names or is in.
         let mut reads = command.redirections.iter().filter(|from| from.reads);
         let reads_data = (command.is_piped && self.has_met_data)
@@ -121,14 +122,9 @@ impl Rules<'_> {
             self.has_written_data |= redirection.makes_file() && gets_data;
         }
         self.has_met_data |= carried;
+        let prints_data = carried || (command.is_piped && self.has_met_data);
+        self.prints_data.push(prints_data);
         Ok(())
-    }
-
-    /// Whether data is in the words or the redirections of a command.
-    fn carried(&self, command: &SimpleCommand) -> bool {
-        let targets = command.redirections.iter().map(|to| &to.target);
-        let mut words = command.words.iter().chain(targets);
-        words.any(|word| self.may_be_data(word))
     }
 
     /// Whether any of a word is data, or may be.
@@ -138,17 +134,15 @@ impl Rules<'_> {
 
     /// Whether the output of a command in this word may be data, and then whether it is quoted.
     fn substitutes(&self, word: &Word) -> Option<bool> {
-        let carries = |commands: &Range<usize>| {
-            self.has_written_data
-                || self.script.commands[commands.clone()]
-                    .iter()
-                    .any(|command| (command.is_piped && self.has_met_data) || self.carried(command))
-        };
         let quoted = word.parts.iter().filter_map(|part| match part {
             Part::Substitution {
                 commands,
                 is_quoted,
-            } if carries(commands) => Some(*is_quoted),
+            } => {
+                let carries =
+                    self.has_written_data || self.prints_data[commands.clone()].contains(&true);
+                carries.then_some(*is_quoted)
+            }
             _ => None,
         });
         quoted.reduce(|all, one| all && one)
@@ -156,9 +150,9 @@ impl Rules<'_> {
 
     /// A program that is not in the table gets no data, in no way.
     fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Checked {
-        words
-            .iter()
-            .try_for_each(|word| self.without_data(program, word))?;
+        for word in words {
+            self.without_data(program, word)?;
+        }
         let what = match reads_data {
             true => "reads data, and may run it",
             false if self.has_written_data => "runs after data made a file, and may run that",
@@ -248,13 +242,11 @@ impl Rules<'_> {
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let texts = || {
-            format.parts.iter().filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
+        let is_in_text = |is: &dyn Fn(&str) -> bool| {
+            let mut parts = format.parts.iter();
+            parts.any(|part| matches!(part, Part::Text(text) if is(text)))
         };
-        let sets = texts().any(|text| match format.has_data() {
+        let sets = is_in_text(&|text| match format.has_data() {
             true => text.contains('%'),
             false => SETS.is_match(text),
         });
@@ -267,7 +259,7 @@ impl Rules<'_> {
                 FORMAT_HELP,
             );
         }
-        match texts().any(|text| text.contains("%b")) {
+        match is_in_text(&|text| text.contains("%b")) {
             true => self.without_backslash("printf '%b'", words),
             false => Ok(()),
         }
@@ -317,12 +309,8 @@ impl Rules<'_> {
         for word in words {
             let start = word.beginning();
             // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
-            let special: &[char] = if start.contains('=') {
-                &['\\']
-            } else {
-                &['\\', '=']
-            };
-            if name.ends_with("awk") && self.has_special(word, special) {
+            let is_assigned = start.contains('=') && !self.has_special(word, &['\\']);
+            if name.ends_with("awk") && !is_assigned && self.has_special(word, &['\\', '=']) {
                 let data = self.name_in(word);
                 let what = "would read a `=` or backslash in the data of";
                 return deny(format!("`{name}` {what} {data}"));

@@ -75,7 +75,7 @@ impl Script<'_> {
             Kind::String | Kind::Template => {
                 let before = &self.text[start..data.range.start];
                 let backslashes = before.len() - before.trim_end_matches('\\').len();
-                if backslashes % 2 == 0 {
+                if backslashes.is_multiple_of(2) {
                     return None;
                 }
                 (
