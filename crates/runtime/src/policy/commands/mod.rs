@@ -72,26 +72,33 @@ pub(super) fn bind(
     lists: &CommandLists,
     places: &Places,
 ) -> Result<BoundCommand, Refusal> {
-    lists.check_any()?;
-    let refuse = |kind, message: String, help: &str| Err(Refusal::new(kind, message, help));
+    bound(text, lists, places).map_err(|refusal| with_proposal(refusal, text, env))
+}
+
+fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundCommand, Refusal> {
+    let refuse = |kind, message: &str, help: &str| Err(Refusal::new(kind, message, help));
+    if let Some((why, help)) = lists.forbidden.filter(|_| lists.allowed.is_empty()) {
+        let help = format!("{help}, or allow the program with `--allow-command NAME`");
+        return refuse(RefusalKind::Command, why, &help);
+    }
     if let Some(piece) = text.pieces().iter().find(|piece| piece.text.contains('\0')) {
         let (kind, what) = match piece.origin.is_trusted() {
             true => (RefusalKind::Command, "the command".to_owned()),
             false => (RefusalKind::Data, format!("the data of {}", name(piece))),
         };
         let help = "arguments can't contain NUL bytes: write the value to a file";
-        return refuse(kind, format!("{what} contains a NUL byte"), help);
+        return refuse(kind, &format!("{what} contains a NUL byte"), help);
     }
     if text.is_trusted() && !lists.restrict() {
         return Ok(text.to_string().into());
     }
     let Some(source) = Source::new(text) else {
-        let message = "the command is longer than 1 MiB".to_owned();
+        let message = "the command is longer than 1 MiB";
         return refuse(RefusalKind::Command, message, "put it into a script file");
     };
     let size: usize = source.data.iter().map(|piece| piece.text.len()).sum();
     if size > MAX_DATA {
-        let message = "the data in the command is larger than 64 MiB".to_owned();
+        let message = "the data in the command is larger than 64 MiB";
         let help = "write the data to a file and name the file";
         return refuse(RefusalKind::Data, message, help);
     }
@@ -103,8 +110,7 @@ pub(super) fn bind(
     let is_named = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("CUECARD_");
     if has_data && text.pieces().iter().any(is_named) {
         let message =
-            "the command names a variable that begins with `CUECARD_`, as those of data do"
-                .to_owned();
+            "the command names a variable that begins with `CUECARD_`, as those of data do";
         return refuse(RefusalKind::Data, message, "choose another name");
     }
     let script = match scanner::scan(&source, variables.names(), false) {
@@ -115,22 +121,23 @@ pub(super) fn bind(
         Err(Unreadable { what, data }) => {
             let next = source.data.iter().skip(data).find(is_data).or(first);
             let Some(next) = next else {
-                return splice_integers(text, env, &source);
+                return splice_integers(text, &source);
             };
+            let data = name(next);
             let message = format!(
-                "the command has {what}, where what the data of {} would do is not known",
-                name(next)
+                "the command has {what}, where what the data of {data} would do is not known"
             );
             let advice = ADVICE.iter().find(|(of, _)| what.contains(of));
-            let help = advice.map_or("", |(_, help)| help);
-            let refusal = Refusal::new(RefusalKind::Data, message, help);
-            return Err(with_proposal(refusal, text, env));
+            return refuse(
+                RefusalKind::Data,
+                &message,
+                advice.map_or("", |(_, help)| help),
+            );
         }
     };
     lists.check(&script)?;
     if has_data || lists.forbidden.is_some() {
-        rules::check(&script, &source, has_data, lists, places)
-            .map_err(|refusal| with_proposal(refusal, text, env))?;
+        rules::check(&script, &source, has_data, lists, places)?;
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
@@ -156,23 +163,17 @@ fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> R
 
 /// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
 /// right behind `$` a parameter.
-fn splice_integers(
-    text: &Text,
-    env: &[(String, Text)],
-    source: &Source<'_>,
-) -> Result<BoundCommand, Refusal> {
+fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
     let parts: Vec<&str> = source.text.split(DATA).collect();
-    for (sides, piece) in parts.windows(2).zip(&source.data) {
-        if sides[0].ends_with('$') || sides[1].starts_with(['<', '>']) {
-            let message = format!(
-                "the number of {} stands right beside a `$`, `<` or `>`",
-                name(piece)
-            );
-            let refusal = Refusal::new(RefusalKind::Data, message, "");
-            return Err(with_proposal(refusal, text, env));
+    let is_beside = |sides: &[&str]| sides[0].ends_with('$') || sides[1].starts_with(['<', '>']);
+    match parts.windows(2).position(is_beside) {
+        Some(at) => {
+            let name = name(source.data[at]);
+            let message = format!("the number of {name} stands right beside a `$`, `<` or `>`");
+            Err(Refusal::new(RefusalKind::Data, message, ""))
         }
+        None => Ok(text.to_string().into()),
     }
-    Ok(text.to_string().into())
 }
 
 impl CommandLists {
@@ -184,18 +185,6 @@ impl CommandLists {
     /// Whether the user said that this program may get data.
     fn takes_data(&self, program: &str) -> bool {
         is_among(program, &self.allowed) && !programs::is_runner(program)
-    }
-
-    /// Refuses where no command can be allowed.
-    fn check_any(&self) -> Result<(), Refusal> {
-        match self.forbidden {
-            Some((why, help)) if self.allowed.is_empty() => Err(Refusal::new(
-                RefusalKind::Command,
-                why,
-                format!("{help}, or allow the program with `--allow-command NAME`"),
-            )),
-            _ => Ok(()),
-        }
     }
 
     /// Compares the names of the programs with what the flags let run. An allowed program may start others.

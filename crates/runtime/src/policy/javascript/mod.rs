@@ -14,7 +14,7 @@ mod tokens;
 
 use std::ops::Range;
 
-use super::source::{is_integer, reference, shown};
+use super::source::{is_in, is_integer, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
 use tokens::{Kind, Token, is_operator_word};
@@ -177,26 +177,24 @@ impl<'text> Script<'text> {
 
     /// Whether it is more than one expression: what `eval` takes and parentheses don't.
     fn is_statements(&self) -> bool {
-        const STATEMENTS: &[&str] = &[
-            "const", "let", "var", "if", "for", "while", "do", "switch", "try", "throw", "return",
-            "class", "{",
-        ];
-        let is_continued = |index| matches!(self.at(index), "in" | "instanceof" | "of");
+        const STATEMENTS: &str = "const let var if for while do switch try throw return class {";
         let mut is_in_function = false;
-        STATEMENTS.contains(&self.at(0))
+        is_in(STATEMENTS, self.at(0))
             || self.tokens.iter().enumerate().any(|(index, token)| {
-                is_in_function |= matches!(self.at(index), "=>" | "function");
-                if self.at(index) == "await" && !is_in_function {
-                    return true;
-                }
-                let is_start = token.is_line_start || self.at(index.wrapping_sub(1)) == "}";
-                let is_after_value =
-                    self.ends_value(index.wrapping_sub(1)) || self.at(index.wrapping_sub(1)) == "}";
-                let begins =
-                    matches!(token.kind, Kind::Word | Kind::String) && !is_continued(index);
-                token.parent.is_none()
-                    && (self.at(index) == ";" || (is_start && is_after_value && begins))
+                let text = self.at(index);
+                is_in_function |= matches!(text, "=>" | "function");
+                (text == "await" && !is_in_function)
+                    || (token.parent.is_none() && (text == ";" || self.begins_statement(index)))
             })
+    }
+
+    /// Whether a statement begins here, and does not go on with what stands before.
+    fn begins_statement(&self, index: usize) -> bool {
+        let is_new = self.before(index) == "}"
+            || (self.tokens[index].is_line_start && self.ends_value(index.wrapping_sub(1)));
+        is_new
+            && matches!(self.kind(index), Some(Kind::Word | Kind::String))
+            && !is_in("in instanceof of", self.at(index))
     }
 
     /// The text of a token; empty outside the script.

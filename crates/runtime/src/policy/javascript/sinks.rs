@@ -481,14 +481,6 @@ impl<'text> Script<'text> {
         let all = self.tokens.len();
         start..(start..all).find(is_end).unwrap_or(all)
     }
-
-    /// Whether a word at the beginning of a line begins a statement, and doesn't go on with what stands before it.
-    fn begins_statement(&self, index: usize) -> bool {
-        self.kind(index) == Some(Kind::Word)
-            && self.tokens[index].is_line_start
-            && !is_in("in instanceof of", self.at(index))
-            && self.ends_value(index.wrapping_sub(1))
-    }
 }
 
 fn is_assignment(operator: &str) -> bool {
