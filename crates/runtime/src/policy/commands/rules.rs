@@ -1,5 +1,6 @@
 //! The rules for a command with data in it. What they can't show to be harmless is refused.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -9,7 +10,7 @@ use super::super::source::{ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
-use super::scanner::{Part, Script, SimpleCommand, Source, Word};
+use super::scanner::{ADDED, DATA, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
 
 /// What helps where data would be an option. The environment would not.
@@ -134,18 +135,11 @@ impl Rules<'_> {
 
     /// Whether the output of a command in this word may be data, and then whether it is quoted.
     fn substitutes(&self, word: &Word) -> Option<bool> {
-        let quoted = word.parts.iter().filter_map(|part| match part {
-            Part::Substitution {
-                commands,
-                is_quoted,
-            } => {
-                let carries =
-                    self.has_written_data || self.prints_data[commands.clone()].contains(&true);
-                carries.then_some(*is_quoted)
-            }
-            _ => None,
-        });
-        quoted.reduce(|all, one| all && one)
+        let prints = |commands: &Range<usize>| self.prints_data[commands.clone()].contains(&true);
+        let all = word.substitutions.iter();
+        let data = all.filter(|(commands, _)| self.has_written_data || prints(commands));
+        data.map(|(_, is_quoted)| *is_quoted)
+            .reduce(|all, one| all && one)
     }
 
     /// A program that is not in the table gets no data, in no way.
@@ -242,24 +236,19 @@ impl Rules<'_> {
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let is_in_text = |is: &dyn Fn(&str) -> bool| {
-            let mut parts = format.parts.iter();
-            parts.any(|part| matches!(part, Part::Text(text) if is(text)))
+        let sets = match format.has_data() {
+            true => format.text.contains('%'),
+            false => SETS.is_match(&format.text),
         };
-        let sets = is_in_text(&|text| match format.has_data() {
-            true => text.contains('%'),
-            false => SETS.is_match(text),
-        });
-        let start = Text::new(self.known(format)).to_string();
-        let is_option = (start.starts_with('-') && !is_behind)
-            || (start.is_empty() && self.text(format).is_none());
+        let is_option = (self.start(format) == Some('-') && !is_behind)
+            || format.text.trim_start_matches(DATA).starts_with(ADDED);
         if sets || is_option || format.has_pattern || self.has_special(format, &['%', '\\']) {
             return deny_with(
                 "`printf` has a format that isn't the author's alone, or one that sets a variable",
                 FORMAT_HELP,
             );
         }
-        match is_in_text(&|text| text.contains("%b")) {
+        match format.text.contains("%b") {
             true => self.without_backslash("printf '%b'", words),
             false => Ok(()),
         }
@@ -277,8 +266,8 @@ impl Rules<'_> {
 
     /// Whether the program would read these characters of data as more than text.
     fn has_special(&self, word: &Word, special: &[char]) -> bool {
-        let mut texts = word.data().map(|number| &self.source.data[number].text);
-        texts.any(|text| text.contains(special)) || self.substitutes(word).is_some()
+        let has_special = |piece: &Piece| piece.text.contains(special);
+        self.data(word).any(has_special) || self.substitutes(word).is_some()
     }
 
     /// Options as `getopt` reads them, and what stands between and behind them.
@@ -443,26 +432,14 @@ impl Rules<'_> {
     }
 
     fn with_line_end(&self, word: &Word) -> Option<&Piece> {
-        let mut data = word.data().map(|number| self.source.data[number]);
-        data.find(|piece| ends_with_line(piece))
+        self.data(word).find(|piece| ends_with_line(piece))
     }
 
     /// Data may not be an option.
     fn check_option(&self, word: &Word, is_behind_options: bool, help: &str) -> Checked {
-        let carries = self.substitutes(word).is_some();
-        let text = |number: usize| self.source.data[number].text.as_str();
-        // What the shell adds may be nothing.
-        let mut parts = word.parts.iter().filter(|part| match part {
-            Part::Text(_) => true,
-            Part::Data(number) => !text(*number).is_empty(),
-            Part::Substitution { .. } => carries,
-            Part::Variable => false,
-        });
-        let is_option = match parts.next() {
-            Some(Part::Data(number)) => text(*number).starts_with(['-', '+']),
-            Some(Part::Substitution { .. }) => true,
-            _ => false,
-        };
+        let is_option = word.beginning().is_empty()
+            && (self.substitutes(word).is_some()
+                || (word.has_data() && matches!(self.start(word), Some('-' | '+'))));
         if is_behind_options || !is_option {
             return Ok(());
         }
@@ -504,20 +481,29 @@ impl Rules<'_> {
         self.deny_data(word, &format!("names a file {why}"))
     }
 
-    /// The parts of a word up to what the shell adds.
-    fn known(&self, word: &Word) -> Vec<Piece> {
-        let known = word.parts.iter().map_while(|part| match part {
-            Part::Text(text) => Some(Piece::author(text)),
-            Part::Data(number) => Some(self.source.data[*number].clone()),
-            Part::Variable | Part::Substitution { .. } => None,
-        });
-        known.collect()
-    }
-
     /// The text of a word, if the shell adds nothing to it.
     fn text(&self, word: &Word) -> Option<Text> {
-        let known = self.known(word);
-        (known.len() == word.parts.len()).then(|| Text::new(known))
+        let mut pieces = Vec::new();
+        let mut data = self.data(word);
+        for text in word.text.split(DATA) {
+            pieces.push(Piece::author(text));
+            pieces.extend(data.next().cloned());
+        }
+        (!word.text.contains(ADDED)).then(|| Text::new(pieces))
+    }
+
+    /// The first character of a word, if what the shell adds is nothing.
+    fn start(&self, word: &Word) -> Option<char> {
+        let mut data = self.data(word);
+        let mut letters = word.text.chars().filter(|letter| *letter != ADDED);
+        letters.find_map(|letter| match letter {
+            DATA => data.next()?.text.chars().next(),
+            letter => Some(letter),
+        })
+    }
+
+    fn data(&self, word: &Word) -> impl Iterator<Item = &Piece> {
+        word.data.iter().map(|&number| self.source.data[number])
     }
 
     fn deny_data<T>(&self, word: &Word, what: &str) -> Result<T, Refusal> {
@@ -525,9 +511,7 @@ impl Rules<'_> {
     }
 
     fn name_in(&self, word: &Word) -> String {
-        let number = word.data().next();
-        number.map_or("`$(…)`".to_owned(), |number| {
-            name(self.source.data[number])
-        })
+        let data = self.data(word).next();
+        data.map_or("`$(…)`".to_owned(), name)
     }
 }

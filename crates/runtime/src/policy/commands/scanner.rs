@@ -3,6 +3,7 @@
 //! It knows words, quotes, operators, `$NAME`, `$(…)`, `if`, groups and comments. Anything else ends the reading with
 //! the name of what it is: a construct that isn't read here isn't guessed at.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -17,6 +18,9 @@ const MAX_DEPTH: usize = 40;
 const MAX_CODE: usize = 1 << 20;
 /// Stands for a piece of data in the text that is read. No command has a NUL byte.
 pub(super) const DATA: char = '\0';
+/// Stands for what the shell adds to a word: the value of `$NAME`, which nothing that is read here sets, or the output of
+/// a command. The author's own is taken for the same.
+pub(super) const ADDED: char = '\u{1}';
 
 /// A command as it is read: characters that are code, and places where data stands.
 #[derive(Debug)]
@@ -91,37 +95,22 @@ impl Redirection {
 /// A word of the shell.
 #[derive(Debug, Default)]
 pub(super) struct Word {
-    pub(super) parts: Vec<Part>,
+    /// Its characters without their quotes, with [`DATA`] and [`ADDED`].
+    pub(super) text: String,
+    /// Its data, by the index in the source.
+    pub(super) data: Vec<usize>,
+    /// The simple commands of each `$(…)` in it, and whether that is quoted.
+    pub(super) substitutions: Vec<(Range<usize>, bool)>,
     pub(super) is_quoted: bool,
     /// It has an unquoted `*`, `?`, `[` or `{`, or begins with a `~`, so it may become other words.
     pub(super) has_pattern: bool,
     pub(super) has_tilde: bool,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Characters without their quotes.
-    Text(String),
-    /// Data, by its index in the source.
-    Data(usize),
-    /// `$NAME`: nothing that is read here sets it.
-    Variable,
-    /// `$(…)`
-    Substitution {
-        /// The simple commands in it.
-        commands: std::ops::Range<usize>,
-        is_quoted: bool,
-    },
-}
-
 impl Word {
     /// Its text if nothing in it changes.
     pub(super) fn literal(&self) -> Option<&str> {
-        match self.parts.as_slice() {
-            [] => Some(""),
-            [Part::Text(text)] => Some(text),
-            _ => None,
-        }
+        (!self.text.contains([DATA, ADDED])).then_some(&self.text)
     }
 
     /// Its text if it is that of a program, as it is written.
@@ -136,33 +125,16 @@ impl Word {
 
     /// Whether there is no word, just a line that goes on.
     fn is_nothing(&self) -> bool {
-        self.parts.is_empty() && !self.is_quoted
+        self.text.is_empty() && !self.is_quoted
     }
 
     /// The literal text at its beginning.
     pub(super) fn beginning(&self) -> &str {
-        match self.parts.first() {
-            Some(Part::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    pub(super) fn data(&self) -> impl Iterator<Item = usize> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Data(number) => Some(*number),
-            _ => None,
-        })
+        self.text.split([DATA, ADDED]).next().unwrap_or_default()
     }
 
     pub(super) fn has_data(&self) -> bool {
-        self.data().next().is_some()
-    }
-
-    fn push(&mut self, text: &str) {
-        match self.parts.last_mut() {
-            Some(Part::Text(before)) => before.push_str(text),
-            _ => self.parts.push(Part::Text(text.into())),
-        }
+        !self.data.is_empty()
     }
 }
 
@@ -405,10 +377,7 @@ impl<'a> Scanner<'a> {
             }
         }
         // A command in a name of a file has the input of this one.
-        let substitutes = |to: &Redirection| {
-            let mut parts = to.target.parts.iter();
-            parts.any(|part| matches!(part, Part::Substitution { .. }))
-        };
+        let substitutes = |to: &Redirection| !to.target.substitutions.is_empty();
         let has_input = command.is_piped || command.redirections.iter().any(|from| from.reads);
         if has_input && command.redirections.iter().any(substitutes) {
             return self.fail("a `$(…)` that names a file and may read data");
@@ -563,7 +532,7 @@ impl<'a> Scanner<'a> {
                 (None | Some('"'), '$') => self.dollar(&mut word, quote.is_some())?,
                 _ => {
                     word.has_pattern |= quote.is_none() && matches!(next, '*' | '?' | '[' | '{');
-                    word.push(next.encode_utf8(&mut [0; 4]));
+                    word.text.push(next);
                     self.take();
                 }
             }
@@ -587,8 +556,11 @@ impl<'a> Scanner<'a> {
         let output = variable.as_deref().or(digits).unwrap_or_default();
         self.script.output.push_str(output);
         match digits {
-            Some(digits) => word.push(digits),
-            None => word.parts.push(Part::Data(self.n_data)),
+            Some(digits) => word.text.push_str(digits),
+            None => {
+                word.text.push(DATA);
+                word.data.push(self.n_data);
+            }
         }
         self.n_data += 1;
         self.at += DATA.len_utf8();
@@ -607,9 +579,9 @@ impl<'a> Scanner<'a> {
             Some(next) => {
                 word.is_quoted = true;
                 if is_in_quotes && !matches!(next, '"' | '\\' | '$' | '`') {
-                    word.push("\\");
+                    word.text.push('\\');
                 }
-                word.push(next.encode_utf8(&mut [0; 4]));
+                word.text.push(next);
             }
             None => return self.fail("a backslash at the end"),
         }
@@ -619,7 +591,7 @@ impl<'a> Scanner<'a> {
 
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
         if let Some(variable) = VARIABLE.find(self.rest()) {
-            word.parts.push(Part::Variable);
+            word.text.push(ADDED);
             return self.close(variable.as_str(), "");
         }
         self.refuse(UNREAD)?;
@@ -628,7 +600,7 @@ impl<'a> Scanner<'a> {
         }
         self.take();
         if !self.is_next("(") {
-            word.push("$");
+            word.text.push('$');
             return Ok(());
         }
         self.take();
@@ -636,10 +608,8 @@ impl<'a> Scanner<'a> {
         self.list()?;
         self.close(")", "a `$(` without its `)`")?;
         let commands = first..self.script.commands.len();
-        word.parts.push(Part::Substitution {
-            commands,
-            is_quoted,
-        });
+        word.text.push(ADDED);
+        word.substitutions.push((commands, is_quoted));
         Ok(())
     }
 }
