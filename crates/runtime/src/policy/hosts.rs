@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reqwest::Url;
 
 use super::addresses::is_private;
-use super::source::{name, shown};
+use super::source::{is_like, name, shown};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
 
@@ -42,8 +42,7 @@ impl HostLists {
     /// A host for each pattern, with its port.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
         self.allowed.iter().chain(&*self.only).flat_map(|pattern| {
-            let sub = if pattern.is_wildcard { "a." } else { "" };
-            let host = format!("{sub}{}", pattern.host);
+            let host = pattern.host.replace('*', "a");
             let port = pattern.port.map(|port| port.to_string());
             let both = port.as_ref().map(|port| format!("{host}:{port}"));
             [Some(host), port, both].into_iter().flatten()
@@ -255,9 +254,8 @@ fn has_credentials(url: &Url) -> bool {
 /// `host`, `*.domain`, each with an optional `:port`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostPattern {
-    /// As URLs write it: lower case, ASCII, IPv6 in brackets, no final dot.
+    /// As URLs write it: lower case, ASCII, IPv6 in brackets, no final dot. It may begin with `*.`.
     host: String,
-    is_wildcard: bool,
     port: Option<u16>,
 }
 
@@ -272,8 +270,7 @@ impl HostPattern {
     }
 
     fn read(pattern: &str) -> Option<Self> {
-        let is_wildcard = pattern.starts_with("*.");
-        let rest = pattern.strip_prefix("*.").unwrap_or(pattern);
+        let (sub, rest) = pattern.split_at(if pattern.starts_with("*.") { 2 } else { 0 });
         let is_host = !rest.contains(['/', '\\', '@', '?', '#', '*']) && !rest.ends_with(':');
         let rest = match rest.parse::<std::net::Ipv6Addr>() {
             Ok(_) => format!("[{rest}]"),
@@ -283,19 +280,15 @@ impl HostPattern {
         let read = |scheme: &str| Url::parse(&format!("{scheme}://{rest}/")).ok();
         let (http, https) = (read("http").filter(|_| is_host)?, read("https")?);
         Some(Self {
-            host: host(&http).trim_end_matches('.').to_owned(),
-            is_wildcard,
+            host: format!("{sub}{}", host(&http).trim_end_matches('.')),
             port: http.port().or(https.port()),
         })
     }
 
     fn matches(&self, url: &Url) -> bool {
         let host = host(url).trim_end_matches('.');
-        let is_host = match host.strip_suffix(&self.host) {
-            Some(sub) if self.is_wildcard => sub.len() > 1 && sub.ends_with('.'),
-            sub => sub == Some(""),
-        };
-        is_host && (self.port.is_none() || self.port == url.port_or_known_default())
+        is_like(&[&self.host], host)
+            && (self.port.is_none() || self.port == url.port_or_known_default())
     }
 }
 
@@ -596,7 +589,10 @@ mod tests {
     #[test]
     fn patterns_are_read_as_urls_spell_hosts() {
         let read = |pattern: &str| {
-            HostPattern::read(pattern).map(|read| (read.host, read.is_wildcard, read.port))
+            HostPattern::read(pattern).map(|read| {
+                let host = read.host.trim_start_matches("*.").to_owned();
+                (host, read.host.starts_with('*'), read.port)
+            })
         };
         assert_eq!(
             read("Example.COM."),

@@ -1,4 +1,4 @@
-//! A text as its readers see it: characters that are code, and places where data stands.
+//! What the readers of texts share: how data is named and shown, and lists of names.
 
 use cuecard_source::value::{Origin, Piece, Text, cut};
 

@@ -156,16 +156,11 @@ pub(super) fn scan(
     is_lenient: bool,
 ) -> Result<Script, Unreadable> {
     let mut scanner = Scanner {
-        source,
+        text: &source.text,
+        data: &source.data,
         names,
         is_lenient,
-        at: 0,
-        n_data: 0,
-        depth: 0,
-        is_piped: false,
-        groups: Vec::new(),
-        documents: Vec::new(),
-        script: Script::default(),
+        ..Scanner::default()
     };
     scanner.list()?;
     match scanner.peek() {
@@ -177,8 +172,10 @@ pub(super) fn scan(
 /// Each before those that it begins with.
 const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", ">"];
 
+#[derive(Default)]
 struct Scanner<'a> {
-    source: &'a Source<'a>,
+    text: &'a str,
+    data: &'a [&'a Piece],
     names: &'a [String],
     is_lenient: bool,
     at: usize,
@@ -206,7 +203,7 @@ type Read<T = ()> = Result<T, Unreadable>;
 
 impl<'a> Scanner<'a> {
     fn rest(&self) -> &'a str {
-        &self.source.text[self.at..]
+        &self.text[self.at..]
     }
 
     fn peek(&self) -> Option<char> {
@@ -247,8 +244,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes what closes something.
-    fn close(&mut self, end: &str, what: &str) -> Read {
+    /// Passes a text, or fails without it.
+    fn pass(&mut self, end: &str, what: &str) -> Read {
         if !self.is_next(end) {
             return self.fail(what);
         }
@@ -293,7 +290,7 @@ impl<'a> Scanner<'a> {
                     is_behind_pipe = false;
                     self.take();
                     self.list()?;
-                    self.close(")", "a `(` without its `)`")?;
+                    self.pass(")", "a `(` without its `)`")?;
                     self.command(true)?;
                 }
                 _ => {
@@ -311,7 +308,7 @@ impl<'a> Scanner<'a> {
     fn comment(&mut self) -> Read {
         while let Some(next) = self.peek().filter(|next| *next != '\n') {
             match next {
-                DATA if self.is_lenient => self.data(&mut Word::default(), Some(("", ""))),
+                DATA if self.is_lenient => self.pass_data(&mut Word::default(), Some(("", ""))),
                 DATA => return self.fail("data in a comment"),
                 _ => self.take(),
             }
@@ -411,7 +408,7 @@ impl<'a> Scanner<'a> {
         let mut operators = OPERATORS.iter().copied();
         let operator = operators.find(|operator| self.is_next(operator));
         let operator = operator.unwrap_or_default();
-        self.close(operator, "")?;
+        self.pass(operator, "")?;
         self.take_while(|next| next == ' ' || next == '\t');
         let start = self.script.output.len();
         let is_missing = self.peek().is_none_or(|next| "\n;&|<>()#".contains(next));
@@ -463,7 +460,7 @@ impl<'a> Scanner<'a> {
                 while let Some(next) = self.peek().filter(|next| *next != '\n') {
                     if next == DATA {
                         has_data = true;
-                        self.data(&mut Word::default(), Some(("", "")));
+                        self.pass_data(&mut Word::default(), Some(("", "")));
                         continue;
                     }
                     let is_special = matches!(next, '$' | '`' | '\\');
@@ -474,7 +471,7 @@ impl<'a> Scanner<'a> {
                     self.take();
                 }
                 if !is_end {
-                    self.close("\n", "a here-document without its end")?;
+                    self.pass("\n", "a here-document without its end")?;
                 }
             }
             if has_data && expands {
@@ -508,7 +505,7 @@ impl<'a> Scanner<'a> {
                 }
                 (Some('\''), DATA) => {
                     single = single.or(self.script.output.rfind('\''));
-                    self.data(&mut word, Some(("'\"", "\"'")));
+                    self.pass_data(&mut word, Some(("'\"", "\"'")));
                 }
                 (Some(open), _) if open == next => {
                     self.take();
@@ -519,13 +516,13 @@ impl<'a> Scanner<'a> {
                         self.script.output.push_str(&quoted);
                     }
                 }
-                (Some('"'), DATA) => self.data(&mut word, Some(("", ""))),
+                (Some('"'), DATA) => self.pass_data(&mut word, Some(("", ""))),
                 (None, DATA) => {
                     // Before `<` a number would name a descriptor.
                     let is_bare =
                         self.digits().is_some() && !self.rest()[1..].starts_with(['<', '>']);
                     word.is_quoted |= !is_bare;
-                    self.data(&mut word, if is_bare { None } else { Some(("\"", "\"")) });
+                    self.pass_data(&mut word, if is_bare { None } else { Some(("\"", "\"")) });
                 }
                 (None | Some('"'), '\\') => self.backslash(&mut word, quote.is_some())?,
                 (None | Some('"'), '`') => return self.fail("backticks"),
@@ -544,12 +541,12 @@ impl<'a> Scanner<'a> {
 
     /// The digits of the next piece of data, if it is a whole number that is read like the author's text.
     fn digits(&self) -> Option<&'a str> {
-        let text = self.source.data[self.n_data].text.as_str();
+        let text = self.data[self.n_data].text.as_str();
         (!self.is_lenient && is_integer(text)).then_some(text)
     }
 
     /// Passes data: by its variable in these quotes, or a number as it is.
-    fn data(&mut self, word: &mut Word, quotes: Option<(&str, &str)>) {
+    fn pass_data(&mut self, word: &mut Word, quotes: Option<(&str, &str)>) {
         let digits = self.digits();
         let name = &self.names[self.n_data];
         let variable = quotes.map(|(open, close)| format!("{open}${{{name}}}{close}"));
@@ -567,7 +564,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn backslash(&mut self, word: &mut Word, is_in_quotes: bool) -> Read {
-        let is_behind_blank = self.source.text[..self.at].ends_with([' ', '\t']);
+        let is_behind_blank = self.text[..self.at].ends_with([' ', '\t']);
         self.take();
         match self.peek() {
             // The shell joins the lines before it reads operators.
@@ -592,7 +589,7 @@ impl<'a> Scanner<'a> {
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
         if let Some(variable) = VARIABLE.find(self.rest()) {
             word.text.push(ADDED);
-            return self.close(variable.as_str(), "");
+            return self.pass(variable.as_str(), "");
         }
         self.refuse(UNREAD)?;
         if !is_quoted {
@@ -606,7 +603,7 @@ impl<'a> Scanner<'a> {
         self.take();
         let first = self.script.commands.len();
         self.list()?;
-        self.close(")", "a `$(` without its `)`")?;
+        self.pass(")", "a `$(` without its `)`")?;
         let commands = first..self.script.commands.len();
         word.text.push(ADDED);
         word.substitutions.push((commands, is_quoted));
