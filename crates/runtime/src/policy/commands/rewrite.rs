@@ -5,6 +5,7 @@ use super::super::source::{is_in, reference};
 use super::programs;
 use super::scanner::{Redirection, SimpleCommand, Source, Word, is_name, scan};
 use cuecard_source::value::{Piece, Text};
+use serde_json::Value as Json;
 
 /// Names of variables, and their values as a scenario writes them.
 type Variables = Vec<(String, String)>;
@@ -17,20 +18,15 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     if own.any(is_unknown) {
         return "add the value to `env` of the step, and let the program read it there".to_owned();
     }
-    let own = env
-        .iter()
-        .map(|(name, value)| (name.clone(), in_braces(value)));
+    let own = env.iter().map(|(name, it)| (name.clone(), in_braces(it)));
     let Some((command, variables)) = with_variables(text, own.collect()) else {
         return String::new();
     };
-    let json = |text: &str| serde_json::Value::from(text).to_string();
+    let json = |text: &str| Json::from(text).to_string();
     // A list or an object stays one, so that what is filled in is escaped.
-    let is_structure = |value: &str| {
-        let value = serde_json::from_str::<serde_json::Value>(value);
-        value.is_ok_and(|json| json.is_object() || json.is_array())
-    };
     let pairs = variables.iter().map(|(name, value)| {
-        let value = match is_structure(value) {
+        let read = serde_json::from_str(value);
+        let value = match read.is_ok_and(|it: Json| it.is_object() || it.is_array()) {
             true => value.clone(),
             false => json(value),
         };
@@ -44,9 +40,10 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
         );
     }
     let command = in_braces(text);
-    let is_json = text.untrusted().is_some_and(|piece| {
-        serde_json::from_str::<serde_json::Value>(&piece.text).is_ok_and(|json| !json.is_string())
-    });
+    let data = text
+        .untrusted()
+        .map(|piece| serde_json::from_str(&piece.text));
+    let is_json = matches!(data, Some(Ok(json)) if !Json::is_string(&json));
     let mut programs = command.split_whitespace().map(programs::base_name);
     let read = programs.find_map(|program| READ.iter().find(|(names, ..)| is_in(names, program)));
     let name = variables.get(env.len()).map_or("VALUE", |(name, _)| name);
@@ -67,12 +64,6 @@ const READ: &[(&str, &str, &str)] = &[
         "import json, os; json.loads(os.environ[\"{}\"])",
     ),
     ("node", "process.env.{}", "JSON.parse(process.env.{})"),
-    (
-        "ruby",
-        "ENV[\"{}\"]",
-        "require \"json\"; JSON.parse(ENV[\"{}\"])",
-    ),
-    ("perl", "$ENV{\"{}\"}", "$ENV{\"{}\"}"),
     ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
     ("jq", "env.{}", "(env.{} | fromjson)"),
     (
@@ -186,15 +177,15 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
     let is_assignment = |word: &&Word| assigned(word).is_some();
     let assignments = words.iter().take_while(is_assignment).count();
     let (assignments, words) = words.split_at(assignments);
+    if assignments.iter().any(sets_obeyed) {
+        return true;
+    }
     let Some((program, behind)) = words.split_first() else {
-        return assignments.iter().any(sets_obeyed);
+        return false;
     };
     let Some(program) = program.literal() else {
         return true;
     };
-    if assignments.iter().any(sets_obeyed) {
-        return true;
-    }
     let base = programs::base_name(program);
     let mut launchers = LAUNCHERS.iter();
     let launcher = launchers.find(|(names, _)| is_in(names, base));
@@ -202,8 +193,8 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         let start = behind.iter().position(|word| is(word, starts));
         let start = start.map(|start| start + 1);
         if let Some(start) = start.or(starts.is_empty().then_some(0)) {
-            return launches_data(base, &behind[start..], makes_file)
-                || (base != "command" && behind.iter().any(sets_obeyed));
+            return behind.iter().any(sets_obeyed)
+                || launches_data(base, &behind[start..], makes_file);
         }
     }
     let has = |words: &str| behind.iter().any(|word| is(word, words));
@@ -265,17 +256,19 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
 /// Whether data chooses or reaches as code what these words start, or is in a folder that decides on it.
 fn launches_data(base: &str, words: &[Word], makes_file: bool) -> bool {
     let words = from_operand(words);
-    if !is_in("docker podman kubectl", base) {
-        return may_run_data(words, makes_file);
+    let is_container = is_in("docker podman kubectl", base);
+    match words.split_first() {
+        // Some read what they start.
+        None => programs::is_runner(base),
+        // The first word is the name of the container.
+        Some((container, words)) if is_container => {
+            let behind = usize::from(words.first().is_some_and(|word| is(word, "--")));
+            container.literal().is_none()
+                || is(container, "-v")
+                || may_run_data(&words[behind..], makes_file)
+        }
+        Some(_) => may_run_data(words, makes_file),
     }
-    // The first word is the name of the container.
-    let Some((container, words)) = words.split_first() else {
-        return true;
-    };
-    let behind = usize::from(words.first().is_some_and(|word| is(word, "--")));
-    container.literal().is_none()
-        || is(container, "-v")
-        || may_run_data(&words[behind..], makes_file)
 }
 
 /// The words from the first one on that is no option, no value of one and no time.
