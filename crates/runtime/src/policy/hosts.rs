@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::addresses::is_private;
 use super::source::{is_like, name, shown};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::Text;
+use cuecard_source::value::{Piece, Text};
 
 /// More bytes than any server takes.
 const MAX_URL: usize = 64 * 1024;
@@ -64,7 +64,7 @@ impl HostLists {
             )
         })?;
         check_scheme(&url, || shown(text))?;
-        check_parts(text, &written, &url)?;
+        check_parts(text, &url)?;
         let grant = UrlGrant {
             is_from_data: !text.is_trusted() && !has_trusted_host(text, &url),
             url,
@@ -205,35 +205,35 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
     ))
 }
 
-/// Whether scheme, host and port are those of the trusted text before the first data.
+/// Whether scheme, host and port are those of the text before the first data.
 fn has_trusted_host(text: &Text, url: &Url) -> bool {
-    let trusted: String = text
-        .pieces()
-        .iter()
-        .take_while(|piece| piece.origin.is_trusted())
-        .map(|piece| piece.text.as_str())
-        .collect();
-    Url::parse(&trusted).is_ok_and(|before| {
+    let (before, _) = before_data(text, |piece| !piece.origin.is_trusted());
+    Url::parse(&before).is_ok_and(|before| {
         before.authority() == url.authority() && before.scheme() == url.scheme()
     })
 }
 
+/// The text before a piece, and the piece.
+fn before_data(text: &Text, is_data: impl Fn(&Piece) -> bool) -> (String, Option<&Piece>) {
+    let at = text.pieces().iter().position(is_data);
+    let (before, rest) = text.pieces().split_at(at.unwrap_or(text.pieces().len()));
+    let before = before.iter().map(|piece| piece.text.as_str());
+    (before.collect(), rest.first())
+}
+
 /// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
 /// data names.
-fn check_parts(text: &Text, written: &str, url: &Url) -> Result<(), Refusal> {
-    let scheme_end = written.find(':').unwrap_or(written.len());
-    let mut from = 0;
-    for piece in text.pieces() {
-        let to = from + piece.text.len();
-        let is_whole = written[..from].trim_start().is_empty() && to > scheme_end;
-        if !piece.origin.is_trusted() && from < to && from <= scheme_end && !is_whole {
-            let (name, url) = (name(piece), shown(text));
-            return Err(refusal(
-                format!("{name} supplies a part of the scheme of `{url}`"),
-                "write `https://` in front of it, or let the data be the whole URL",
-            ));
-        }
-        from = to;
+fn check_parts(text: &Text, url: &Url) -> Result<(), Refusal> {
+    let is_data = |piece: &Piece| !piece.origin.is_trusted() && !piece.text.is_empty();
+    if let (before, Some(piece)) = before_data(text, is_data)
+        && !before.contains(':')
+        && !(before.trim_start().is_empty() && piece.text.contains(':'))
+    {
+        let (name, url) = (name(piece), shown(text));
+        return Err(refusal(
+            format!("{name} supplies a part of the scheme of `{url}`"),
+            "write `https://` in front of it, or let the data be the whole URL",
+        ));
     }
     match text.untrusted() {
         Some(piece) if has_credentials(url) && !has_trusted_host(text, url) => Err(refusal(
@@ -296,7 +296,7 @@ impl HostPattern {
 mod tests {
     use super::super::source::tests::text;
     use super::*;
-    use cuecard_source::value::{Origin, Piece};
+    use cuecard_source::value::Origin;
 
     fn lists(allowed: &[&str], only: &[&str]) -> HostLists {
         let owned = |list: &[&str]| {

@@ -355,11 +355,7 @@ impl<'a> Scanner<'a> {
                             self.groups.push(self.is_piped);
                             return Ok(());
                         }
-                        Some("then" | "elif" | "else") => {
-                            self.is_piped = self.groups.last() == Some(&true);
-                            return Ok(());
-                        }
-                        Some("!") => return Ok(()),
+                        Some("!" | "then" | "elif" | "else") => return Ok(()),
                         Some("}" | "fi") => {
                             if self.groups.len() > 1 {
                                 self.groups.pop();

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::source::{is_in, is_integer, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
-use tokens::{Kind, Token, is_operator_word};
+use tokens::{Kind, Token, ends_value};
 
 /// How many bytes a script may have.
 const MAX_LENGTH: usize = 1 << 20;
@@ -225,14 +225,9 @@ impl<'text> Script<'text> {
 
     /// Whether an expression can end with this token.
     fn ends_value(&self, index: usize) -> bool {
-        match self.kind(index) {
-            Some(Kind::Word) => !is_operator_word(self.at(index)),
-            Some(Kind::String | Kind::Regex) => true,
-            Some(Kind::Symbol) => {
-                matches!(self.at(index), ")" | "]" | "`") && self.tokens[index].partner < index
-            }
-            Some(Kind::Template) | None => false,
-        }
+        let token = self.tokens.get(index);
+        // A backtick that opens a template ends nothing.
+        token.is_some_and(|it| ends_value(it.kind, self.at(index)) && it.partner <= index)
     }
 
     /// The first reference, for messages.

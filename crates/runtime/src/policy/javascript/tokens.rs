@@ -39,8 +39,14 @@ pub(super) struct Token {
 const OPERATOR_WORDS: &str =
     "return typeof instanceof in of void delete throw case do else new await yield default extends";
 
-pub(super) fn is_operator_word(word: &str) -> bool {
-    is_in(OPERATOR_WORDS, word)
+/// Whether an expression can end with a token.
+pub(super) fn ends_value(kind: Kind, text: &str) -> bool {
+    match kind {
+        Kind::Word => !is_in(OPERATOR_WORDS, text),
+        Kind::String | Kind::Regex => true,
+        Kind::Symbol => matches!(text, ")" | "]" | "`"),
+        Kind::Template => false,
+    }
 }
 
 fn pattern(pattern: &str) -> Regex {
@@ -73,6 +79,10 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
         let rest = &script[at..];
         let text = |index: usize| &script[tokens[index].range.clone()];
         let is_template = open.last().is_some_and(|&bracket| text(bracket) == "`");
+        let last = tokens
+            .last()
+            .map(|last| (last.kind, &script[last.range.clone()]));
+        let is_after_value = last.is_some_and(|(kind, text)| ends_value(kind, text));
         let is_slash = rest.starts_with('/') && !rest.starts_with("//") && !rest.starts_with("/*");
         let (kind, length) = if is_template {
             let chunk = TEMPLATE.captures(rest).ok_or("a template isn't closed")?;
@@ -82,16 +92,12 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
                 length => (Kind::Template, length),
             }
         } else if is_slash {
-            let last = tokens.len().checked_sub(1);
-            match last.map(|last| (tokens[last].kind, text(last))) {
-                Some((Kind::Symbol, "}" | "++" | "--")) => {
-                    return Err("a `/` may begin a regular expression or divide");
-                }
-                Some((Kind::Symbol, ")" | "]" | "`") | (Kind::String | Kind::Regex, _)) => {
-                    (Kind::Symbol, 1)
-                }
-                Some((Kind::Word, word)) if !is_operator_word(word) => (Kind::Symbol, 1),
-                _ => {
+            if matches!(last, Some((Kind::Symbol, "}" | "++" | "--"))) {
+                return Err("a `/` may begin a regular expression or divide");
+            }
+            match is_after_value {
+                true => (Kind::Symbol, 1),
+                false => {
                     let regex = REGEX.find(rest);
                     let regex = regex.ok_or("a regular expression isn't closed")?;
                     (Kind::Regex, regex.len())
