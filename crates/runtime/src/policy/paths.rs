@@ -23,21 +23,13 @@ const MAX_PATH: usize = 32 * 1024;
 pub(super) struct Places {
     root: PathBuf,
     working_directory: PathBuf,
-    allowed: Vec<Allowed>,
+    /// The root and each allowed path: as the user named it, and where that leads.
+    folders: Vec<(PathBuf, PathBuf)>,
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
     /// Files that this run is made of, which data may not write.
     protected: HashSet<PathBuf>,
-}
-
-/// A place beside the root.
-#[derive(Debug, Clone)]
-struct Allowed {
-    /// As the user named it.
-    named: PathBuf,
-    /// Where that leads.
-    path: PathBuf,
 }
 
 impl Places {
@@ -60,24 +52,19 @@ impl Places {
             resolve(&absolute(path), |_| {})
                 .map_err(|error| refusal(format!("{what} `{}` {error}", path.display()), help))
         };
-        let allowed = allowed.iter().map(|path| {
+        let help = "pass an existing directory with `--root DIR`";
+        let root = folder(&absolute(root), "the root", help)?;
+        let mut folders = vec![(root.clone(), root.clone())];
+        for path in allowed {
             let help = "pass an accessible path with `--allow-path DIR`";
-            Ok(Allowed {
-                named: absolute(path),
-                path: resolved(path, "the allowed path", help)?,
-            })
-        });
-        let run_dir = run_dir.map(|path| {
-            let help = "choose another with `--run-dir DIR`";
-            resolved(path, "the run directory", help)
-        });
+            let leads = resolved(path, "the allowed path", help)?;
+            folders.push((absolute(path), leads));
+        }
+        let help = "choose another with `--run-dir DIR`";
+        let run_dir = run_dir.map(|path| resolved(path, "the run directory", help));
         Ok(Self {
-            root: folder(
-                &absolute(root),
-                "the root",
-                "pass an existing directory with `--root DIR`",
-            )?,
-            allowed: allowed.collect::<Result<_, _>>()?,
+            root,
+            folders,
             run_dir: run_dir.transpose()?,
             is_confined,
             is_read_only,
@@ -101,15 +88,14 @@ impl Places {
 
     /// The names that lead to the root and to each allowed path, alone and with those that follow.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
-        let allowed = self.allowed.iter().flat_map(|it| [&it.named, &it.path]);
-        allowed.chain([&self.root]).flat_map(|path| {
+        let paths = self.folders.iter();
+        let paths = paths.flat_map(|(it, path)| [it, path].into_iter().skip((it == path).into()));
+        paths.flat_map(|path| {
             let names = path.iter().skip(1).map(|name| name.to_string_lossy());
             let names: Vec<_> = names.collect();
-            let mut words = Vec::new();
-            for from in 0..names.len() {
-                words.extend((from + 1..=names.len()).map(|to| names[from..to].join("/")));
-            }
-            words
+            let starts = 0..names.len();
+            let parts = starts.flat_map(|from| (from + 1..=names.len()).map(move |to| from..to));
+            parts.map(|part| names[part].join("/")).collect::<Vec<_>>()
         })
     }
 
@@ -182,7 +168,7 @@ impl Places {
         }
         // What a run saved may be read again by the path that a step's output has.
         let is_saved = !writes && self.is_saved(&path);
-        let is_inside = self.folders().any(|(_, folder)| path.starts_with(folder));
+        let is_inside = self.folders.iter().any(|(_, it)| path.starts_with(it));
         if !(is_inside || is_saved || (!is_data && is_in_run_dir)) {
             return self.outside(text, &path);
         }
@@ -198,13 +184,6 @@ impl Places {
             path.push("");
         }
         Ok(path)
-    }
-
-    /// The root and each allowed path: as the user named it, and where it leads.
-    fn folders(&self) -> impl Iterator<Item = (&Path, &Path)> {
-        let allowed = self.allowed.iter();
-        let allowed = allowed.map(|it| (it.named.as_path(), it.path.as_path()));
-        allowed.chain([(self.root.as_path(), self.root.as_path())])
     }
 
     fn outside(&self, text: &Text, path: &Path) -> Result<PathBuf, Refusal> {
@@ -247,7 +226,7 @@ impl Places {
     ) -> Result<(), Refusal> {
         let of_author = names_of_author(text);
         for step in passed {
-            let is_below = |(_, folder)| step != folder && step.starts_with(folder);
+            let is_below = |(_, it): &(PathBuf, PathBuf)| step != it && step.starts_with(it);
             let name = step.file_name().unwrap_or_default().to_string_lossy();
             let decides = match writes {
                 true => {
@@ -257,11 +236,11 @@ impl Places {
                 }
                 false => decides_what_runs(&name),
             };
-            let is_allowed = |it: &Allowed| {
-                path.starts_with(&it.path)
-                    && (it.named.starts_with(step) || it.path.starts_with(step))
+            let is_chosen = |(named, it): &(PathBuf, PathBuf)| {
+                path.starts_with(it) && (named.starts_with(step) || it.starts_with(step))
             };
-            if decides && self.folders().any(is_below) && !self.allowed.iter().any(is_allowed) {
+            let mut folders = self.folders.iter();
+            if decides && folders.clone().any(is_below) && !folders.any(is_chosen) {
                 let path = named(text);
                 return Err(refusal(
                     format!("the path {path} leads to `{name}`, which can control what runs later"),
