@@ -121,11 +121,9 @@ const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvi
 
 /// The name of a program in one of the system's folders.
 pub(super) fn system_name(path: &str) -> Option<&str> {
-    let name = path
-        .strip_prefix("/usr")
-        .unwrap_or(path)
-        .strip_prefix("/bin/")?;
-    (!name.contains('/')).then_some(name)
+    let path = path.strip_prefix("/usr").unwrap_or(path);
+    let name = path.strip_prefix("/bin/");
+    name.filter(|name| !name.contains('/'))
 }
 
 /// The program in the table that a shell starts by this word. A path outside the system's folders is another program.
@@ -161,16 +159,19 @@ impl Program {
             return Some(&[]);
         }
         while let Some(letter) = letters.next() {
-            let (_, behind) = self
-                .1
-                .split_once(letter)
-                .filter(|_| !":=".contains(letter))?;
-            let is_last = letters.as_str().is_empty();
-            match behind.chars().next() {
-                Some(':') => return Some(if is_last { &[false] } else { &[] }),
-                Some('=') => return Some(if is_last { &[true] } else { &[] }),
-                _ => {}
-            }
+            let known = self.1.split_once(letter);
+            let (_, behind) = known.filter(|_| !":=".contains(letter))?;
+            let values: &[bool] = match behind.chars().next() {
+                Some(':') => &[false],
+                Some('=') => &[true],
+                _ => continue,
+            };
+            // Else the rest of the word is the value.
+            return Some(if letters.as_str().is_empty() {
+                values
+            } else {
+                &[]
+            });
         }
         Some(&[])
     }

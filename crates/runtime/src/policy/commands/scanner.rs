@@ -169,7 +169,19 @@ pub(super) fn scan(
     }
 }
 
-/// Each before those that it begins with.
+/// Operators that aren't read.
+const OTHER_OPERATORS: &[(&str, &str)] = &[
+    (";;", "a `;;`"),
+    (";&", "a `;;`"),
+    ("&>", "a `&>`"),
+    ("|&", "a `|&`"),
+    ("((", "a `((`"),
+    ("<(", "a process substitution"),
+    (">(", "a process substitution"),
+    ("<>", "a `<>`"),
+];
+
+/// Of redirections, each before those that it begins with.
 const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", ">"];
 
 #[derive(Default)]
@@ -181,7 +193,6 @@ struct Scanner<'a> {
     at: usize,
     /// How many pieces of data were passed.
     n_data: usize,
-    depth: usize,
     /// Whether the next command reads from a pipe, and each `(`, `{` and `if` around it.
     is_piped: bool,
     groups: Vec<bool>,
@@ -255,22 +266,15 @@ impl<'a> Scanner<'a> {
 
     /// Reads commands up to the end, or to a `)`.
     fn list(&mut self) -> Read {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        let (is_piped, outer) = (self.is_piped, self.groups.len());
+        if outer >= MAX_DEPTH {
             return self.fail("too many levels");
         }
-        let (is_piped, outer) = (self.is_piped, self.groups.len());
         self.groups.push(is_piped);
         // A pipe goes on over the ends of lines.
         let mut is_behind_pipe = false;
         while let Some(next) = self.peek().filter(|next| *next != ')') {
-            self.refuse(&[
-                (";;", "a `;;`"),
-                (";&", "a `;;`"),
-                ("&>", "a `&>`"),
-                ("|&", "a `|&`"),
-                ("((", "a `((`"),
-            ])?;
+            self.refuse(OTHER_OPERATORS)?;
             match next {
                 ' ' | '\t' => self.take(),
                 '#' => self.comment()?,
@@ -301,7 +305,6 @@ impl<'a> Scanner<'a> {
         }
         self.groups.truncate(outer);
         self.is_piped = is_piped;
-        self.depth -= 1;
         Ok(())
     }
 
@@ -396,11 +399,7 @@ impl<'a> Scanner<'a> {
         if !self.is_lenient {
             self.refuse(&[("<<<", "a here-string"), ("<<", "a here-document")])?;
         }
-        self.refuse(&[
-            ("<(", "a process substitution"),
-            (">(", "a process substitution"),
-            ("<>", "a `<>`"),
-        ])?;
+        self.refuse(OTHER_OPERATORS)?;
         let mut operators = OPERATORS.iter().copied();
         let operator = operators.find(|operator| self.is_next(operator));
         let operator = operator.unwrap_or_default();
