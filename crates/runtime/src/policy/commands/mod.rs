@@ -21,7 +21,6 @@ use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help,
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::{Piece, Text};
 use scanner::{DATA, Script, Source, Unreadable};
-use variables::Variables;
 
 /// Data in one command may have so many bytes.
 const MAX_DATA: usize = 64 << 20;
@@ -102,7 +101,7 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
         let help = "write the data to a file and name the file";
         return refuse(RefusalKind::Data, message, help);
     }
-    let variables = Variables::new(&source);
+    let names = variables::names(&source.data);
     // A number is a number to every program, so it may stand anywhere.
     let is_data = |piece: &&&Piece| !is_integer(&piece.text);
     let first = source.data.iter().find(is_data);
@@ -113,7 +112,7 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
             "the command names a variable that begins with `CUECARD_`, as those of data do";
         return refuse(RefusalKind::Data, message, "choose another name");
     }
-    let script = match scanner::scan(&source, variables.names(), false) {
+    let script = match scanner::scan(&source, &names, false) {
         Ok(script) => script,
         Err(Unreadable { what, .. }) if !has_data && lists.restrict() => {
             return Err(lists.not_read(&what));
@@ -128,11 +127,8 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
                 "the command has {what}, where what the data of {data} would do is not known"
             );
             let advice = ADVICE.iter().find(|(of, _)| what.contains(of));
-            return refuse(
-                RefusalKind::Data,
-                &message,
-                advice.map_or("", |(_, help)| help),
-            );
+            let help = advice.map_or("", |(_, help)| help);
+            return refuse(RefusalKind::Data, &message, help);
         }
     };
     lists.check(&script)?;
@@ -141,7 +137,7 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
-        false => variables.bind(script.output, places.run_dir()),
+        false => variables::bind(&script.output, &source.data, &names, places.run_dir()),
     }
 }
 

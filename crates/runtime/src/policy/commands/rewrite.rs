@@ -4,6 +4,7 @@ use super::super::environment;
 use super::super::source::{is_in, reference};
 use super::programs;
 use super::scanner::{Redirection, SimpleCommand, Source, Word, is_name, scan};
+use super::variables::named;
 use cuecard_source::value::{Piece, Text};
 use serde_json::Value as Json;
 
@@ -126,15 +127,8 @@ fn in_braces(text: &Text) -> String {
 /// A name for each piece of data: the last part of its reference, as environment variables are written, and so that no
 /// program knows it.
 fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for piece in &source.data {
-        let before = source.data[..names.len()]
-            .iter()
-            .position(|before| before.reference == piece.reference);
-        if let Some(before) = before {
-            names.push(names[before].clone());
-            continue;
-        }
+    let is_same = |one: &Piece, other: &Piece| one.reference == other.reference;
+    named(&source.data, is_same, |piece, names| {
         let path = piece.reference.as_deref().unwrap_or_default();
         let path = path.split('|').next().unwrap_or_default();
         let mut parts = path.split(['.', '[', ']', ' ']);
@@ -152,9 +146,8 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
         {
             name.push_str("_2");
         }
-        names.push(name);
-    }
-    names
+        name
+    })
 }
 
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
