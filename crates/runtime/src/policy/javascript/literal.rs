@@ -23,13 +23,9 @@ pub(super) fn expression(data: &Piece) -> String {
 /// With escapes for line ends of JavaScript that JSON doesn't know as such, and what no one should see raw. Outside of
 /// strings JSON has none of them.
 fn escaped(json: &str) -> String {
-    let is_escaped = |character| matches!(character, '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}');
-    let mut escaped = String::new();
-    for character in json.chars() {
-        match is_escaped(character) {
-            true => escaped.push_str(&format!("\\u{:04x}", u32::from(character))),
-            false => escaped.push(character),
-        }
-    }
-    escaped
+    let escaped = json.chars().map(|letter| match letter {
+        '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}' => format!("\\u{:04x}", u32::from(letter)),
+        letter => letter.into(),
+    });
+    escaped.collect()
 }
