@@ -198,6 +198,7 @@ fn what_would_run_the_value_is_not_proposed() {
         "busybox awk D f",
         "echo D | awk -f - f.txt",
         "echo D | env sh",
+        "echo D | npx",
         ". /dev/stdin <<< D",
         "sh /dev/stdin <<< D",
         "export X=D; sh -c 'eval \"$X\"'",
