@@ -20,7 +20,7 @@ use super::paths::Places;
 use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::{Piece, Text};
-use scanner::{DATA, Script, Source, Unreadable};
+use scanner::{DATA, Script, Source, Unreadable, Word, is_name};
 
 /// Data in one command may have so many bytes.
 const MAX_DATA: usize = 64 << 20;
@@ -187,6 +187,17 @@ impl CommandLists {
     fn check(&self, script: &Script) -> Result<(), Refusal> {
         if !self.restrict() {
             return Ok(());
+        }
+        // The shell evaluates the subscript of a name that it gets as a text: `test -v 'x[$(ls)]'`.
+        let mut words = script.commands.iter().flat_map(|it| &it.words);
+        let runs = |word: &Word| {
+            let subscript = word.text.split_once('[');
+            subscript.is_some_and(|(name, subscript)| {
+                is_name(name) && (subscript.contains("$(") || subscript.contains('`'))
+            })
+        };
+        if words.any(runs) {
+            return Err(self.not_read("a subscript in which a command may stand"));
         }
         let firsts = script.commands.iter().filter_map(|it| it.words.first());
         for first in firsts {

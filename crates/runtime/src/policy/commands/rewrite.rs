@@ -1,9 +1,14 @@
 //! How a refused command is written instead: the command as it is, and its data in the environment.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::super::environment;
+use super::super::executable_files::decides_when_written;
 use super::super::source::{is_in, reference};
 use super::programs;
-use super::scanner::{Redirection, SimpleCommand, Source, Word, is_name, scan};
+use super::scanner::{SimpleCommand, Source, Word, is_name, scan};
 use super::variables::named;
 use cuecard_source::value::{Piece, Text};
 use serde_json::Value as Json;
@@ -153,14 +158,28 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
 fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let script = scan(source, names, true).ok()?;
+    let is_program = |word: &Word| !word.literal().is_some_and(is_plain_file);
     let makes_file = script.commands.iter().any(|command| {
-        command.redirections.iter().any(Redirection::makes_file)
-            || command
-                .program()
-                .is_some_and(|name| is_in("tee cp mv dd ln chmod install", name))
+        let mut files = command.redirections.iter().filter(|it| it.makes_file());
+        let words = command.words.iter().skip(1);
+        files.any(|it| is_program(&it.target))
+            || match command.program().unwrap_or_default() {
+                "tee" => words.filter(|word| !is(word, "-a")).any(is_program),
+                name => is_in("cp mv dd ln chmod install", name),
+            }
     });
     let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, makes_file);
     script.commands.iter().all(is_safe).then_some(script.output)
+}
+
+/// Whether a file has the name of a result that people read, which nothing runs.
+fn is_plain_file(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let ending = name.split_once('.').map_or("", |(_, ending)| ending);
+    is_in(
+        "csv diff html json jsonl log md out patch tsv txt xml",
+        ending,
+    ) && !decides_when_written(name)
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before: they name what
@@ -199,6 +218,12 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
             let is_value = |at: usize| at > 1 && is(&behind[at - 2], "--arg --argjson");
             let is_code = |at: usize| behind[at].literal().is_none() && !is_value(at);
             return has("-f --from-file -L") || (0..behind.len()).any(is_code);
+        }
+        // With a fixed script that only picks and replaces.
+        "awk" | "gawk" | "mawk" | "sed" => {
+            let mut scripts = behind.iter().filter(|word| !is(word, "-n -E -r"));
+            let script = scripts.next().and_then(Word::literal);
+            return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
         // Some names of variables run code in bash, and so do some numbers.
         "export" | "local" | "readonly" | "read" => {
@@ -300,7 +325,7 @@ fn sets_obeyed(word: &Word) -> bool {
 /// Programs and words of the shell that start what stands behind one of some words, or at once.
 const LAUNCHERS: &[(&str, &str)] = &[
     (
-        "do while until then time command exec timeout nice nohup npx uvx bunx",
+        "do while until then time command exec timeout nice nohup sudo env npx uvx bunx",
         "",
     ),
     ("uv poetry pipenv pipx", "run"),
@@ -324,6 +349,16 @@ const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently
 
 /// Options behind which a program, a script or the name of a variable may follow.
 const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression -eq -ne -lt -le -gt -ge";
+
+/// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
+fn is_plain_script(script: &str) -> bool {
+    static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+        let awk = r#"(?:NR *[=<>]=? *\d+ *)?\{ *print(?: (?:\$?\w+|"[^"\\]*"|,| )+)? *\}|NR *[=<>]=? *\d+"#;
+        let sed = r"(?:\d+|\$)?(?:,(?:\d+|\$))?[dpq]|s/[^/\n]*/[^/\n]*/[gip0-9]*|s,[^,\n]*,[^,\n]*,[gip0-9]*";
+        Regex::new(&format!("^(?:{awk}|{sed})$")).expect("a fixed pattern")
+    });
+    PLAIN.is_match(script)
+}
 
 fn is_duration(word: &str) -> bool {
     let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
