@@ -8,7 +8,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use cuecard_source::value::compact;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -125,7 +124,7 @@ impl Journal {
     pub fn append(&mut self, record: &impl Serialize) {
         let before = self.buffer.len();
         // Records have texts as their keys, so that they can be serialized into memory.
-        let _ = compact::write(&mut self.buffer, record);
+        let _ = serde_json::to_writer(&mut self.buffer, record);
         self.buffer.push(b'\n');
         self.length += (self.buffer.len() - before) as u64;
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use cuecard_source::value::compact;
 use serde::Serialize;
 
 /// An event.
@@ -158,7 +157,8 @@ pub fn write_json(buffer: &mut Vec<u8>, name: Option<&str>, data: &impl Serializ
 pub fn write_line(buffer: &mut Vec<u8>, data: &impl Serialize) {
     let start = buffer.len();
     // JSON has no other line ends outside of strings, and inside of them they are escaped.
-    compact::write(buffer, data).expect("JSON with texts as keys is written to memory");
+    serde_json::to_writer(&mut *buffer, data)
+        .expect("JSON with texts as keys is written to memory");
     if buffer[start..]
         .iter()
         .any(|byte| matches!(byte, 0xC2 | 0xE2))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cuecard_runtime::env_file::painted;
-use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, string_span};
+use cuecard_source::json::{self, Limits, Node, string_span};
 use cuecard_source::{Span, toml};
 
 use super::places::{MAX_BYTES, Syntax};
@@ -45,11 +45,7 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
                 ..Limits::default()
             };
             let parsed = json::parse(text, &limits);
-            let is_syntax = |error: &JsonError| {
-                use JsonErrorKind::{DuplicateKey, TrailingComma};
-                !matches!(error.kind, DuplicateKey { .. } | TrailingComma { .. })
-            };
-            is_torn = parsed.errors.iter().any(is_syntax);
+            is_torn = parsed.root.is_none();
             let mistakes = parsed.errors.iter().map(|error| Mistake {
                 span: error.span,
                 message: error.message(),

@@ -160,7 +160,7 @@ fn hostile_bundles_are_errors() {
     for (message, expected) in [
         (
             of_bundle(&BUNDLE.as_bytes()[..BUNDLE.len() / 2]),
-            "is never closed",
+            "unterminated string",
         ),
         (of_bundle(b""), "expected a JSON value"),
         (of_bundle(deep.as_bytes()), "are nested 124 deep"),

@@ -5,26 +5,32 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Whether an address is not one of the public internet: this machine, its link, a private network, a carrier's inner
 /// network, a group of machines, a test, or reserved. An IPv6 address that stands for an IPv4 one is what that is.
 pub fn is_private(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_private_v4(address),
-        IpAddr::V6(address) => match embedded(address) {
-            Some(inner) => is_private_v4(inner),
-            None => {
-                let is_in = |(prefix, bits): &(Ipv6Addr, u32)| {
-                    (address.to_bits() ^ prefix.to_bits()).leading_zeros() >= *bits
-                };
-                // What is assigned to machines begins with these bits.
-                !is_in(&(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3))
-                    || SPECIAL_V6.iter().any(is_in)
-            }
-        },
-    }
+    let address = match address {
+        IpAddr::V6(v6) => embedded(v6).map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    };
+    // What is assigned to machines begins with these bits.
+    (address.is_ipv6() && !is_in(address, "2000::/3"))
+        || SPECIAL
+            .iter()
+            .flat_map(|networks| networks.split(' '))
+            .any(|network| is_in(address, network))
 }
 
-fn is_private_v4(address: Ipv4Addr) -> bool {
-    SPECIAL_V4.iter().any(|(prefix, bits)| {
-        (address.to_bits() ^ Ipv4Addr::from_octets(*prefix).to_bits()).leading_zeros() >= *bits
-    })
+/// Whether an address begins with the bits of a prefix.
+fn is_in(address: IpAddr, network: &str) -> bool {
+    let bits = |address| match address {
+        IpAddr::V4(address) => u128::from(address.to_bits()) << 96,
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    let (prefix, length) = network.split_once('/').unwrap_or_default();
+    match (prefix.parse::<IpAddr>(), length.parse::<u32>()) {
+        (Ok(prefix), Ok(length)) => {
+            prefix.is_ipv4() == address.is_ipv4()
+                && (bits(prefix) ^ bits(address)).leading_zeros() >= length
+        }
+        _ => false,
+    }
 }
 
 /// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated, NAT64, 6to4.
@@ -39,46 +45,20 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
 }
 
-/// The registry of special-purpose addresses (RFC 6890), multicast, and what is reserved.
-const SPECIAL_V4: &[([u8; 4], u32)] = &[
-    // "This network", which reaches this machine.
-    ([0, 0, 0, 0], 8),
-    ([10, 0, 0, 0], 8),
-    // Shared with the carrier's other customers.
-    ([100, 64, 0, 0], 10),
-    ([127, 0, 0, 0], 8),
-    // Link-local, where clouds keep their metadata.
-    ([169, 254, 0, 0], 16),
-    ([172, 16, 0, 0], 12),
-    // Protocol assignments; some clouds keep their metadata here.
-    ([192, 0, 0, 0], 24),
-    // Documentation.
-    ([192, 0, 2, 0], 24),
+/// The registries of special-purpose addresses (RFC 6890), multicast, and what is reserved.
+const SPECIAL: &[&str] = &[
+    // This machine, also as "this network", and private networks, also that of a carrier.
+    "0.0.0.0/8 127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10",
+    // Where clouds keep their metadata: link-local, protocol assignments, and an address of Azure.
+    "169.254.0.0/16 192.0.0.0/24 168.63.129.16/32",
     // Relays and servers of the name system that answer everywhere.
-    ([192, 31, 196, 0], 24),
-    ([192, 52, 193, 0], 24),
-    ([192, 88, 99, 0], 24),
-    ([192, 168, 0, 0], 16),
-    ([192, 175, 48, 0], 24),
-    // Metadata of Azure.
-    ([168, 63, 129, 16], 32),
-    // Benchmarks of networks, which some use inside.
-    ([198, 18, 0, 0], 15),
-    // Documentation.
-    ([198, 51, 100, 0], 24),
-    ([203, 0, 113, 0], 24),
+    "192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24 2620:4f:8000::/48",
+    // Benchmarks of networks, which some use inside; documentation.
+    "198.18.0.0/15 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
     // Multicast, reserved, broadcast.
-    ([224, 0, 0, 0], 3),
-];
-
-/// What is special among the addresses for machines.
-const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
+    "224.0.0.0/3",
     // Protocol assignments, with Teredo, which reaches an IPv4 address, and benchmarks.
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
-    // Documentation.
-    (Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 0), 32),
-    (Ipv6Addr::new(0x2620, 0x4F, 0x8000, 0, 0, 0, 0, 0), 48),
-    (Ipv6Addr::new(0x3FFF, 0, 0, 0, 0, 0, 0, 0), 20),
+    "2001::/23",
 ];
 
 #[cfg(test)]

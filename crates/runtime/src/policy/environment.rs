@@ -1,6 +1,6 @@
 //! Variables that a step gives to a command: data may be the value of one, but not of those that programs obey.
 
-use super::source::name as reference_of;
+use super::source::{is_like, name as reference_of};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::Text;
 
@@ -30,14 +30,7 @@ pub(super) fn value(name: &str, value: &Text) -> Result<String, Refusal> {
 
 /// Whether shells, linkers, interpreters, tools or libraries take orders from a variable of this name.
 pub(super) fn is_obeyed(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    NAMES
-        .iter()
-        .flat_map(|names| names.split_ascii_whitespace())
-        .any(|known| match known.split_once('*') {
-            Some((start, end)) => name.starts_with(start) && name.ends_with(end),
-            None => name == known,
-        })
+    is_like(NAMES, &name.to_ascii_lowercase())
 }
 
 /// In lower case; `*` stands for any beginning or end.

@@ -1,41 +1,32 @@
 //! Names of files and folders that programs execute or obey when they are started.
 
+use super::source::is_like;
+
 /// Whether programs that are started later obey a file or folder of this name: configs of servers and editors, hooks and
 /// workflows, start files of shells and others. Data may not even read them: some hold credentials.
 pub fn decides_what_runs(name: &str) -> bool {
-    is_among(NAMES, &folded(name))
+    is_like(NAMES, &folded(name))
 }
 
 /// The same for a file that is written: also those that programs of a project run when they are started there.
 pub(crate) fn decides_when_written(name: &str) -> bool {
     let name = folded(name);
-    if is_among(NAMES, &name) || is_among(RUN_NAMES, &name) {
-        return true;
-    }
-    // A page about a file is none that runs.
-    if name.ends_with(".md") {
-        return false;
-    }
     let stem = name.split('.').next().unwrap_or_default();
-    is_among(RUN_STEMS, stem)
-        || RUN_ENDINGS.iter().any(|ending| name.ends_with(ending))
-        // `vite.config.ts`
-        || name.contains(".config.")
-        || [".conf.js", ".conf.cjs", ".conf.mjs", ".conf.ts"].iter().any(|ending| name.ends_with(ending))
-        || ((name.contains("requirements") || name.starts_with("constraints")) && name.ends_with(".txt"))
-        // `Brewfile`
-        || (name == stem && name.len() > 4 && name.ends_with("file") && name != "profile")
+    let is_recipe = || {
+        is_like(RUN_STEMS, stem)
+            || is_like(RUN_FORMS, &name)
+            // `Brewfile`
+            || (name == stem && name.len() > 4 && name.ends_with("file") && name != "profile")
+    };
+    // A page about a file is none that runs.
+    is_like(NAMES, &name) || is_like(RUN_NAMES, &name) || (!name.ends_with(".md") && is_recipe())
 }
 
 /// Whether a file or folder is hidden, as configs of programs are: `.eslintrc.js`, `.aws`. Files that only list or keep
 /// names (`.gitignore`, `.gitkeep`) are not meant.
 pub(super) fn is_hidden_config(name: &str) -> bool {
     let name = folded(name);
-    name.starts_with('.')
-        && !name.starts_with("..")
-        && !["ignore", "keep"]
-            .iter()
-            .any(|ending| name.ends_with(ending))
+    name.starts_with('.') && !is_like(&["..* *ignore *keep"], &name)
 }
 
 /// A name as lenient file systems of macOS and Windows take it: upper case, blanks and dots at the end, characters that
@@ -51,96 +42,62 @@ fn folded(name: &str) -> String {
     plain.trim_end_matches([' ', '.']).to_owned()
 }
 
-fn is_among(names: &[&str], name: &str) -> bool {
-    let mut names = names.iter().flat_map(|names| names.split(", "));
-    names.any(|known| known == name)
-}
-
-/// In lower case, with commas between them.
+/// In lower case.
 const NAMES: &[&str] = &[
-    // Configs that start servers and tasks, and those of agents.
-    ".mcp.json, .cuecard, .sandy, .claude, .claude.json, claude_desktop_config.json, .codex, .cursor, .gemini, \
-     .opencode, opencode.json, opencode.jsonc, .qwen, .cline, .openhands, .pi, .kiro, .roo, .amazonq, .continue, \
-     .windsurf, .vibe, .kilocode, .cursorrules, .windsurfrules, .clinerules, .roorules, .vscode, .zed, .idea, .devcontainer, .devcontainer.json",
+    // Configs that start servers and tasks and those of agents.
+    ".mcp.json .cuecard .sandy .claude .claude.json claude_desktop_config.json .codex .cursor .gemini \
+     .opencode opencode.json opencode.jsonc .qwen .cline .openhands .pi .kiro .roo .amazonq .continue \
+     .windsurf .vibe .kilocode .cursorrules .windsurfrules .clinerules .roorules .vscode .zed .idea .devcontainer .devcontainer.json",
     // Version control and what builds from it. `git~1` is `.git` on Windows.
-    ".git, git~1, .gitconfig, .gitmodules, .gitattributes, .hg, .hgrc, .svn, .jj, .husky, .pre-commit-config.yaml, .github, \
-     .gitlab-ci.yml, .circleci, .travis.yml, .buildkite, .gitea, .forgejo, .drone.yml, lefthook.yml, .lefthook.yml",
+    ".git git~1 .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .jj .husky .pre-commit-config.yaml .github \
+     .gitlab-ci.yml .circleci .travis.yml .buildkite .gitea .forgejo .drone.yml lefthook.yml .lefthook.yml",
     // Start files of shells and sessions.
-    ".profile, .bashrc, .bash_profile, .bash_login, .bash_logout, .bash_aliases, .zshrc, .zshenv, .zprofile, .zlogin, \
-     .zlogout, .kshrc, .mkshrc, .cshrc, .tcshrc, .login, .logout, .inputrc, .envrc, .config, .local, .ssh, .tmux.conf, \
-     .screenrc, .xinitrc, .xprofile, .xsession, .pam_environment",
-    // Start files of editors, debuggers and interpreters.
-    ".vim, .vimrc, .gvimrc, .exrc, .nvimrc, .nvim.lua, .emacs, .emacs.d, .dir-locals.el, .nanorc, .gdbinit, .lldbinit, \
-     .psqlrc, .sqliterc, .irbrc, .pryrc, .rprofile, .nvim, .lvimrc, .gdbearlyinit, .lldbinit-lldb, .pdbrc, .ipython, \
-     .perldb, .lessfilter, .curlrc, .wgetrc, .netrc, _netrc, _vimrc, _gvimrc",
-    // What package managers, build tools and tools of clouds read. A config of the last names commands that give
+    ".profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc .zshenv .zprofile .zlogin \
+     .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .envrc .config .local .ssh .tmux.conf \
+     .screenrc .xinitrc .xprofile .xsession .pam_environment",
+    // Start files of editors debuggers and interpreters.
+    ".vim .vimrc .gvimrc .exrc .nvimrc .nvim.lua .emacs .emacs.d .dir-locals.el .nanorc .gdbinit .lldbinit \
+     .psqlrc .sqliterc .irbrc .pryrc .rprofile .nvim .lvimrc .gdbearlyinit .lldbinit-lldb .pdbrc .ipython \
+     .perldb .lessfilter .curlrc .wgetrc .netrc _netrc _vimrc _gvimrc",
+    // What package managers build tools and tools of clouds read. A config of the last names commands that give
     // credentials.
-    ".npmrc, .yarn, .yarnrc, .yarnrc.yml, .pnpmfile.cjs, .cargo, .gradle, .mvn, .bundle, .mise.toml, .tool-versions, \
-     .bazelrc, .kube, .aws, .azure, .docker, .gnupg, .terraform.d, .terraformrc, .m2, .gem, .rustup",
+    ".npmrc .yarn .yarnrc .yarnrc.yml .pnpmfile.cjs .cargo .gradle .mvn .bundle .mise.toml .tool-versions \
+     .bazelrc .kube .aws .azure .docker .gnupg .terraform.d .terraformrc .m2 .gem .rustup",
 ];
 
 /// Recipes, modules that interpreters load by themselves, and what agents are told. Read like any file.
 const RUN_NAMES: &[&str] = &[
-    "docker-compose.yml, docker-compose.yaml, docker-compose.override.yml, docker-compose.override.yaml, \
-     compose.yml, compose.yaml, compose.override.yml, compose.override.yaml, package.json, node_modules, .venv, .env, \
-     mcp.json, mcp_config.json, claude.md, claude.local.md, agents.md, agents.override.md, gemini.md, qwen.md, \
-     copilot-instructions.md, skill.md",
-    // What builds, tests and starts a project.
-    "pyproject.toml, setup.py, setup.cfg, tox.ini, pytest.ini, tasks.py, manage.py, dodo.py, __init__.py, __main__.py, \
-     environment.yml, build.rs, cargo.toml, rust-toolchain, rust-toolchain.toml, go.mod, go.work, pom.xml, build.xml, \
-     gradle.properties, gradle-wrapper.properties, build.sbt, cmakelists.txt, meson.build, build.ninja, wscript, sconstruct, \
-     sconscript, deno.json, deno.jsonc, bunfig.toml, pnpm-workspace.yaml, composer.json, artisan, mix.exs, pubspec.yaml, \
-     makefile.pl, build.pl, config.ru, spec_helper.rb, rails_helper.rb, configure, gradlew, mvnw, ansible.cfg, \
-     directory.build.props, directory.packages.props, web.config, mise.toml, devbox.json, gems.rb, package.swift, build.zig, project.clj, deps.edn, rebar.config, pnpmfile.cjs, \
-     vitest.workspace.ts, action.yml, action.yaml",
-    // What tasks, deployments and hooks are read from.
-    "cdk.json, nodemon.json, nx.json, project.json, turbo.json, lerna.json, vercel.json, netlify.toml, wrangler.toml, \
-     fly.toml, serverless.yml, serverless.yaml, pulumi.yaml, skaffold.yaml, buildspec.yml, appspec.yml, cloudbuild.yaml, \
-     azure-pipelines.yml, bitbucket-pipelines.yml, lefthook.yaml, crontab, authorized_keys, autorun.inf",
-    // Lock files say what is installed, and from where.
-    "package-lock.json, npm-shrinkwrap.json, pnpm-lock.yaml, flake.lock",
+    "docker-compose.yml docker-compose.yaml docker-compose.override.yml docker-compose.override.yaml \
+     compose.yml compose.yaml compose.override.yml compose.override.yaml package.json node_modules .venv .env \
+     mcp.json mcp_config.json claude.md claude.local.md agents.md agents.override.md gemini.md qwen.md \
+     copilot-instructions.md skill.md",
+    // What builds tests and starts a project.
+    "pyproject.toml setup.py setup.cfg tox.ini pytest.ini tasks.py manage.py dodo.py __init__.py __main__.py \
+     environment.yml build.rs cargo.toml rust-toolchain rust-toolchain.toml go.mod go.work pom.xml build.xml \
+     gradle.properties gradle-wrapper.properties build.sbt cmakelists.txt meson.build build.ninja wscript sconstruct \
+     sconscript deno.json deno.jsonc bunfig.toml pnpm-workspace.yaml composer.json artisan mix.exs pubspec.yaml \
+     makefile.pl build.pl config.ru spec_helper.rb rails_helper.rb configure gradlew mvnw ansible.cfg \
+     directory.build.props directory.packages.props web.config mise.toml devbox.json gems.rb package.swift build.zig project.clj deps.edn rebar.config pnpmfile.cjs \
+     vitest.workspace.ts action.yml action.yaml",
+    // What tasks deployments and hooks are read from.
+    "cdk.json nodemon.json nx.json project.json turbo.json lerna.json vercel.json netlify.toml wrangler.toml \
+     fly.toml serverless.yml serverless.yaml pulumi.yaml skaffold.yaml buildspec.yml appspec.yml cloudbuild.yaml \
+     azure-pipelines.yml bitbucket-pipelines.yml lefthook.yaml crontab authorized_keys autorun.inf",
+    // Lock files say what is installed and from where.
+    "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml flake.lock",
 ];
 
 /// Names before the first dot: `gulpfile.mjs`, `Dockerfile.dev`, `conftest.py`.
 const RUN_STEMS: &[&str] = &[
-    "makefile, gnumakefile, dockerfile, containerfile, jenkinsfile, rakefile, justfile, taskfile, gulpfile, gruntfile, \
-     jakefile, noxfile, fabfile, magefile, vagrantfile, conftest, sitecustomize, usercustomize",
+    "makefile gnumakefile dockerfile containerfile jenkinsfile rakefile justfile taskfile gulpfile gruntfile \
+     jakefile noxfile fabfile magefile vagrantfile conftest sitecustomize usercustomize",
 ];
 
-/// Ends of names of recipes, of lists of modules, and of what desktops and services start.
-const RUN_ENDINGS: &[&str] = &[
-    ".pth",
-    ".egg-link",
-    ".mk",
-    ".cmake",
-    ".gradle",
-    ".gradle.kts",
-    ".bazel",
-    ".bzl",
-    ".nix",
-    ".tf",
-    ".tf.json",
-    ".hcl",
-    "._pth",
-    ".mak",
-    ".just",
-    ".sbt",
-    ".socket",
-    ".plist",
-    ".lnk",
-    ".gemspec",
-    ".podspec",
-    ".rake",
-    ".csproj",
-    ".fsproj",
-    ".vbproj",
-    ".vcxproj",
-    ".targets",
-    ".code-workspace",
-    ".desktop",
-    ".service",
-    ".timer",
-    ".lock",
+/// Forms of names of recipes, of lists of modules, and of what desktops and services start.
+const RUN_FORMS: &[&str] = &[
+    "*.pth *.egg-link *.mk *.cmake *.gradle *.gradle.kts *.bazel *.bzl *.nix *.tf *.tf.json *.hcl *._pth *.mak *.just *.sbt \
+     *.socket *.plist *.lnk *.gemspec *.podspec *.rake *.csproj *.fsproj *.vbproj *.vcxproj *.targets *.code-workspace \
+     *.desktop *.service *.timer *.lock *.config.* *.conf.js *.conf.cjs *.conf.mjs *.conf.ts *requirements*.txt constraints*.txt",
 ];
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use reqwest::Url;
 
 use super::addresses::is_private;
-use super::source::{name, shown};
+use super::source::{is_like, name, shown};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::Text;
+use cuecard_source::value::{Piece, Text};
 
 /// More bytes than any server takes.
 const MAX_URL: usize = 64 * 1024;
@@ -42,10 +42,7 @@ impl HostLists {
     /// A host for each pattern, with its port.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
         self.allowed.iter().chain(&*self.only).flat_map(|pattern| {
-            let host = match pattern.is_wildcard {
-                true => format!("a.{}", pattern.host),
-                false => pattern.host.clone(),
-            };
+            let host = pattern.host.replace('*', "a");
             let port = pattern.port.map(|port| port.to_string());
             let both = port.as_ref().map(|port| format!("{host}:{port}"));
             [Some(host), port, both].into_iter().flatten()
@@ -55,19 +52,19 @@ impl HostLists {
     pub(super) fn grant(&self, text: &Text) -> Result<UrlGrant, Refusal> {
         let written = text.to_string();
         if written.len() > MAX_URL {
-            return Err(host_refusal(
+            return Err(refusal(
                 format!("the URL `{}` is too long", shown(text)),
                 "use a shorter URL",
             ));
         }
         let url = Url::parse(&written).map_err(|error| {
-            host_refusal(
+            refusal(
                 format!("`{}` is not a URL: {error}", shown(text)),
                 "write it with scheme and host: `https://example.com/path`",
             )
         })?;
         check_scheme(&url, || shown(text))?;
-        check_parts(text, &written, &url)?;
+        check_parts(text, &url)?;
         let grant = UrlGrant {
             is_from_data: !text.is_trusted() && !has_trusted_host(text, &url),
             url,
@@ -107,15 +104,13 @@ impl UrlGrant {
     pub fn check_url(&self, url: &Url) -> Result<(), Refusal> {
         check_scheme(url, || url.to_string())?;
         self.check_only(url)?;
-        let has_credentials = !url.username().is_empty() || url.password().is_some();
-        let same_credentials =
-            url.username() == self.url.username() && url.password() == self.url.password();
-        if has_credentials && !(self.is_same_place(url) && same_credentials) {
-            return Err(host_refusal(
-                format!(
-                    "`{}` returned a URL with a user name or a password",
-                    host(&self.url)
-                ),
+        let credentials =
+            |url: &Url| (url.username().to_owned(), url.password().map(str::to_owned));
+        let is_same = self.is_same_place(url) && credentials(url) == credentials(&self.url);
+        if has_credentials(url) && !is_same {
+            let host = host(&self.url);
+            return Err(refusal(
+                format!("`{host}` returned a URL with a user name or a password"),
                 "fetch that URL in a step of its own",
             ));
         }
@@ -139,44 +134,25 @@ impl UrlGrant {
         self.check_url(url)?;
         let is_same_place = self.is_same_place(url);
         let is_data = self.is_from_data || !is_same_place;
-        if !is_data
-            || self
-                .lists
-                .allowed
-                .iter()
-                .any(|pattern| pattern.matches(url))
-        {
+        if !is_data || matches_any(&self.lists.allowed, url) {
             return Ok(());
         }
+        let (from, host) = (host(&self.url), host(url));
+        let mut private = addresses.iter().filter(|address| is_private(**address));
+        let message = match private.next() {
+            None if addresses.is_empty() => format!("`{host}` could not be resolved"),
+            None => return Ok(()),
+            Some(address) => {
+                let why = match &self.source {
+                    _ if is_redirect && !is_same_place => format!("`{from}` redirects to"),
+                    Some(source) => format!("the URL built from {source} leads to"),
+                    None => "the URL built from an answer leads to".to_owned(),
+                };
+                format!("{why} `{host}` at `{address}`, an address of this machine or its network")
+            }
+        };
         let help = format!("allow it with `--allow-host {}`", host_and_port(url));
-        if addresses.is_empty() {
-            return Err(host_refusal(
-                format!("`{}` could not be resolved", host(url)),
-                help,
-            ));
-        }
-        let private = addresses
-            .iter()
-            .copied()
-            .find(|address| is_private(*address));
-        let Some(address) = private else {
-            return Ok(());
-        };
-        let why = if is_redirect && !is_same_place {
-            format!("`{}` redirects to", host(&self.url))
-        } else {
-            format!(
-                "the URL built from {} leads to",
-                self.source.as_deref().unwrap_or("an answer")
-            )
-        };
-        Err(host_refusal(
-            format!(
-                "{why} `{}` at `{address}`, an address of this machine or its network",
-                host(url)
-            ),
-            help,
-        ))
+        Err(refusal(message, help))
     }
 
     fn is_same_place(&self, url: &Url) -> bool {
@@ -189,21 +165,22 @@ impl UrlGrant {
     }
 
     fn check_only(&self, url: &Url) -> Result<(), Refusal> {
-        if self.lists.only.is_empty() || self.lists.only.iter().any(|pattern| pattern.matches(url))
-        {
+        if self.lists.only.is_empty() || matches_any(&self.lists.only, url) {
             return Ok(());
         }
-        Err(host_refusal(
-            format!(
-                "`{}` is not among the hosts of `--only-hosts`",
-                host_and_port(url)
-            ),
-            format!("add it with `--only-hosts {}`", host_and_port(url)),
+        let host = host_and_port(url);
+        Err(refusal(
+            format!("`{host}` is not among the hosts of `--only-hosts`"),
+            format!("add it with `--only-hosts {host}`"),
         ))
     }
 }
 
-fn host_refusal(message: impl Into<String>, help: impl Into<String>) -> Refusal {
+fn matches_any(patterns: &[HostPattern], url: &Url) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(url))
+}
+
+fn refusal(message: impl Into<String>, help: impl Into<String>) -> Refusal {
     Refusal::new(RefusalKind::Host, message, help)
 }
 
@@ -222,77 +199,70 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
     if matches!(url.scheme(), "http" | "https") && url.has_host() {
         return Ok(());
     }
-    Err(host_refusal(
+    Err(refusal(
         format!("`{}` is not an http or https URL", shown()),
         "only `http://` and `https://` URLs can be fetched",
     ))
 }
 
-/// Whether scheme, host and port are those of the trusted text before the first data.
+/// Whether scheme, host and port are those of the text before the first data.
 fn has_trusted_host(text: &Text, url: &Url) -> bool {
-    let trusted: String = text
-        .pieces()
-        .iter()
-        .take_while(|piece| piece.origin.is_trusted())
-        .map(|piece| piece.text.as_str())
-        .collect();
-    Url::parse(&trusted).is_ok_and(|before| {
+    let (before, _) = before_data(text, |piece| !piece.origin.is_trusted());
+    Url::parse(&before).is_ok_and(|before| {
         before.authority() == url.authority() && before.scheme() == url.scheme()
     })
 }
 
+/// The text before a piece, and the piece.
+fn before_data(text: &Text, is_data: impl Fn(&Piece) -> bool) -> (String, Option<&Piece>) {
+    let at = text.pieces().iter().position(is_data);
+    let (before, rest) = text.pieces().split_at(at.unwrap_or(text.pieces().len()));
+    let before = before.iter().map(|piece| piece.text.as_str());
+    (before.collect(), rest.first())
+}
+
 /// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
 /// data names.
-fn check_parts(text: &Text, written: &str, url: &Url) -> Result<(), Refusal> {
-    let Some(scheme_end) = written.find(':') else {
-        return Ok(());
-    };
-    let rest = &written[scheme_end + 1..];
-    // As lenient as browsers, and so as the parser: any number of slashes, backslashes, tabs and newlines.
-    let slashes = rest.len() - rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']).len();
-    let start = scheme_end + 1 + slashes;
-    let end = written[start..]
-        .find(['/', '\\', '?', '#'])
-        .map_or(written.len(), |length| start + length);
-    let mut at = 0;
-    for piece in text.pieces() {
-        let (from, to) = (at, at + piece.text.len());
-        at = to;
-        if piece.origin.is_trusted() || from == to {
-            continue;
-        }
-        let name = name(piece);
-        let before = written[..from].trim_start();
-        if from <= scheme_end && !(before.is_empty() && to > scheme_end) {
-            return Err(host_refusal(
-                format!("{name} supplies a part of the scheme of `{}`", shown(text)),
-                "write `https://` in front of it, or let the data be the whole URL",
-            ));
-        }
-        let has_credentials = !url.username().is_empty() || url.password().is_some();
-        if has_credentials && from < end && to > start {
-            return Err(host_refusal(
-                format!("{name} is used in the host of a URL with a user name or a password"),
-                "write the host literally, or remove the credentials",
-            ));
-        }
+fn check_parts(text: &Text, url: &Url) -> Result<(), Refusal> {
+    let is_data = |piece: &Piece| !piece.origin.is_trusted() && !piece.text.is_empty();
+    if let (before, Some(piece)) = before_data(text, is_data)
+        && !before.contains(':')
+        && !(before.trim_start().is_empty() && piece.text.contains(':'))
+    {
+        let (name, url) = (name(piece), shown(text));
+        return Err(refusal(
+            format!("{name} supplies a part of the scheme of `{url}`"),
+            "write `https://` in front of it, or let the data be the whole URL",
+        ));
     }
-    Ok(())
+    match text.untrusted() {
+        Some(piece) if has_credentials(url) && !has_trusted_host(text, url) => Err(refusal(
+            format!(
+                "{} is used in the host of a URL with a user name or a password",
+                name(piece)
+            ),
+            "write the host literally, or remove the credentials",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 /// `host`, `*.domain`, each with an optional `:port`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HostPattern {
-    /// As URLs write it: lower case, ASCII, IPv6 in brackets, no final dot.
+    /// As URLs write it: lower case, ASCII, IPv6 in brackets, no final dot. It may begin with `*.`.
     host: String,
-    is_wildcard: bool,
     port: Option<u16>,
 }
 
 impl HostPattern {
     fn new(pattern: &str, flag: &str) -> Result<Self, Refusal> {
         Self::read(pattern.trim()).ok_or_else(|| {
-            host_refusal(
+            refusal(
                 format!("`{pattern}` is not a host"),
                 format!("write `{flag} example.com`, `*.example.com` or `example.com:8080`"),
             )
@@ -300,47 +270,25 @@ impl HostPattern {
     }
 
     fn read(pattern: &str) -> Option<Self> {
-        let (is_wildcard, rest) = match pattern.strip_prefix("*.") {
-            Some(rest) => (true, rest),
-            None => (false, pattern),
+        let (sub, rest) = pattern.split_at(if pattern.starts_with("*.") { 2 } else { 0 });
+        let is_host = !rest.contains(['/', '\\', '@', '?', '#', '*']) && !rest.ends_with(':');
+        let rest = match rest.parse::<std::net::Ipv6Addr>() {
+            Ok(_) => format!("[{rest}]"),
+            Err(_) => rest.to_owned(),
         };
-        let (host, port) = if rest.parse::<std::net::Ipv6Addr>().is_ok() {
-            (format!("[{rest}]"), None)
-        } else {
-            match rest.rsplit_once(':') {
-                Some((host, port)) if !rest.ends_with(']') => {
-                    (host.to_owned(), Some(port.parse().ok()?))
-                }
-                _ => (rest.to_owned(), None),
-            }
-        };
-        if host.contains(['/', '\\', '@', '?', '#', '*', ':']) && !host.starts_with('[') {
-            return None;
-        }
-        // The parser that reads the URLs says how the host is spelled.
-        let url = Url::parse(&format!("http://{host}/")).ok()?;
-        if url.path() != "/" {
-            return None;
-        }
+        // The parser that reads the URLs says how the host is spelled. It leaves out the port of the scheme.
+        let read = |scheme: &str| Url::parse(&format!("{scheme}://{rest}/")).ok();
+        let (http, https) = (read("http").filter(|_| is_host)?, read("https")?);
         Some(Self {
-            host: url.host_str()?.trim_end_matches('.').to_owned(),
-            is_wildcard,
-            port,
+            host: format!("{sub}{}", host(&http).trim_end_matches('.')),
+            port: http.port().or(https.port()),
         })
     }
 
     fn matches(&self, url: &Url) -> bool {
         let host = host(url).trim_end_matches('.');
-        let is_host = if self.is_wildcard {
-            host.strip_suffix(&self.host)
-                .is_some_and(|sub| sub.len() > 1 && sub.ends_with('.'))
-        } else {
-            host == self.host
-        };
-        is_host
-            && self
-                .port
-                .is_none_or(|port| url.port_or_known_default() == Some(port))
+        is_like(&[&self.host], host)
+            && (self.port.is_none() || self.port == url.port_or_known_default())
     }
 }
 
@@ -348,7 +296,7 @@ impl HostPattern {
 mod tests {
     use super::super::source::tests::text;
     use super::*;
-    use cuecard_source::value::{Origin, Piece};
+    use cuecard_source::value::Origin;
 
     fn lists(allowed: &[&str], only: &[&str]) -> HostLists {
         let owned = |list: &[&str]| {
@@ -641,7 +589,10 @@ mod tests {
     #[test]
     fn patterns_are_read_as_urls_spell_hosts() {
         let read = |pattern: &str| {
-            HostPattern::read(pattern).map(|read| (read.host, read.is_wildcard, read.port))
+            HostPattern::read(pattern).map(|read| {
+                let host = read.host.trim_start_matches("*.").to_owned();
+                (host, read.host.starts_with('*'), read.port)
+            })
         };
         assert_eq!(
             read("Example.COM."),

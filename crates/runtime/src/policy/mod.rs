@@ -14,7 +14,6 @@ mod javascript;
 mod paths;
 mod source;
 
-/// The name that `commands` has for it still.
 use std::fmt;
 use std::path::PathBuf;
 
@@ -88,8 +87,16 @@ impl Policy {
             commands: CommandLists {
                 allowed: options.allow_commands,
                 only: options.only_commands,
-                is_confined: options.confine,
-                is_read_only: options.read_only,
+                forbidden: match options.read_only {
+                    _ if options.confine => {
+                        Some(("`--confine` does not allow commands", "drop `--confine`"))
+                    }
+                    true => Some((
+                        "`--read-only` does not allow commands, since they can write",
+                        "drop `--read-only`",
+                    )),
+                    false => None,
+                },
             },
             places: Places::new(
                 &options.root,

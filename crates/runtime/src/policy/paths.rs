@@ -1,6 +1,6 @@
 //! Where a path leads, and whether it may.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -23,21 +23,13 @@ const MAX_PATH: usize = 32 * 1024;
 pub(super) struct Places {
     root: PathBuf,
     working_directory: PathBuf,
-    allowed: Vec<Allowed>,
+    /// The root and each allowed path: as the user named it, and where that leads.
+    folders: Vec<(PathBuf, PathBuf)>,
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
     /// Files that this run is made of, which data may not write.
     protected: HashSet<PathBuf>,
-}
-
-/// A place beside the root.
-#[derive(Debug, Clone)]
-struct Allowed {
-    /// As the user named it.
-    named: PathBuf,
-    /// Where that leads.
-    path: PathBuf,
 }
 
 impl Places {
@@ -56,42 +48,28 @@ impl Places {
         )?;
         // Absolute without the process's own working directory, which is not ours to read.
         let absolute = |path: &Path| working_directory.join(path);
-        let root = folder(
-            &absolute(root),
-            "the root",
-            "pass an existing directory with `--root DIR`",
-        )?;
-        let mut resolved = Vec::with_capacity(allowed.len());
+        let resolved = |path: &Path, what: &str, help: &str| {
+            resolve(&absolute(path), |_| {})
+                .map_err(|error| refusal(format!("{what} `{}` {error}", path.display()), help))
+        };
+        let help = "pass an existing directory with `--root DIR`";
+        let root = folder(&absolute(root), "the root", help)?;
+        let mut folders = vec![(root.clone(), root.clone())];
         for path in allowed {
-            let named = absolute(path);
-            let path = resolve(&named, |_| {}).map_err(|error| {
-                Refusal::new(
-                    RefusalKind::Path,
-                    format!("the allowed path `{}` {error}", path.display()),
-                    "pass an accessible path with `--allow-path DIR`",
-                )
-            })?;
-            resolved.push(Allowed { named, path });
+            let help = "pass an accessible path with `--allow-path DIR`";
+            let leads = resolved(path, "the allowed path", help)?;
+            folders.push((absolute(path), leads));
         }
-        let run_dir = run_dir
-            .map(|path| {
-                resolve(&absolute(path), |_| {}).map_err(|error| {
-                    Refusal::new(
-                        RefusalKind::Path,
-                        format!("the run directory `{}` {error}", path.display()),
-                        "choose another with `--run-dir DIR`",
-                    )
-                })
-            })
-            .transpose()?;
+        let help = "choose another with `--run-dir DIR`";
+        let run_dir = run_dir.map(|path| resolved(path, "the run directory", help));
         Ok(Self {
             root,
-            working_directory,
-            allowed: resolved,
-            run_dir,
+            folders,
+            run_dir: run_dir.transpose()?,
             is_confined,
             is_read_only,
             protected: HashSet::new(),
+            working_directory,
         })
     }
 
@@ -99,8 +77,7 @@ impl Places {
     pub(super) fn protect(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         let files = files
             .into_iter()
-            .map(|file| self.working_directory.join(file));
-        let files = files.filter_map(|file| file.canonicalize().ok());
+            .filter_map(|file| self.working_directory.join(file).canonicalize().ok());
         self.protected.extend(files.filter(|file| file.is_file()));
     }
 
@@ -111,18 +88,14 @@ impl Places {
 
     /// The names that lead to the root and to each allowed path, alone and with those that follow.
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
-        let allowed = self.allowed.iter().flat_map(|it| [&it.named, &it.path]);
-        allowed.chain([&self.root]).flat_map(|path| {
-            let names: Vec<_> = path
-                .iter()
-                .skip(1)
-                .map(|name| name.to_string_lossy())
-                .collect();
+        let paths = self.folders.iter();
+        let paths = paths.flat_map(|(it, path)| [it, path].into_iter().skip((it == path).into()));
+        paths.flat_map(|path| {
+            let names = path.iter().skip(1).map(|name| name.to_string_lossy());
+            let names: Vec<_> = names.collect();
             let starts = 0..names.len();
-            let parts = starts.flat_map(|from| (from + 1..=names.len()).map(move |to| (from, to)));
-            parts
-                .map(|(from, to)| names[from..to].join("/"))
-                .collect::<Vec<_>>()
+            let parts = starts.flat_map(|from| (from + 1..=names.len()).map(move |to| from..to));
+            parts.map(|part| names[part].join("/")).collect::<Vec<_>>()
         })
     }
 
@@ -138,16 +111,13 @@ impl Places {
     pub(super) fn create(&self, text: &Text) -> Result<PathBuf, Refusal> {
         let path = self.write(text)?;
         let of_author = names_of_author(text);
-        let written = text.to_string();
         let is_option =
             |name: &str| name.starts_with('-') && !of_author.iter().any(|known| known == name);
-        if !text.is_trusted() && written.split('/').any(is_option) {
-            return Err(Refusal::new(
-                RefusalKind::Path,
+        if text.to_string().split('/').any(is_option) {
+            return Err(refusal(
                 format!(
-                    "a name in `{}`{} starts with `-`, so a program that receives it through `*` would read it as an option",
-                    shown(text),
-                    sources(text)
+                    "a name in {} starts with `-`, so a program that receives it through `*` would read it as an option",
+                    named(text)
                 ),
                 "write the start of the name literally",
             ));
@@ -156,110 +126,93 @@ impl Places {
     }
 
     fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
+        let is_data = !text.is_trusted();
+        let refuse = |wrong: &str, help: &str| {
+            let message = format!("the path {} {wrong}", named(text));
+            Err(refusal(message, help))
+        };
         // A file that is read may have one in its name, but hardly at the end.
         let has_line_end = |piece: &&Piece| match writes {
             true => !piece.origin.is_trusted() && piece.text.contains(LINE_ENDS),
             false => ends_with_line(piece),
         };
         if let Some(piece) = text.pieces().iter().find(has_line_end) {
-            return Err(Refusal::new(
-                RefusalKind::Path,
-                format!(
-                    "the path `{}`{} has a line end in it",
-                    shown(text),
-                    sources(text)
-                ),
-                line_end_help(piece),
-            ));
+            return refuse("has a line end in it", line_end_help(piece));
         }
-        let path = self.absolute(text)?;
+        let written = text.to_string();
+        let wrong = match written.len() {
+            0 => Some("is empty"),
+            length if length > MAX_PATH => Some("is too long"),
+            _ => written.contains('\0').then_some("contains a NUL byte"),
+        };
+        if let Some(wrong) = wrong {
+            return refuse(wrong, "give the path of a file or folder");
+        }
+        let path = self.working_directory.join(&written);
         let must_not_write = writes && self.is_read_only;
-        if text.is_trusted() && !self.is_confined && !must_not_write {
+        if !is_data && !self.is_confined && !must_not_write {
             return Ok(path);
         }
         let mut passed = Vec::new();
-        let mut path = resolve(&path, |path| passed.push(path.to_owned())).map_err(|error| {
-            Refusal::new(
-                RefusalKind::Path,
-                format!("the path `{}`{} {error}", shown(text), sources(text)),
-                "name the file without the links in between",
-            )
-        })?;
-        let is_in_run_dir = self
-            .run_dir
-            .as_ref()
-            .is_some_and(|dir| path.starts_with(dir));
+        let mut path = match resolve(&path, |path| passed.push(path.to_owned())) {
+            Ok(path) => path,
+            Err(error) => return refuse(&error, "name the file without the links in between"),
+        };
+        let run_dir = self.run_dir.as_ref();
+        let is_in_run_dir = run_dir.is_some_and(|dir| path.starts_with(dir));
         if must_not_write && !is_in_run_dir {
-            return Err(Refusal::new(
-                RefusalKind::Path,
-                format!(
-                    "`{}`{} may not be written under `--read-only`",
-                    shown(text),
-                    sources(text)
-                ),
+            return Err(refusal(
+                format!("{} may not be written under `--read-only`", named(text)),
                 "remove `--read-only`, or write to the run directory",
             ));
         }
         // What a run saved may be read again by the path that a step's output has.
         let is_saved = !writes && self.is_saved(&path);
-        let may_use_run_dir = is_saved || (text.is_trusted() && is_in_run_dir);
-        if path.starts_with(&self.root)
-            || may_use_run_dir
-            || self
-                .allowed
-                .iter()
-                .any(|allowed| path.starts_with(&allowed.path))
-        {
-            if !text.is_trusted() && !is_saved {
-                self.check_names(text, &path, &passed, writes)?;
-            } else if self.is_confined && writes && !is_in_run_dir {
-                // A config of servers is a way out: what it names is started. What the author writes else is not obeyed
-                // by itself, so the names are those that data may not even read.
-                self.check_names(text, &path, &passed, false)?;
-            }
-            let written = text.to_string();
-            if matches!(written.rsplit('/').next(), Some("" | "." | "..")) {
-                // It stays a folder, so that no file takes its place.
-                path.push("");
-            }
-            return Ok(path);
+        let is_inside = self.folders.iter().any(|(_, it)| path.starts_with(it));
+        if !(is_inside || is_saved || (!is_data && is_in_run_dir)) {
+            return self.outside(text, &path);
         }
+        if is_data && !is_saved {
+            self.check_names(text, &path, &passed, writes)?;
+        } else if self.is_confined && writes && !is_in_run_dir {
+            // A config of servers is a way out: what it names is started. What the author writes else is not obeyed by
+            // itself, so the names are those that data may not even read.
+            self.check_names(text, &path, &passed, false)?;
+        }
+        if matches!(written.rsplit('/').next(), Some("" | "." | "..")) {
+            // It stays a folder, so that no file takes its place.
+            path.push("");
+        }
+        Ok(path)
+    }
+
+    fn outside(&self, text: &Text, path: &Path) -> Result<PathBuf, Refusal> {
         // What can be pasted as it stands.
         let is_plain = |folder: &&str| {
-            let mut letters = folder.chars();
-            *folder != "/" && letters.all(|it| it.is_alphanumeric() || "/._-".contains(it))
+            let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+            *folder != "/" && folder.chars().all(is_plain)
         };
         let folder = path.parent().and_then(Path::to_str).filter(is_plain);
-        let folder = folder.unwrap_or("DIR");
-        let mut help = format!("allow it with `--allow-path {folder}`");
-        let mut because = "";
-        if text.is_trusted() {
-            because = ", and `--confine` keeps everything inside";
-            help = format!("remove `--confine`, or {help}");
-        }
-        Err(Refusal::new(
-            RefusalKind::Path,
-            format!(
-                "the path `{}`{} leads outside the root `{}`{because}",
-                shown(text),
-                sources(text),
-                self.root.display(),
+        let help = format!("allow it with `--allow-path {}`", folder.unwrap_or("DIR"));
+        let (because, help) = match text.is_trusted() {
+            true => (
+                ", and `--confine` keeps everything inside",
+                format!("remove `--confine`, or {help}"),
             ),
+            false => ("", help),
+        };
+        let (path, root) = (named(text), self.root.display());
+        Err(refusal(
+            format!("the path {path} leads outside the root `{root}`{because}"),
             help,
         ))
     }
 
     /// Whether it is a file of an answer that some run keeps.
     fn is_saved(&self, path: &Path) -> bool {
-        let below = self
-            .run_dir
-            .as_ref()
-            .and_then(|dir| path.strip_prefix(dir).ok());
-        let mut folders = below
-            .and_then(Path::parent)
-            .into_iter()
-            .flat_map(Path::iter);
-        folders.any(|folder| folder == FILES)
+        let run_dir = self.run_dir.as_ref();
+        let below = run_dir.and_then(|dir| path.strip_prefix(dir).ok()?.parent());
+        below.is_some_and(|folder| folder.iter().any(|name| name == FILES))
     }
 
     /// Data may not lead to what decides what runs next, unless the user named just that. `passed` is each file and
@@ -271,91 +224,45 @@ impl Places {
         passed: &[PathBuf],
         writes: bool,
     ) -> Result<(), Refusal> {
-        let decides = match writes {
-            true => decides_when_written,
-            false => decides_what_runs,
-        };
         let of_author = names_of_author(text);
-        let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
         for step in passed {
-            let is_below = is_inside(&self.root, step)
-                || self
-                    .allowed
-                    .iter()
-                    .any(|allowed| is_inside(&allowed.path, step));
+            let is_below = |(_, it): &(PathBuf, PathBuf)| step != it && step.starts_with(it);
             let name = step.file_name().unwrap_or_default().to_string_lossy();
-            let is_run =
-                writes && step == path && (self.protected.contains(step) || is_program(step));
-            let is_hidden =
-                writes && is_hidden_config(&name) && !of_author.iter().any(|known| *known == name);
-            if !is_below || !(is_run || is_hidden || decides(&name)) {
-                continue;
-            }
-            let is_allowed = self.allowed.iter().any(|allowed| {
-                path.starts_with(&allowed.path)
-                    && (allowed.named.starts_with(step) || allowed.path.starts_with(step))
-            });
-            if !is_allowed {
-                return Err(Refusal::new(
-                    RefusalKind::Path,
-                    format!(
-                        "the path `{}`{} leads to `{name}`, which can control what runs later",
-                        shown(text),
-                        sources(text)
-                    ),
+            let decides = match writes {
+                true => {
+                    (step == path && (self.protected.contains(step) || is_program(step)))
+                        || (is_hidden_config(&name) && !of_author.iter().any(|it| *it == name))
+                        || decides_when_written(&name)
+                }
+                false => decides_what_runs(&name),
+            };
+            let is_chosen = |(named, it): &(PathBuf, PathBuf)| {
+                path.starts_with(it) && (named.starts_with(step) || it.starts_with(step))
+            };
+            let mut folders = self.folders.iter();
+            if decides && folders.clone().any(is_below) && !folders.any(is_chosen) {
+                let path = named(text);
+                return Err(refusal(
+                    format!("the path {path} leads to `{name}`, which can control what runs later"),
                     format!("allow it with `--allow-path {}`", step.display()),
                 ));
             }
         }
         Ok(())
     }
+}
 
-    /// The path as written, made absolute.
-    fn absolute(&self, text: &Text) -> Result<PathBuf, Refusal> {
-        let length: usize = text.pieces().iter().map(|piece| piece.text.len()).sum();
-        let wrong = if length == 0 {
-            Some("is empty")
-        } else if length > MAX_PATH {
-            Some("is too long")
-        } else if text.pieces().iter().any(|piece| piece.text.contains('\0')) {
-            Some("contains a NUL byte")
-        } else {
-            None
-        };
-        if let Some(wrong) = wrong {
-            return Err(Refusal::new(
-                RefusalKind::Path,
-                format!("the path `{}`{} {wrong}", shown(text), sources(text)),
-                "give the path of a file or folder",
-            ));
-        }
-        let written = PathBuf::from(text.to_string());
-        if !text.is_trusted()
-            && written
-                .components()
-                .any(|part| matches!(part, Component::Prefix(_)))
-        {
-            return Err(Refusal::new(
-                RefusalKind::Path,
-                format!(
-                    "the path `{}`{} names a drive or a share",
-                    shown(text),
-                    sources(text)
-                ),
-                "use a path inside the root",
-            ));
-        }
-        Ok(self.working_directory.join(written))
-    }
+fn refusal(message: String, help: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalKind::Path, message, help)
 }
 
 /// The names in a path that have no data in them.
 fn names_of_author(text: &Text) -> Vec<String> {
     let pieces = text.pieces().iter();
+    // No path has a NUL byte.
     let written: String = pieces
         .map(|piece| match piece.origin.is_trusted() {
             true => piece.text.as_str(),
-            // No path has this character.
             false => "\0",
         })
         .collect();
@@ -385,30 +292,24 @@ fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
         Err(error) if error.kind() == ErrorKind::NotFound => "doesn't exist".to_owned(),
         Err(error) => format!("can't be opened: {error}"),
     };
-    Err(Refusal::new(
-        RefusalKind::Path,
+    Err(refusal(
         format!("{what} `{}` {wrong}", path.display()),
         help,
     ))
 }
 
-/// The references whose data is in it.
-fn sources(text: &Text) -> String {
+/// A path for a message, with the references whose data is in it.
+fn named(text: &Text) -> String {
     let mut names: Vec<String> = Vec::new();
-    for piece in text
-        .pieces()
-        .iter()
-        .filter(|piece| !piece.origin.is_trusted())
-    {
-        let name = name(piece);
+    let data = text.pieces().iter();
+    for name in data.filter(|it| !it.origin.is_trusted()).map(name) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!(" (from {})", names.join(", "))
+    match names.is_empty() {
+        true => format!("`{}`", shown(text)),
+        false => format!("`{}` (from {})", shown(text), names.join(", ")),
     }
 }
 
@@ -429,60 +330,46 @@ pub fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
 /// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
 /// too, since writing through it would create the target. `pass` gets each file, folder and link on the way.
 fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> {
+    let reversed = |path: &Path| -> Vec<OsString> {
+        let parts = path.components().rev();
+        let parts = parts.filter(|part| *part != Component::CurDir);
+        parts.map(|part| part.as_os_str().to_owned()).collect()
+    };
     let mut resolved = PathBuf::new();
-    let mut to_do: VecDeque<Part> = VecDeque::new();
-    prepend(&mut to_do, path);
+    let mut to_do = reversed(path);
     let mut links = 0;
-    while let Some(part) = to_do.pop_front() {
-        match part {
-            Part::Root(root) => resolved = root,
-            // The parent of `/` is `/`.
-            Part::Parent => drop(resolved.pop()),
-            Part::Name(name) => {
-                resolved.push(name);
-                pass(&resolved);
-                match resolved.symlink_metadata() {
-                    Ok(metadata) if metadata.file_type().is_symlink() => {
-                        links += 1;
-                        let target = resolved.read_link().map_err(|error| {
-                            format!("contains a link that can't be read: {error}")
-                        })?;
-                        if links > MAX_LINKS || to_do.len() > MAX_PATH {
-                            return Err("contains too many symbolic links".to_owned());
-                        }
-                        resolved.pop();
-                        prepend(&mut to_do, &target);
-                    }
-                    Ok(_) => {}
-                    // What can't be there is as good as absent: opening it fails.
-                    Err(error)
-                        if matches!(
-                            error.kind(),
-                            ErrorKind::NotFound | ErrorKind::NotADirectory
-                        ) => {}
-                    Err(error) => return Err(format!("can't be accessed: {error}")),
+    while let Some(name) = to_do.pop() {
+        // The parent of `/` is `/`.
+        if name == ".." {
+            resolved.pop();
+            continue;
+        }
+        // `/` begins anew.
+        resolved.push(&name);
+        if name == "/" {
+            continue;
+        }
+        pass(&resolved);
+        match resolved.symlink_metadata() {
+            Ok(metadata) if metadata.file_type().is_symlink() => {
+                links += 1;
+                let target = resolved.read_link();
+                let target = target
+                    .map_err(|error| format!("contains a link that can't be read: {error}"))?;
+                if links > MAX_LINKS || to_do.len() > MAX_PATH {
+                    return Err("contains too many symbolic links".to_owned());
                 }
+                resolved.pop();
+                to_do.extend(reversed(&target));
             }
+            Ok(_) => {}
+            // What can't be there is as good as absent: opening it fails.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) => return Err(format!("can't be accessed: {error}")),
         }
     }
     Ok(resolved)
-}
-
-enum Part {
-    Root(PathBuf),
-    Parent,
-    Name(OsString),
-}
-
-fn prepend(to_do: &mut VecDeque<Part>, path: &Path) {
-    for component in path.components().rev() {
-        to_do.push_front(match component {
-            Component::Prefix(_) | Component::RootDir => Part::Root(component.as_os_str().into()),
-            Component::CurDir => continue,
-            Component::ParentDir => Part::Parent,
-            Component::Normal(name) => Part::Name(name.to_owned()),
-        });
-    }
 }
 
 #[cfg(test)]

@@ -1,53 +1,6 @@
-//! A text as its readers see it: characters that are code, and places where data stands.
+//! What the readers of texts share: how data is named and shown, and lists of names.
 
 use cuecard_source::value::{Origin, Piece, Text, cut};
-
-/// How many bytes of code a text may have.
-pub(super) const MAX_CODE: usize = 1 << 20;
-
-/// One thing to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Symbol {
-    /// A character of trusted text.
-    Char(char),
-    /// A whole piece of data, by its index in [`Source::data`]. Its characters are never read as code.
-    Data(usize),
-}
-
-/// A text in symbols.
-#[derive(Debug)]
-pub(super) struct Source<'text> {
-    pub(super) symbols: Vec<Symbol>,
-    pub(super) data: Vec<&'text Piece>,
-}
-
-impl<'text> Source<'text> {
-    /// `None` if there is more code than [`MAX_CODE`].
-    pub(super) fn new(text: &'text Text) -> Option<Self> {
-        let code: usize = text
-            .pieces()
-            .iter()
-            .filter(|piece| piece.origin.is_trusted())
-            .map(|piece| piece.text.len())
-            .sum();
-        if code > MAX_CODE {
-            return None;
-        }
-        let mut source = Self {
-            symbols: Vec::with_capacity(code),
-            data: Vec::new(),
-        };
-        for piece in text.pieces() {
-            if piece.origin.is_trusted() {
-                source.symbols.extend(piece.text.chars().map(Symbol::Char));
-            } else {
-                source.symbols.push(Symbol::Data(source.data.len()));
-                source.data.push(piece);
-            }
-        }
-        Some(source)
-    }
-}
 
 /// The reference that a piece of data was filled in for, in braces.
 pub(super) fn reference(piece: &Piece) -> String {
@@ -86,24 +39,37 @@ pub(super) fn shown(text: &Text) -> String {
         match (piece.origin, &piece.reference) {
             (Origin::Secret, Some(reference)) => shown.push_str(&format!("{{{{{reference}}}}}")),
             (Origin::Secret, None) => shown.push('…'),
-            _ => shown.extend(cut(&piece.text, 200).chars().flat_map(visible)),
+            _ => {
+                for character in cut(&piece.text, 200).chars() {
+                    match character.is_control() {
+                        true => shown.extend(character.escape_default()),
+                        false => shown.push(character),
+                    }
+                }
+            }
         }
     }
     cut(&shown, 200).into_owned()
 }
 
-fn visible(character: char) -> impl Iterator<Item = char> {
-    let (escaped, plain) = if character.is_control() {
-        (Some(character.escape_default()), None)
-    } else {
-        (None, Some(character))
-    };
-    escaped.into_iter().flatten().chain(plain)
-}
-
 /// Whether a name is one of `names`, which have blanks between them.
 pub(super) fn is_in(names: &str, name: &str) -> bool {
     !name.is_empty() && names.split_ascii_whitespace().any(|known| known == name)
+}
+
+/// The same of patterns, in which `*` stands for any text.
+pub(super) fn is_like(patterns: &[&str], name: &str) -> bool {
+    fn fits(pattern: &str, name: &str) -> bool {
+        let Some((start, rest)) = pattern.split_once('*') else {
+            return pattern == name;
+        };
+        name.strip_prefix(start).is_some_and(|name| {
+            let mut ends = name.char_indices().map(|(at, _)| &name[at..]).chain([""]);
+            ends.any(|name| fits(rest, name))
+        })
+    }
+    let mut patterns = patterns.iter().flat_map(|it| it.split_ascii_whitespace());
+    patterns.any(|pattern| fits(pattern, name))
 }
 
 /// Whether it is a non-negative integer of JSON, which means the same to every program: a number and nothing else.
@@ -180,16 +146,5 @@ pub(super) mod tests {
         ] {
             assert!(!is_integer(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn data_is_one_symbol_whatever_is_in_it() {
-        let text = text("a{{x}}b", &[("x", "$(rm)")]);
-        let source = Source::new(&text).expect("short");
-        assert_eq!(
-            source.symbols,
-            [Symbol::Char('a'), Symbol::Data(0), Symbol::Char('b')]
-        );
-        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str())).is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a JSON text.
 
+use std::fmt;
+
 use crate::Span;
 
 /// One mistake in a JSON text.
@@ -36,15 +38,6 @@ pub enum JsonErrorKind {
     },
     /// The text begins with U+FEFF.
     ByteOrderMark,
-    /// A comment: `// …`, `# …` or `/* … */`.
-    Comment,
-    /// `/*` without `*/`.
-    UnclosedComment,
-    /// A character that looks like a space or like nothing, and isn't whitespace in JSON.
-    InvisibleCharacter {
-        /// The first of them.
-        character: char,
-    },
     /// A key stands twice in one object. The span is the later key.
     DuplicateKey {
         /// The key.
@@ -52,161 +45,20 @@ pub enum JsonErrorKind {
         /// Where it stands first, quotes included.
         first: Span,
     },
-    /// A key without quotes.
-    UnquotedKey {
-        /// The key as written.
-        key: String,
-    },
-    /// An array or object where a key belongs.
-    KeyNotString {
-        /// Its opening bracket.
-        opener: char,
-    },
-    /// A `:` without a key before it.
-    MissingKey,
-    /// A key without `:` and value. The span is the key.
-    MissingValue {
-        /// The key.
-        key: String,
-    },
-    /// No `:` between a key and its value.
-    MissingColon,
-    /// No `,` between two items or members.
-    MissingComma,
-    /// Another character where `:` or `,` belongs.
-    WrongSeparator {
-        /// The character that belongs there.
-        expected: char,
-        /// What stands there.
-        found: String,
-    },
-    /// A `,` before the closing bracket.
-    TrailingComma {
-        /// The bracket.
-        closer: char,
-    },
-    /// A `,` without an item or member before it.
-    ExtraComma,
-    /// `key: value` in an array. The span is the colon.
-    KeyInArray,
-    /// A string in quotes other than `"`.
-    WrongQuotes {
-        /// The opening quote.
-        quote: char,
-        /// The text in the quotes.
-        content: String,
-    },
-    /// A string without its closing quote. The span is the opening quote.
-    UnclosedString,
-    /// A `"` inside a string that should have been `\"`. The span is the first one.
-    UnescapedQuote {
-        /// How many more there are in the same string.
-        more: usize,
-    },
-    /// A raw control character, such as a line break, in a string. The span is the first one.
-    ControlCharacter {
-        /// The character; a line break of two characters counts as `\n`.
-        character: char,
-        /// How many more there are in the same string.
-        more: usize,
-    },
-    /// An escape that JSON doesn't know.
-    BadEscape {
-        /// The escape with its backslash.
-        escape: String,
-    },
     /// Half of a surrogate pair.
-    LoneSurrogate {
-        /// The code unit, U+D800 to U+DFFF.
-        unit: u16,
-    },
-    /// Something close to a number.
-    BadNumber {
-        /// What is written.
-        text: String,
-        /// What is wrong with it.
-        problem: NumberProblem,
-        /// The number that was meant, where that is certain.
-        instead: Option<String>,
-    },
+    LoneSurrogate,
     /// A number too large for an `f64`.
     NumberOutOfRange {
         /// The number.
         text: String,
     },
-    /// A word without quotes that is none of true, false and null.
-    UnknownWord {
-        /// The word, or words.
-        word: String,
-        /// The JSON word that was meant, where that is certain.
-        instead: Option<&'static str>,
+    /// The text is no JSON from here on.
+    Syntax {
+        /// What is wrong, as a lowercase fragment.
+        message: String,
+        /// What to do about it.
+        help: Option<String>,
     },
-    /// A `{{reference}}` without quotes.
-    UnquotedReference {
-        /// The reference with its braces.
-        reference: String,
-    },
-    /// `...` for something left out.
-    Ellipsis,
-    /// A character that can't stand here.
-    UnexpectedCharacter {
-        /// The character.
-        character: char,
-    },
-    /// Text between a value and the `,` or bracket after it.
-    UnexpectedText {
-        /// The text.
-        text: String,
-    },
-    /// More text after the value. The span is the rest of its line.
-    TrailingText {
-        /// Whether it looks like another value.
-        is_value: bool,
-    },
-    /// A closing bracket of the wrong kind. The span is that bracket.
-    MismatchedBracket {
-        /// The bracket that is open.
-        opener: char,
-        /// Where that is.
-        opener_span: Span,
-        /// The bracket that stands here.
-        closer: char,
-    },
-    /// A closing bracket that closes nothing.
-    StrayBracket {
-        /// The bracket.
-        closer: char,
-    },
-    /// A bracket that is never closed. The span is the innermost such bracket.
-    UnclosedBracket {
-        /// The bracket.
-        opener: char,
-        /// How many brackets around it are open too.
-        around: usize,
-    },
-}
-
-/// What keeps a text from being a JSON number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NumberProblem {
-    /// `+1`
-    LeadingPlus,
-    /// `012`
-    LeadingZero,
-    /// `.5`
-    NoDigitBeforePoint,
-    /// `5.`
-    NoDigitAfterPoint,
-    /// `1e`
-    NoExponentDigits,
-    /// `0x1F`, `0o17`, `0b1`
-    OtherBase,
-    /// `1_000`
-    Separator,
-    /// `-`
-    LoneMinus,
-    /// It only begins like a number: `2025-02-03`, `1.2.3`, `12px`.
-    NotANumber,
 }
 
 impl JsonErrorKind {
@@ -220,4 +72,77 @@ pub(super) fn excerpt(text: &str) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message())
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+impl JsonError {
+    /// What is wrong, as a lowercase fragment.
+    pub fn message(&self) -> String {
+        match &self.kind {
+            JsonErrorKind::Empty => "expected a JSON value".to_owned(),
+            JsonErrorKind::TooLarge { bytes, limit } => {
+                format!("the text is {bytes} bytes long; the limit is {limit}")
+            }
+            JsonErrorKind::TooDeep { limit } => {
+                format!("arrays and objects are nested {limit} deep here")
+            }
+            JsonErrorKind::TooManyErrors { limit } => {
+                format!("there are more than {limit} errors; the rest of the file was not read")
+            }
+            JsonErrorKind::ByteOrderMark => "the text begins with a byte order mark".to_owned(),
+            JsonErrorKind::DuplicateKey { key, .. } => format!("duplicate key `{}`", shown(key)),
+            JsonErrorKind::LoneSurrogate => "half of a surrogate pair".to_owned(),
+            JsonErrorKind::NumberOutOfRange { text } => {
+                format!("number `{}` is out of range", shown(text))
+            }
+            JsonErrorKind::Syntax { message, .. } => message.clone(),
+        }
+    }
+
+    /// What to do about it, where there is more to say than [`JsonError::message`] does.
+    pub fn help(&self) -> Option<String> {
+        let help = match &self.kind {
+            JsonErrorKind::Empty => "write a value, such as `{}`",
+            JsonErrorKind::TooLarge { .. } => "split the file",
+            JsonErrorKind::TooDeep { limit } => {
+                return Some(format!("nest less than {limit} deep"));
+            }
+            JsonErrorKind::TooManyErrors { .. } => {
+                "fix these first; perhaps the file isn't meant to be JSON"
+            }
+            JsonErrorKind::ByteOrderMark => "save the file as UTF-8 without a byte order mark",
+            JsonErrorKind::DuplicateKey { .. } => "remove one of the two, or rename it",
+            JsonErrorKind::LoneSurrogate => {
+                "write the whole surrogate pair, as in `\\ud83d\\ude00`, or the character itself"
+            }
+            JsonErrorKind::NumberOutOfRange { .. } => {
+                "the largest number is about `1.7e308`; longer ones can be strings"
+            }
+            JsonErrorKind::Syntax { help, .. } => return help.clone(),
+        };
+        Some(help.to_owned())
+    }
+}
+
+/// `text` with what a terminal would act on, or nobody would see, as escapes of JSON.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character != ' ' && super::is_invisible(character) {
+            true => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    shown.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            false => shown.push(character),
+        }
+    }
+    shown
 }

@@ -1,26 +1,24 @@
-//! JSON with spans: a strict reader that finds several mistakes in one pass.
+//! JSON with spans: `serde_json` judges the grammar, and what it lets through becomes a tree.
 //!
-//! [`parse`] accepts exactly RFC 8259, and refuses besides duplicate keys and numbers that no `f64` can hold. After a
-//! mistake it goes on with what was most likely meant, so that a person sees all mistakes of a file at once; what it
-//! then returns as `root` is a best effort for further checks, never something to act on.
+//! [`parse`] accepts exactly RFC 8259, and refuses besides duplicate keys and numbers that no `f64` can hold. The first
+//! mistake in the grammar ends the reading; of the others all are told.
 
 mod comments;
 mod error;
-mod message;
 mod node;
 mod number;
 #[cfg(test)]
 mod properties;
-mod reader;
-mod recovery;
 mod string;
 mod surrogates;
-mod trivia;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod tree;
 mod value;
-mod word;
 
 pub use comments::without_comments;
-pub use error::{JsonError, JsonErrorKind, NumberProblem};
+pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, NodeKind};
 pub use number::is_large_integer;
 pub(crate) use number::is_out_of_range;
@@ -58,9 +56,9 @@ impl Default for Limits {
 /// What [`parse`] found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// The value. With errors it is a best effort and may be missing.
+    /// The value; `None` if the grammar or a limit is broken. With other errors it is a best effort.
     pub root: Option<Node>,
-    /// All mistakes in the order of their places; empty means that the text is valid and `root` is there.
+    /// The mistakes in the order of their places; empty means that the text is valid and `root` is there.
     pub errors: Vec<JsonError>,
 }
 
@@ -72,20 +70,34 @@ pub fn parse(text: &str, limits: &Limits) -> Parsed {
             bytes: text.len(),
             limit: longest,
         };
+        let span = super::Span::new(0, 0);
         return Parsed {
             root: None,
-            errors: vec![JsonError {
-                kind,
-                span: super::Span::new(0, 0),
-            }],
+            errors: vec![JsonError { kind, span }],
         };
     }
-    reader::Reader::new(text, *limits).read()
+    let start = super::byte_order_mark(text);
+    let mark = (start > 0).then(|| JsonError {
+        kind: JsonErrorKind::ByteOrderMark,
+        span: super::Span::new(0, start),
+    });
+    let mut errors = Vec::from_iter(mark);
+    if let Some(mistake) = syntax::first_mistake(text, start) {
+        errors.push(mistake);
+        return Parsed { root: None, errors };
+    }
+    let mut builder = tree::Builder::new(text, start, *limits);
+    let root = builder.build();
+    // Duplicate keys are found at an object's end, so after what is wrong inside it.
+    builder.errors.sort_by_key(|error| {
+        let is_last = matches!(error.kind, JsonErrorKind::TooManyErrors { .. });
+        (is_last, error.span.start)
+    });
+    errors.append(&mut builder.errors);
+    Parsed { root, errors }
 }
 
-/// Whether `character` takes no visible room, or only room: whitespace, controls, zero-width and direction marks.
+/// Whether `character` takes no visible room, or only room.
 fn is_invisible(character: char) -> bool {
-    character.is_whitespace()
-        || character.is_control()
-        || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    character.is_whitespace() || character.is_control() || crate::value::is_invisible(character)
 }

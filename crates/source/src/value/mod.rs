@@ -4,7 +4,6 @@
 //! data and is not. A [`Value`] is plain JSON with a side table of [`Mark`]s, so that a value without
 //! references costs nothing extra.
 
-pub mod compact;
 mod credentials;
 pub mod fields;
 pub mod patch;

@@ -327,7 +327,7 @@ fn broken_files_of_other_programs_are_in_nobodys_way() {
     assert_eq!(
         broken,
         [
-            ("~/.cursor/mcp.json".to_owned(), 2),
+            ("~/.cursor/mcp.json".to_owned(), 1),
             ("~/.config/Code/User/mcp.json".to_owned(), 1)
         ]
     );

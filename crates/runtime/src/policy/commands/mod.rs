@@ -17,13 +17,10 @@ use std::ffi::OsString;
 pub use rewrite::in_environment;
 
 use super::paths::Places;
-use super::source::{
-    Source, Symbol, WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name,
-};
+use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::Text;
-use scanner::{Binding, Script, Unreadable};
-use variables::Variables;
+use cuecard_source::value::{Piece, Text};
+use scanner::{DATA, Script, Source, Unreadable, Word, is_name};
 
 /// Data in one command may have so many bytes.
 const MAX_DATA: usize = 64 << 20;
@@ -64,8 +61,8 @@ impl From<String> for BoundCommand {
 pub(super) struct CommandLists {
     pub(super) allowed: Vec<String>,
     pub(super) only: Vec<String>,
-    pub(super) is_confined: bool,
-    pub(super) is_read_only: bool,
+    /// Why commands are forbidden unless they are allowed by name, and what lifts that.
+    pub(super) forbidden: Option<(&'static str, &'static str)>,
 }
 
 pub(super) fn bind(
@@ -74,83 +71,73 @@ pub(super) fn bind(
     lists: &CommandLists,
     places: &Places,
 ) -> Result<BoundCommand, Refusal> {
-    lists.check_any()?;
-    let refuse = |kind, message: String, help: &str| Err(Refusal::new(kind, message, help));
+    bound(text, lists, places).map_err(|refusal| with_proposal(refusal, text, env))
+}
+
+fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundCommand, Refusal> {
+    let refuse = |kind, message: &str, help: &str| Err(Refusal::new(kind, message, help));
+    if let Some((why, help)) = lists.forbidden.filter(|_| lists.allowed.is_empty()) {
+        let help = format!("{help}, or allow the program with `--allow-command NAME`");
+        return refuse(RefusalKind::Command, why, &help);
+    }
     if let Some(piece) = text.pieces().iter().find(|piece| piece.text.contains('\0')) {
         let (kind, what) = match piece.origin.is_trusted() {
             true => (RefusalKind::Command, "the command".to_owned()),
             false => (RefusalKind::Data, format!("the data of {}", name(piece))),
         };
         let help = "arguments can't contain NUL bytes: write the value to a file";
-        return refuse(kind, format!("{what} contains a NUL byte"), help);
+        return refuse(kind, &format!("{what} contains a NUL byte"), help);
     }
     if text.is_trusted() && !lists.restrict() {
         return Ok(text.to_string().into());
     }
     let Some(source) = Source::new(text) else {
-        let message = "the command is longer than 1 MiB".to_owned();
+        let message = "the command is longer than 1 MiB";
         return refuse(RefusalKind::Command, message, "put it into a script file");
     };
     let size: usize = source.data.iter().map(|piece| piece.text.len()).sum();
     if size > MAX_DATA {
-        let message = "the data in the command is larger than 64 MiB".to_owned();
+        let message = "the data in the command is larger than 64 MiB";
         let help = "write the data to a file and name the file";
         return refuse(RefusalKind::Data, message, help);
     }
-    let variables = Variables::new(&source);
+    let names = variables::names(&source.data);
     // A number is a number to every program, so it may stand anywhere.
-    let integer = |text: &str| is_integer(text).then(|| text.to_owned());
-    let integers: Vec<_> = source
-        .data
-        .iter()
-        .map(|piece| integer(&piece.text))
-        .collect();
-    let first = integers.iter().position(Option::is_none);
+    let is_data = |piece: &&&Piece| !is_integer(&piece.text);
+    let first = source.data.iter().find(is_data);
     let has_data = first.is_some();
-    let binding = Binding {
-        names: variables.names(),
-        integers: &integers,
-        is_lenient: false,
-    };
-    let is_named = |piece: &cuecard_source::value::Piece| {
-        piece.origin.is_trusted() && piece.text.contains("CUECARD_")
-    };
+    let is_named = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("CUECARD_");
     if has_data && text.pieces().iter().any(is_named) {
         let message =
-            "the command names a variable that begins with `CUECARD_`, as those of data do"
-                .to_owned();
+            "the command names a variable that begins with `CUECARD_`, as those of data do";
         return refuse(RefusalKind::Data, message, "choose another name");
     }
-    let script = match scanner::scan(&source.symbols, &binding) {
+    let script = match scanner::scan(&source, &names, false) {
         Ok(script) => script,
-        Err(unreadable) if has_data => {
-            let number = unreadable.data.or(first).unwrap_or_default();
-            let message = format!(
-                "the command has {}, where what the data of {} would do is not known",
-                unreadable.what,
-                name(source.data[number])
-            );
-            let advice = ADVICE
-                .iter()
-                .find(|(what, _)| unreadable.what.contains(what));
-            let help = advice.map_or("", |(_, help)| help);
-            return Err(with_proposal(
-                Refusal::new(RefusalKind::Data, message, help),
-                text,
-                env,
-            ));
+        Err(Unreadable { what, .. }) if !has_data && lists.restrict() => {
+            return Err(lists.not_read(&what));
         }
-        Err(unreadable) if lists.restrict() => return Err(lists.not_read(&unreadable)),
-        Err(_) => return splice_integers(text, env, &source),
+        Err(Unreadable { what, data }) => {
+            let next = source.data.iter().skip(data).find(is_data).or(first);
+            let Some(next) = next else {
+                return splice_integers(text, &source);
+            };
+            let data = name(next);
+            let message = format!(
+                "the command has {what}, where what the data of {data} would do is not known"
+            );
+            let advice = ADVICE.iter().find(|(of, _)| what.contains(of));
+            let help = advice.map_or("", |(_, help)| help);
+            return refuse(RefusalKind::Data, &message, help);
+        }
     };
     lists.check(&script)?;
-    if has_data || lists.forbidden().is_some() {
-        rules::check(&script, &source, has_data, lists, places)
-            .map_err(|refusal| with_proposal(refusal, text, env))?;
+    if has_data || lists.forbidden.is_some() {
+        rules::check(&script, &source, has_data, lists, places)?;
     }
     match source.data.is_empty() {
         true => Ok(text.to_string().into()),
-        false => variables.bind(script.output, places.run_dir()),
+        false => variables::bind(&script.output, &source.data, &names, places.run_dir()),
     }
 }
 
@@ -172,38 +159,23 @@ fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> R
 
 /// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
 /// right behind `$` a parameter.
-fn splice_integers(
-    text: &Text,
-    env: &[(String, Text)],
-    source: &Source<'_>,
-) -> Result<BoundCommand, Refusal> {
-    let is_near = |at: Option<usize>, characters: &[char]| {
-        let symbol = at.and_then(|at| source.symbols.get(at));
-        matches!(symbol, Some(Symbol::Char(near)) if characters.contains(near))
-    };
-    for (at, symbol) in source.symbols.iter().enumerate() {
-        let Symbol::Data(number) = symbol else {
-            continue;
-        };
-        if is_near(at.checked_sub(1), &['$']) || is_near(Some(at + 1), &['<', '>']) {
-            let message = format!(
-                "the number of {} stands right beside a `$`, `<` or `>`",
-                name(source.data[*number])
-            );
-            return Err(with_proposal(
-                Refusal::new(RefusalKind::Data, message, ""),
-                text,
-                env,
-            ));
+fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
+    let parts: Vec<&str> = source.text.split(DATA).collect();
+    let is_beside = |sides: &[&str]| sides[0].ends_with('$') || sides[1].starts_with(['<', '>']);
+    match parts.windows(2).position(is_beside) {
+        Some(at) => {
+            let name = name(source.data[at]);
+            let message = format!("the number of {name} stands right beside a `$`, `<` or `>`");
+            Err(Refusal::new(RefusalKind::Data, message, ""))
         }
+        None => Ok(text.to_string().into()),
     }
-    Ok(text.to_string().into())
 }
 
 impl CommandLists {
     /// Whether a command has to be read to be judged.
     pub(super) fn restrict(&self) -> bool {
-        self.forbidden().is_some() || !self.only.is_empty()
+        self.forbidden.is_some() || !self.only.is_empty()
     }
 
     /// Whether the user said that this program may get data.
@@ -211,86 +183,57 @@ impl CommandLists {
         is_among(program, &self.allowed) && !programs::is_runner(program)
     }
 
-    /// Refuses where no command can be allowed.
-    fn check_any(&self) -> Result<(), Refusal> {
-        match self.forbidden() {
-            Some((why, help)) if self.allowed.is_empty() => Err(Refusal::new(
-                RefusalKind::Command,
-                why,
-                format!("{help}, or allow the program with `--allow-command NAME`"),
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Compares the names of the programs with what the flags let run. An allowed program may start others.
     fn check(&self, script: &Script) -> Result<(), Refusal> {
         if !self.restrict() {
             return Ok(());
         }
-        let refuse = |message, help| Err(Refusal::new(RefusalKind::Command, message, help));
-        for first in script
-            .commands
-            .iter()
-            .filter_map(|command| command.words.first())
-        {
-            let name = first
-                .literal()
-                .filter(|_| !first.has_pattern && !first.has_tilde);
-            let Some(program) = name else {
-                return Err(self.not_read(&Unreadable {
-                    what: "the name of a program that the shell builds".to_owned(),
-                    data: None,
-                }));
+        // The shell evaluates the subscript of a name that it gets as a text: `test -v 'x[$(ls)]'`.
+        let mut words = script.commands.iter().flat_map(|it| &it.words);
+        let runs = |word: &Word| {
+            let subscript = word.text.split_once('[');
+            subscript.is_some_and(|(name, subscript)| {
+                is_name(name) && (subscript.contains("$(") || subscript.contains('`'))
+            })
+        };
+        if words.any(runs) {
+            return Err(self.not_read("a subscript in which a command may stand"));
+        }
+        let firsts = script.commands.iter().filter_map(|it| it.words.first());
+        for first in firsts {
+            let Some(program) = first.name() else {
+                return Err(self.not_read("the name of a program that the shell builds"));
             };
             let shown = found_as(program);
-            if let Some((why, help)) = self.forbidden()
-                && !is_among(program, &self.allowed)
-            {
-                return refuse(
-                    format!("the command starts `{shown}`, and {why}"),
+            let (why, help) = match self.forbidden {
+                Some((why, help)) if !is_among(program, &self.allowed) => (
+                    format!("and {why}"),
                     format!("{help}, or allow it with `--allow-command {shown}`"),
-                );
-            }
-            if !self.only.is_empty() && !is_among(program, &self.only) {
-                return refuse(
-                    format!("the command starts `{shown}`, which is not among `--only-commands`"),
+                ),
+                _ if !self.only.is_empty() && !is_among(program, &self.only) => (
+                    "which is not among `--only-commands`".to_owned(),
                     format!("add it with `--only-commands {shown}`"),
-                );
-            }
+                ),
+                _ => continue,
+            };
+            let message = format!("the command starts `{shown}`, {why}");
+            return Err(Refusal::new(RefusalKind::Command, message, help));
         }
         Ok(())
     }
 
-    fn not_read(&self, unreadable: &Unreadable) -> Refusal {
-        let flag = match self.forbidden() {
+    fn not_read(&self, what: &str) -> Refusal {
+        let flag = match self.forbidden {
             Some(_) => "--allow-command",
             None => "--only-commands",
         };
         Refusal::new(
             RefusalKind::Command,
-            format!(
-                "can't determine which programs the command starts: it has {}",
-                unreadable.what
-            ),
+            format!("can't determine which programs the command starts: it has {what}"),
             format!(
                 "simplify the command, or put it into a script and allow that with `{flag} NAME`"
             ),
         )
-    }
-
-    /// Why commands are forbidden unless they are allowed by name, and what lifts that.
-    fn forbidden(&self) -> Option<(&'static str, &'static str)> {
-        if self.is_confined {
-            Some(("`--confine` does not allow commands", "drop `--confine`"))
-        } else if self.is_read_only {
-            Some((
-                "`--read-only` does not allow commands, since they can write",
-                "drop `--read-only`",
-            ))
-        } else {
-            None
-        }
     }
 }
 

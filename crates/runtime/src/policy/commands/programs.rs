@@ -30,76 +30,68 @@ pub(super) enum Operands {
 
 /// A program that may get data.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct Program(
     /// The names of programs that are alike.
-    names: &'static str,
+    &'static str,
     /// Its options as `getopt` takes them: letters, with a colon if a value follows, which may be any text, or `=` if
     /// that is the author's. Options that name files to write, lists of files or programs are not among them.
-    pub(super) options: &'static str,
-    pub(super) operands: Operands,
-}
-
-const fn row(names: &'static str, options: &'static str, operands: Operands) -> Program {
-    Program {
-        names,
-        options,
-        operands,
-    }
-}
+    &'static str,
+    pub(super) Operands,
+);
 
 const PROGRAMS: &[Program] = &[
-    row("echo", "", Operands::Printed),
-    row("printf", "", Operands::Formatted),
-    row("test [", "", Operands::Expression),
-    row("true false : exit", "", Operands::Literal),
-    row("pwd", "LP", Operands::Literal),
-    row("set", "euxo=", Operands::Literal),
-    row("cd", "LP", Operands::Literal),
-    row("date", "uRd=I", Operands::Literal),
-    row("basename", "as:z", Operands::Text),
-    row("dirname", "z", Operands::Text),
-    row("seq", "wf:s:", Operands::Text),
-    row("sleep", "", Operands::Text),
-    row("tr", "cCdst", Operands::Text),
-    row("cat", "AbeEnsTtuv", Operands::Read),
-    row("head tail", "n:c:qvz", Operands::Read),
-    row("wc", "clmwL", Operands::Read),
-    row("ls", "1aAlhntrSRdFpisUXw:", Operands::Read),
-    row("stat", "Lfc:t", Operands::Read),
-    row("du", "abhscmkxd:", Operands::Read),
-    row("realpath readlink", "efmnqsz", Operands::Read),
-    row("cut", "d:f:c:b:s", Operands::Read),
-    row("sort", "nrufbdghiMVzsmck:t:", Operands::Read),
-    row("nl", "b:s:w:", Operands::Read),
-    row("tac rev", "", Operands::Read),
-    row("paste", "d:s", Operands::Read),
-    row("comm", "123", Operands::Read),
-    row("fold", "w:s", Operands::Read),
-    row("od", "A:t:N:j:vabcdox", Operands::Read),
-    row("base64", "dDiw:", Operands::Read),
-    row(
+    Program("echo", "", Operands::Printed),
+    Program("printf", "", Operands::Formatted),
+    Program("test [", "", Operands::Expression),
+    Program("true false : exit", "", Operands::Literal),
+    Program("pwd", "LP", Operands::Literal),
+    Program("set", "euxo=", Operands::Literal),
+    Program("cd", "LP", Operands::Literal),
+    Program("date", "uRd=I", Operands::Literal),
+    Program("basename", "as:z", Operands::Text),
+    Program("dirname", "z", Operands::Text),
+    Program("seq", "wf:s:", Operands::Text),
+    Program("sleep", "", Operands::Text),
+    Program("tr", "cCdst", Operands::Text),
+    Program("cat", "AbeEnsTtuv", Operands::Read),
+    Program("head tail", "n:c:qvz", Operands::Read),
+    Program("wc", "clmwL", Operands::Read),
+    Program("ls", "1aAlhntrSRdFpisUXw:", Operands::Read),
+    Program("stat", "Lfc:t", Operands::Read),
+    Program("du", "abhscmkxd:", Operands::Read),
+    Program("realpath readlink", "efmnqsz", Operands::Read),
+    Program("cut", "d:f:c:b:s", Operands::Read),
+    Program("sort", "nrufbdghiMVzsmck:t:", Operands::Read),
+    Program("nl", "b:s:w:", Operands::Read),
+    Program("tac rev", "", Operands::Read),
+    Program("paste", "d:s", Operands::Read),
+    Program("comm", "123", Operands::Read),
+    Program("fold", "w:s", Operands::Read),
+    Program("od", "A:t:N:j:vabcdox", Operands::Read),
+    Program("base64", "dDiw:", Operands::Read),
+    Program(
         "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum",
         "bt",
         Operands::Read,
     ),
-    row("diff", "uqsiwbBNyaU:C:", Operands::Literal),
-    row("cmp", "bsln:", Operands::Read),
-    row(
+    Program("diff", "uqsiwbBNyaU:C:", Operands::Literal),
+    Program("cmp", "bsln:", Operands::Read),
+    Program(
         "grep egrep fgrep",
         "abcEFGhHiIlLnoPqrRsvwxyzA:B:C:m:e:f=",
         Operands::Pattern,
     ),
-    row("uniq", "cduizf:s:w:", Operands::Copy),
-    row("mkdir", "pvm:", Operands::Write),
-    row("rmdir", "pv", Operands::Write),
-    row("rm", "rRfvdi", Operands::Write),
-    row("cp", "pvnufrRa", Operands::Copy),
-    row("mv", "fnvu", Operands::Copy),
-    row("touch", "acmd=t=", Operands::Write),
-    row("tee", "ai", Operands::Write),
-    row("jq", "crensSajRMC", Operands::Filter),
-    row("sed", "nErsuze=", Operands::Filter),
-    row("awk gawk mawk", "F:v:", Operands::Filter),
+    Program("uniq", "cduizf:s:w:", Operands::Copy),
+    Program("mkdir", "pvm:", Operands::Write),
+    Program("rmdir", "pv", Operands::Write),
+    Program("rm", "rRfvdi", Operands::Write),
+    Program("cp", "pvnufrRa", Operands::Copy),
+    Program("mv", "fnvu", Operands::Copy),
+    Program("touch", "acmd=t=", Operands::Write),
+    Program("tee", "ai", Operands::Write),
+    Program("jq", "crensSajRMC", Operands::Filter),
+    Program("sed", "nErsuze=", Operands::Filter),
+    Program("awk gawk mawk", "F:v:", Operands::Filter),
 ];
 
 /// Long options that change nothing of what the words of the programs above are. Behind one with a colon a value
@@ -129,32 +121,60 @@ const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvi
 
 /// The name of a program in one of the system's folders.
 pub(super) fn system_name(path: &str) -> Option<&str> {
-    let mut names = ["/bin/", "/usr/bin/"]
-        .iter()
-        .filter_map(|folder| path.strip_prefix(folder));
-    names.find(|name| !name.contains('/'))
+    let path = path.strip_prefix("/usr").unwrap_or(path);
+    let name = path.strip_prefix("/bin/");
+    name.filter(|name| !name.contains('/'))
 }
 
 /// The program in the table that a shell starts by this word. A path outside the system's folders is another program.
 pub(super) fn find(word: &str) -> Option<&'static Program> {
     let name = system_name(word).unwrap_or(word);
-    PROGRAMS.iter().find(|program| is_in(program.names, name))
+    PROGRAMS.iter().find(|program| is_in(program.0, name))
 }
 
 /// The names in the table.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    PROGRAMS.iter().flat_map(|program| program.names.split(' '))
+    PROGRAMS.iter().flat_map(|program| program.0.split(' '))
 }
 
-/// Whether a value follows a long option, if it is known.
-pub(super) fn long_option(name: &str) -> Option<bool> {
-    let mut known = LONG_OPTIONS.split_whitespace();
-    known.find_map(|option| match option.strip_prefix(name)? {
-        "" => Some(false),
-        ":" => Some(true),
-        _ => None,
-    })
+impl Program {
+    /// Whether each value that follows an option is the author's only. `None` if it has letters that aren't known.
+    pub(super) fn option(&self, word: &str) -> Option<&'static [bool]> {
+        if let Some(long) = word.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or_default();
+            return match () {
+                () if is_in(LONG_OPTIONS, name) => Some(&[]),
+                () if is_in(LONG_OPTIONS, &format!("{name}:")) => {
+                    Some(if name == long { &[true] } else { &[] })
+                }
+                // `jq --arg NAME VALUE`
+                () if self.0 == "jq" && is_in("arg argjson", name) => Some(&[true, false]),
+                () => None,
+            };
+        }
+        let mut letters = word[1..].chars();
+        // `head -5`
+        if letters.clone().all(|letter| letter.is_ascii_digit()) {
+            return Some(&[]);
+        }
+        while let Some(letter) = letters.next() {
+            let known = self.1.split_once(letter);
+            let (_, behind) = known.filter(|_| !":=".contains(letter))?;
+            let values: &[bool] = match behind.chars().next() {
+                Some(':') => &[false],
+                Some('=') => &[true],
+                _ => continue,
+            };
+            // Else the rest of the word is the value.
+            return Some(if letters.as_str().is_empty() {
+                values
+            } else {
+                &[]
+            });
+        }
+        Some(&[])
+    }
 }
 
 pub(super) fn is_unreadable(word: &str) -> bool {

@@ -1,117 +1,106 @@
 //! How a refused command is written instead: the command as it is, and its data in the environment.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::super::environment;
-use super::super::source::{Source, Symbol, is_in, reference};
+use super::super::executable_files::decides_when_written;
+use super::super::source::{is_in, reference};
 use super::programs;
-use super::scanner::{Binding, Redirection, SimpleCommand, Word, scan};
+use super::scanner::{SimpleCommand, Source, Word, is_name, scan};
+use super::variables::named;
 use cuecard_source::value::{Piece, Text};
+use serde_json::Value as Json;
+
+/// Names of variables, and their values as a scenario writes them.
+type Variables = Vec<(String, String)>;
 
 /// The parameters of the rewritten step, ready to paste, or in general words if the command can't be rewritten. `env` is
 /// what the step has already.
 pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
-    let shown = as_written(text);
-    let Some(source) = Source::new(&shown) else {
-        return String::new();
-    };
     let is_unknown = |piece: &Piece| piece.reference.is_none() && !piece.origin.is_trusted();
-    if env
-        .iter()
-        .any(|(_, value)| value.pieces().iter().any(is_unknown))
-    {
+    let mut own = env.iter().flat_map(|(_, value)| value.pieces());
+    if own.any(is_unknown) {
         return "add the value to `env` of the step, and let the program read it there".to_owned();
     }
-    let own = env
-        .iter()
-        .map(|(name, value)| (name.clone(), in_braces(value)));
-    let mut pairs: Vec<(String, String)> = own.collect();
-    let names = variable_names(&source, &shown.to_string(), &pairs);
-    add_pairs(&mut pairs, &names, &source);
-    let json = |text: String| serde_json::Value::String(text).to_string();
-    // A list or an object stays one, so that what is filled in is escaped.
-    let is_structure = |value: &str| {
-        let value = serde_json::from_str::<serde_json::Value>(value);
-        value.is_ok_and(|json| json.is_object() || json.is_array())
+    let own = env.iter().map(|(name, it)| (name.clone(), in_braces(it)));
+    let Some((command, variables)) = with_variables(text, own.collect()) else {
+        return String::new();
     };
-    let pairs = pairs.into_iter().map(|(name, value)| {
-        let value = match is_structure(&value) {
-            true => value,
+    let json = |text: &str| Json::from(text).to_string();
+    // A list or an object stays one, so that what is filled in is escaped.
+    let pairs = variables.iter().map(|(name, value)| {
+        let read = serde_json::from_str(value);
+        let value = match read.is_ok_and(|it: Json| it.is_object() || it.is_array()) {
+            true => value.clone(),
             false => json(value),
         };
         format!("{}: {value}", json(name))
     });
     let pairs = pairs.collect::<Vec<_>>().join(", ");
-    if let Some(command) = rewritten(&source.symbols, &names) {
-        let command = json(command.replace(BRACES, LITERAL_BRACES));
+    if let Some(command) = command {
+        let command = json(&command);
         return format!(
             "if the command may have any value, also one that begins with `-`, pass it in the environment: \"command\": {command}, \"env\": {{ {pairs} }}"
         );
     }
-    let command = shown.to_string();
+    let command = in_braces(text);
+    let data = text
+        .untrusted()
+        .map(|piece| serde_json::from_str(&piece.text));
+    let is_json = matches!(data, Some(Ok(json)) if !Json::is_string(&json));
     let mut programs = command.split_whitespace().map(programs::base_name);
-    let is_json = source.data.first().is_some_and(|piece| {
-        serde_json::from_str::<serde_json::Value>(&piece.text).is_ok_and(|json| !json.is_string())
+    let read = programs.find_map(|program| READ.iter().find(|(names, ..)| is_in(names, program)));
+    let name = variables.get(env.len()).map_or("VALUE", |(name, _)| name);
+    let read = read.map_or_else(String::new, |(_, text, json)| {
+        let read = if is_json { json } else { text };
+        format!(" (`{}`)", read.replace("{}", name))
     });
-    let read = match programs.find_map(|program| read_by(program, is_json)) {
-        Some(read) => {
-            let name = names.first().map_or("VALUE", String::as_str);
-            format!(" (`{}`)", read.replace("{}", name))
-        }
-        None => String::new(),
-    };
     format!(
         "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there{read}"
     )
 }
 
+/// How programs read the variable `{}` of their environment: as text, and if it is JSON.
+const READ: &[(&str, &str, &str)] = &[
+    (
+        "python",
+        "import os; os.environ[\"{}\"]",
+        "import json, os; json.loads(os.environ[\"{}\"])",
+    ),
+    ("node", "process.env.{}", "JSON.parse(process.env.{})"),
+    ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
+    ("jq", "env.{}", "(env.{} | fromjson)"),
+    (
+        "for",
+        "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
+        "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
+    ),
+];
+
 /// The command with its data in variables of the environment, and the reference for each; nothing if some program may run
 /// what they hold.
-pub fn in_environment(command: &Text) -> Option<(String, Vec<(String, String)>)> {
+pub fn in_environment(command: &Text) -> Option<(String, Variables)> {
+    let (command, variables) = with_variables(command, Vec::new())?;
+    Some((command?, variables))
+}
+
+/// The command with its data in variables, if no program may run what they hold, and the variables besides `own`. `None`
+/// if the command is too long.
+fn with_variables(command: &Text, own: Variables) -> Option<(Option<String>, Variables)> {
     let shown = as_written(command);
     let source = Source::new(&shown)?;
-    let names = variable_names(&source, &shown.to_string(), &[]);
-    let written = rewritten(&source.symbols, &names)?;
-    let mut pairs = Vec::new();
-    add_pairs(&mut pairs, &names, &source);
-    Some((written.replace(BRACES, LITERAL_BRACES), pairs))
-}
-
-fn add_pairs(pairs: &mut Vec<(String, String)>, names: &[String], source: &Source<'_>) {
-    for (name, piece) in names.iter().zip(&source.data) {
-        let pair = (name.clone(), reference(piece));
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
+    let names = variable_names(&source, &own);
+    let command = rewritten(&source, &names).map(|it| it.replace(BRACES, LITERAL_BRACES));
+    let mut variables = own;
+    for (name, piece) in names.into_iter().zip(&source.data) {
+        let variable = (name, reference(piece));
+        if !variables.contains(&variable) {
+            variables.push(variable);
         }
     }
-}
-
-/// How a program reads the variable `{}` of its environment, which may be JSON.
-fn read_by(program: &str, is_json: bool) -> Option<&'static str> {
-    let (text, json) = match program {
-        "python" => (
-            "import os; os.environ[\"{}\"]",
-            "import json, os; json.loads(os.environ[\"{}\"])",
-        ),
-        "node" => ("process.env.{}", "JSON.parse(process.env.{})"),
-        "ruby" => ("ENV[\"{}\"]", "require \"json\"; JSON.parse(ENV[\"{}\"])"),
-        "perl" => ("$ENV{\"{}\"}", "$ENV{\"{}\"}"),
-        "awk" | "gawk" | "mawk" => ("ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
-        "jq" => ("env.{}", "(env.{} | fromjson)"),
-        "for" => (
-            "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
-            "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
-        ),
-        _ => return None,
-    };
-    Some(if is_json { json } else { text })
-}
-
-/// A text with its references.
-fn in_braces(text: &Text) -> String {
-    let pieces = text.pieces().iter().map(|piece| match &piece.reference {
-        Some(reference) => format!("{{{{{reference}}}}}"),
-        None => piece.text.replace("{{", LITERAL_BRACES),
-    });
-    pieces.collect()
+    Some((command, variables))
 }
 
 /// How a scenario writes braces that are none of a reference.
@@ -123,151 +112,148 @@ const BRACES: char = '\u{F8FF1}';
 /// The text with the references of its trusted parts again, as the author wrote them.
 fn as_written(text: &Text) -> Text {
     let pieces = text.pieces().iter().map(|piece| match &piece.reference {
-        Some(reference) if piece.origin.is_trusted() => {
-            Piece::author(&format!("{{{{{reference}}}}}"))
-        }
+        Some(_) if piece.origin.is_trusted() => Piece::author(&reference(piece)),
         None => Piece::author(&piece.text.replace("{{", &BRACES.to_string())),
         _ => piece.clone(),
     });
     Text::new(pieces.collect())
 }
 
+/// A text with all its references.
+fn in_braces(text: &Text) -> String {
+    let text = as_written(text);
+    let pieces = text.pieces().iter().map(|piece| match &piece.reference {
+        Some(_) => reference(piece),
+        None => piece.text.replace(BRACES, LITERAL_BRACES),
+    });
+    pieces.collect()
+}
+
 /// A name for each piece of data: the last part of its reference, as environment variables are written, and so that no
 /// program knows it.
-fn variable_names(source: &Source<'_>, command: &str, taken: &[(String, String)]) -> Vec<String> {
-    let mut known: Vec<(String, Option<&str>)> = Vec::new();
-    let names = source.data.iter().map(|piece| {
-        let reference = piece.reference.as_deref();
-        if let Some((name, _)) = known.iter().find(|(_, of)| *of == reference) {
-            return name.clone();
-        }
-        let path = reference.unwrap_or_default().split('|').next();
-        let mut parts = path.unwrap_or_default().split(['.', '[', ']', ' ']);
+fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
+    let is_same = |one: &Piece, other: &Piece| one.reference == other.reference;
+    named(&source.data, is_same, |piece, names| {
+        let path = piece.reference.as_deref().unwrap_or_default();
+        let path = path.split('|').next().unwrap_or_default();
+        let mut parts = path.split(['.', '[', ']', ' ']);
         let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
-        let plain = last.chars().map(|character| match character {
-            letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
-            _ => '_',
-        });
-        let mut name = format!("VALUE_{}", plain.collect::<String>());
+        let plain = last.to_ascii_uppercase();
+        let plain = plain.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+        let mut name = format!("VALUE_{plain}");
         if environment::is_obeyed(&name) {
             name.push_str("_1");
         }
-        let is_taken = |name: &String, known: &[(String, Option<&str>)]| {
-            command.contains(name)
-                || taken.iter().any(|(taken, _)| taken == name)
-                || known.iter().any(|(taken, _)| taken == name)
-        };
         // The author's own variables keep their names.
-        while is_taken(&name, &known) {
+        while source.text.contains(&name)
+            || taken.iter().any(|(taken, _)| *taken == name)
+            || names.contains(&name)
+        {
             name.push_str("_2");
         }
-        known.push((name.clone(), reference));
         name
-    });
-    names.collect()
+    })
 }
 
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
-fn rewritten(symbols: &[Symbol], names: &[String]) -> Option<String> {
-    let integers = vec![None; names.len()];
-    let binding = Binding {
-        names,
-        integers: &integers,
-        is_lenient: true,
-    };
-    let script = scan(symbols, &binding).ok()?;
+fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
+    let script = scan(source, names, true).ok()?;
+    let is_program = |word: &Word| !word.literal().is_some_and(is_plain_file);
     let makes_file = script.commands.iter().any(|command| {
-        command.redirections.iter().any(Redirection::makes_file)
-            || command
-                .program()
-                .is_some_and(|name| is_in("tee cp mv dd ln chmod install", name))
+        let mut files = command.redirections.iter().filter(|it| it.makes_file());
+        let words = command.words.iter().skip(1);
+        files.any(|it| is_program(&it.target))
+            || match command.program().unwrap_or_default() {
+                "tee" => words.filter(|word| !is(word, "-a")).any(is_program),
+                name => is_in("cp mv dd ln chmod install", name),
+            }
     });
     let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, makes_file);
     script.commands.iter().all(is_safe).then_some(script.output)
+}
+
+/// Whether a file has the name of a result that people read, which nothing runs.
+fn is_plain_file(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let ending = name.split_once('.').map_or("", |(_, ending)| ending);
+    is_in(
+        "csv diff html json jsonl log md out patch tsv txt xml",
+        ending,
+    ) && !decides_when_written(name)
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before: they name what
 /// runs it, wherever that stands. What follows the file of a script is only read by that.
 fn may_run_data(words: &[Word], makes_file: bool) -> bool {
     // `NAME=value` before a program is no part of what it gets.
-    let mut words = words;
-    while let Some((first, rest)) = words.split_first()
-        && let Some((name, _)) = first.beginning().split_once('=')
-        && is_name(name.trim_end_matches('+'))
-    {
-        if environment::is_obeyed(name.trim_end_matches('+')) {
-            return true;
-        }
-        words = rest;
+    let is_assignment = |word: &&Word| assigned(word).is_some();
+    let assignments = words.iter().take_while(is_assignment).count();
+    let (assignments, words) = words.split_at(assignments);
+    if assignments.iter().any(sets_obeyed) {
+        return true;
     }
-    // The program is the first word that is none of these: what only runs it, and what that takes.
-    let is_before = |word: &&Word| {
-        let text = word.literal().unwrap_or_default();
-        is_in(STARTERS, programs::base_name(text)) || is_duration(text)
-    };
-    let starters = words.iter().take_while(is_before).count();
-    let Some(program) = words.get(starters) else {
+    let Some((program, behind)) = words.split_first() else {
         return false;
     };
     let Some(program) = program.literal() else {
         return true;
     };
-    let behind = &words[starters + 1..];
-    // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
-    if program == "for" && behind.iter().any(Word::has_data) {
-        return true;
-    }
-    let has = |text: &str| behind.iter().any(|word| word.literal() == Some(text));
     let base = programs::base_name(program);
-    let launched = launched(base, behind);
-    if let Some(Some(rest)) = launched {
-        return launches_data(base, behind, rest, makes_file);
+    let mut launchers = LAUNCHERS.iter();
+    let launcher = launchers.find(|(names, _)| is_in(names, base));
+    if let Some((_, starts)) = launcher {
+        let start = behind.iter().position(|word| is(word, starts));
+        let start = start.map(|start| start + 1);
+        if let Some(start) = start.or(starts.is_empty().then_some(0)) {
+            return behind.iter().any(sets_obeyed)
+                || launches_data(base, &behind[start..], makes_file);
+        }
     }
-    if base == "jq" {
+    let has = |words: &str| behind.iter().any(|word| is(word, words));
+    match base {
+        // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
+        "for" if behind.iter().any(Word::has_data) => return true,
         // Values have names there, and its input is never run.
-        let is_value = |at: usize| {
-            at > 1
-                && behind[at - 2]
-                    .literal()
-                    .is_some_and(|it| is_in("--arg --argjson", it))
-        };
-        let is_code = |at: usize| behind[at].literal().is_none() && !is_value(at);
-        return ["-f", "--from-file", "-L"].into_iter().any(has) || (0..behind.len()).any(is_code);
+        "jq" => {
+            let is_value = |at: usize| at > 1 && is(&behind[at - 2], "--arg --argjson");
+            let is_code = |at: usize| behind[at].literal().is_none() && !is_value(at);
+            return has("-f --from-file -L") || (0..behind.len()).any(is_code);
+        }
+        // With a fixed script that only picks and replaces.
+        "awk" | "gawk" | "mawk" | "sed" => {
+            let mut scripts = behind.iter().filter(|word| !is(word, "-n -E -r"));
+            let script = scripts.next().and_then(Word::literal);
+            return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
+        }
+        // Some names of variables run code in bash, and so do some numbers.
+        "export" | "local" | "readonly" | "read" => {
+            let is_name = |word: &Word| word.literal().is_some_and(is_name) || is(word, "-r");
+            return !behind.iter().all(|word| match assigned(word) {
+                Some(_) => !sets_obeyed(word),
+                None => is_name(word),
+            });
+        }
+        "git" if has("bisect") && has("run") => return true,
+        "git" if has("config") => {
+            let mut texts = behind.iter().map(Word::beginning);
+            return !texts.any(|text| text.starts_with("user."));
+        }
+        _ => {}
     }
-    // Without a module, Python is an interpreter like others.
-    let is_plain_launcher = launched.is_some() && base != "python";
-    let is_file = |word: &Word| {
-        word.literal().is_some_and(|text| {
-            text.contains('.') && !text.starts_with('-') && !text.starts_with("/dev")
-        })
-    };
-    if is_in(INTERPRETERS, base) && behind.first().is_some_and(is_file) {
+    let is_file = |text: &str| text.contains('.') && !text.starts_with(['-', '/']);
+    let file = behind.first().and_then(Word::literal);
+    if is_in(INTERPRETERS, base) && file.is_some_and(is_file) {
         return makes_file;
     }
-    // Some names of variables run code in bash, and so do some numbers.
-    let is_assigned = |word: &Word| match word.beginning().split_once('=') {
-        Some((name, _)) => is_name(name) && !environment::is_obeyed(name),
-        None => word
-            .literal()
-            .is_some_and(|text| is_name(text) || text == "-r"),
-    };
-    if is_in("export local readonly read", program) {
-        return !behind.iter().all(is_assigned);
-    }
-    let names_runner = |word: &Word| {
-        let text = word.literal().unwrap_or(word.beginning());
+    let names_runner = |text: &str| {
         let base = programs::base_name(text);
-        (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base)
+        (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
     };
-    let names_subcommand = |word: &Word| word.literal().is_some_and(|it| is_in(SUBCOMMANDS, it));
-    let sets_user = |word: &Word| word.literal().is_some_and(|text| text.starts_with("user."));
-    let runs_in_git = base == "git"
-        && ((has("bisect") && has("run")) || (has("config") && !behind.iter().any(sets_user)));
+    // `git switch -c NAME`
     let takes_letters = base == "git"
         && behind
             .first()
-            .and_then(Word::literal)
-            .is_some_and(|text| is_in("switch branch commit tag", text));
+            .is_some_and(|word| is(word, "switch branch commit tag"));
     let runs_option = |word: &Word| {
         let option = word.beginning().split('=').next().unwrap_or_default();
         (is_in(CODE_OPTIONS, option) && !(takes_letters && option.len() == 2))
@@ -276,65 +262,72 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
     };
     // The programs that get data run none of it by their options; but these name variables, or have scripts.
     let is_harmless =
-        programs::find(program).is_some() && !is_in("test [ printf jq sed awk gawk mawk", program);
-    program == "."
-        || runs_in_git
-        || (makes_file && program.contains('/'))
-        || (!is_plain_launcher && names_runner(&words[starters]))
+        programs::find(program).is_some() && !is_in("test [ printf sed awk gawk mawk", program);
+    (makes_file && program.contains('/'))
+        || (names_runner(program) && (launcher.is_none() || base == "python"))
         || behind
             .iter()
-            .any(|word| names_runner(word) && !names_subcommand(word))
+            .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
         || (!is_harmless && behind.iter().any(runs_option))
 }
 
-/// Of a launcher the words behind the one that starts something, if that is there; nothing of other programs.
-fn launched<'w>(base: &str, behind: &'w [Word]) -> Option<Option<&'w [Word]>> {
-    let (_, starts) = LAUNCHERS.iter().find(|(names, _)| is_in(names, base))?;
-    if starts.is_empty() {
-        return Some(Some(behind));
-    }
-    let is_start = |word: &Word| word.literal().is_some_and(|text| is_in(starts, text));
-    let at = behind.iter().position(is_start);
-    Some(at.map(|at| &behind[at + 1..]))
-}
-
-/// Whether data chooses or reaches as code what a launcher starts, or is in a variable or folder that decides on it.
-fn launches_data(base: &str, behind: &[Word], rest: &[Word], makes_file: bool) -> bool {
-    let Some(rest) = from_operand(rest) else {
-        return true;
-    };
-    let decides = |word: &Word| {
-        let name = word.beginning().split_once('=').map(|(name, _)| name);
-        word.literal() == Some("-v") || name.is_some_and(environment::is_obeyed)
-    };
-    // Of a container the first word is its name.
+/// Whether data chooses or reaches as code what these words start, or is in a folder that decides on it.
+fn launches_data(base: &str, words: &[Word], makes_file: bool) -> bool {
+    let words = from_operand(words);
     let is_container = is_in("docker podman kubectl", base);
-    let rest = if is_container { &rest[1..] } else { rest };
-    let rest = match rest.first().and_then(Word::literal) {
-        Some("--") => &rest[1..],
-        _ => rest,
-    };
-    behind.iter().any(decides) || (!rest.is_empty() && may_run_data(rest, makes_file))
+    match words.split_first() {
+        // Some read what they start.
+        None => programs::is_runner(base),
+        // The first word is the name of the container.
+        Some((container, words)) if is_container => {
+            let behind = usize::from(words.first().is_some_and(|word| is(word, "--")));
+            container.literal().is_none()
+                || is(container, "-v")
+                || may_run_data(&words[behind..], makes_file)
+        }
+        Some(_) => may_run_data(words, makes_file),
+    }
 }
 
-/// The words from the first one on that is no option and no value of one. `None` if data, or the shell, chooses it.
-fn from_operand(words: &[Word]) -> Option<&[Word]> {
+/// The words from the first one on that is no option, no value of one and no time.
+fn from_operand(words: &[Word]) -> &[Word] {
     let mut is_value = false;
     for (at, word) in words.iter().enumerate() {
         let start = word.beginning();
-        match start.strip_prefix('-') {
-            Some("-") if word.literal().is_some() => return words.get(at + 1..),
-            Some(_) => is_value = !start.contains('=') && !is_in(FLAGS, start),
-            None if is_value => is_value = false,
-            None => return word.literal().is_some().then_some(&words[at..]),
+        let is_option = start.starts_with('-') && (word.literal().is_some() || start.contains('='));
+        match is_option {
+            true if start == "--" => return &words[at + 1..],
+            // A folder of the container may hold what it starts.
+            true if start == "-v" => return &words[at..],
+            true => is_value = !start.contains('=') && !is_in(FLAGS, start),
+            false if is_value || is_duration(start) => is_value = false,
+            false => return &words[at..],
         }
     }
-    None
+    &[]
 }
 
-/// Programs that start another one behind one of some words, or at once.
+/// Whether a word is one of some.
+fn is(word: &Word, words: &str) -> bool {
+    word.literal().is_some_and(|text| is_in(words, text))
+}
+
+/// The variable that a word sets.
+fn assigned(word: &Word) -> Option<&str> {
+    let (name, _) = word.beginning().split_once('=')?;
+    Some(name.trim_end_matches('+')).filter(|name| is_name(name))
+}
+
+fn sets_obeyed(word: &Word) -> bool {
+    assigned(word).is_some_and(environment::is_obeyed)
+}
+
+/// Programs and words of the shell that start what stands behind one of some words, or at once.
 const LAUNCHERS: &[(&str, &str)] = &[
-    ("npx uvx bunx", ""),
+    (
+        "do while until then time command exec timeout nice nohup sudo env npx uvx bunx",
+        "",
+    ),
     ("uv poetry pipenv pipx", "run"),
     ("npm pnpm yarn", "exec dlx"),
     ("python", "-m"),
@@ -344,11 +337,8 @@ const LAUNCHERS: &[(&str, &str)] = &[
 /// Their options that take no value.
 const FLAGS: &str = "-i -t -it -ti -d -y -q --rm --init --yes --quiet --detach --no-install --frozen --no-sync --tty --interactive";
 
-/// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`, `jq .`.
+/// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
 const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
-
-/// Words that start the program behind them, or the next part of a loop.
-const STARTERS: &str = "do while until then time command exec timeout nice nohup";
 
 /// Programs that run the file behind them, and leave its arguments and input to it.
 const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun";
@@ -360,18 +350,20 @@ const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently
 /// Options behind which a program, a script or the name of a variable may follow.
 const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression -eq -ne -lt -le -gt -ge";
 
+/// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
+fn is_plain_script(script: &str) -> bool {
+    static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+        let awk = r#"(?:NR *[=<>]=? *\d+ *)?\{ *print(?: (?:\$?\w+|"[^"\\]*"|,| )+)? *\}|NR *[=<>]=? *\d+"#;
+        let sed = r"(?:\d+|\$)?(?:,(?:\d+|\$))?[dpq]|s/[^/\n]*/[^/\n]*/[gip0-9]*|s,[^,\n]*,[^,\n]*,[gip0-9]*";
+        Regex::new(&format!("^(?:{awk}|{sed})$")).expect("a fixed pattern")
+    });
+    PLAIN.is_match(script)
+}
+
 fn is_duration(word: &str) -> bool {
     let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
     digits.starts_with(|first: char| first.is_ascii_digit())
         && digits
             .bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.')
-}
-
-fn is_name(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }

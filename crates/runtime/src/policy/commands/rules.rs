@@ -1,22 +1,32 @@
 //! The rules for a command with data in it. What they can't show to be harmless is refused.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::super::paths::Places;
-use super::super::source::{Source, ends_with_line, line_end_help, name};
+use super::super::source::{ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
-use super::scanner::{Part, Redirection, Script, SimpleCommand, Word};
+use super::scanner::{ADDED, DATA, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
 
 /// What helps where data would be an option. The environment would not.
-pub(super) const OPTION_HELP: &str = "write `--` before the words that are no options";
+const OPTION_HELP: &str = "write `--` before the words that are no options";
+const FORMAT_HELP: &str = "write `printf '%s' …` with the reference behind it";
 
 /// Data, or what may be data, stands where it may not. How the command is written instead is added by who knows its text.
-fn deny<T>(message: String) -> Result<T, Refusal> {
-    Err(Refusal::new(RefusalKind::Data, message, ""))
+fn deny<T>(message: impl Into<String>) -> Result<T, Refusal> {
+    deny_with(message, "")
 }
+
+fn deny_with<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(RefusalKind::Data, message, help))
+}
+
+type Checked = Result<(), Refusal>;
 
 pub(super) fn check(
     script: &Script,
@@ -24,37 +34,30 @@ pub(super) fn check(
     has_data: bool,
     lists: &CommandLists,
     places: &Places,
-) -> Result<(), Refusal> {
-    let runs = |names: &[&str]| {
-        let mut programs = script.commands.iter().filter_map(SimpleCommand::program);
-        programs.any(|program| names.contains(&program))
-    };
+) -> Checked {
+    let programs = || script.commands.iter().filter_map(SimpleCommand::program);
+    let runs = |names: &str| programs().any(|program| is_in(names, program));
     let mut rules = Rules {
-        script,
         source,
         lists,
         places,
         has_data,
-        moves_files: runs(&["cp", "mv"]) || (runs(&["rm", "rmdir"]) && runs(&["mkdir", "touch"])),
+        moves_files: runs("cp mv") || (runs("rm rmdir") && runs("mkdir touch")),
         is_elsewhere: false,
         has_met_data: false,
+        prints_data: Vec::new(),
         has_written_data: false,
     };
     if has_data && script.has_background {
-        return deny(
-            "the command has data and a `&`, so its parts run at the same time".to_owned(),
-        );
+        return deny("the command has data and a `&`, so its parts run at the same time");
     }
-    script
-        .commands
-        .iter()
-        .try_for_each(|command| rules.command(command))?;
+    for command in &script.commands {
+        rules.command(command)?;
+    }
     // The parts of a pipe run at the same time.
-    let mut unknown = script.commands.iter().filter_map(|command| {
-        let name = command.words.first().and_then(Word::literal)?;
-        (programs::find(name).is_none() && !lists.takes_data(name)).then_some(name)
-    });
-    match unknown.next() {
+    let firsts = script.commands.iter().filter_map(|it| it.words.first());
+    let is_unknown = |name: &&str| programs::find(name).is_none() && !lists.takes_data(name);
+    match firsts.filter_map(Word::literal).find(is_unknown) {
         Some(name) if script.has_pipe && rules.has_written_data => deny(format!(
             "`{name}` runs beside a command that makes a file of data, and may run that"
         )),
@@ -63,7 +66,6 @@ pub(super) fn check(
 }
 
 struct Rules<'a> {
-    script: &'a Script,
     source: &'a Source<'a>,
     lists: &'a CommandLists,
     places: &'a Places,
@@ -75,60 +77,55 @@ struct Rules<'a> {
     is_elsewhere: bool,
     /// A command before this one has data.
     has_met_data: bool,
+    /// Each command before this one may print data.
+    prints_data: Vec<bool>,
     /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
 }
 
 impl Rules<'_> {
-    fn command(&mut self, command: &SimpleCommand) -> Result<(), Refusal> {
-        let carried = self.carried(command);
-        let reads_data = (command.is_piped && self.has_met_data) || self.is_read(command);
+    fn command(&mut self, command: &SimpleCommand) -> Checked {
+        let targets = command.redirections.iter().map(|to| &to.target);
+        let mut all = command.words.iter().chain(targets);
+        let carried = all.any(|word| self.may_be_data(word));
+        // A file is read that data names or is in.
+        let mut reads = command.redirections.iter().filter(|from| from.reads);
+        let reads_data = (command.is_piped && self.has_met_data)
+            || reads.any(|from| self.has_written_data || from.target.has_data());
         let gets_data = carried || reads_data;
-        if let (Some(first), true) = (command.words.first(), self.has_data) {
-            let Some(program) = first
-                .literal()
-                .filter(|_| !first.has_pattern && !first.has_tilde)
-            else {
-                return deny(match first.data().next() {
-                    Some(number) => format!(
-                        "the data of {} would be the name of a program",
-                        self.name(number)
-                    ),
-                    None => "the name of a program is built by the shell".to_owned(),
-                });
+        if let (Some((first, words)), true) = (command.words.split_first(), self.has_data) {
+            let Some(program) = first.name() else {
+                return match first.has_data() {
+                    true => self.deny_data(first, "would be the name of a program"),
+                    false => deny("the name of a program is built by the shell"),
+                };
             };
-            let words = &command.words[1..];
-            match programs::find(program) {
+            let listed = programs::find(program);
+            let mut writes = self.lists.takes_data(program);
+            match listed {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    let writes = matches!(
-                        listed.operands,
-                        Operands::Write | Operands::Filter | Operands::Copy
-                    );
-                    self.has_written_data |= writes && gets_data;
+                    use Operands::{Copy, Filter, Write};
+                    writes = matches!(listed.2, Write | Filter | Copy);
                 }
-                None if self.lists.takes_data(program) => {
-                    self.allowed(words)?;
-                    self.has_written_data |= gets_data;
-                }
+                None if writes => self.allowed(words)?,
                 None => self.other(program, words, reads_data)?,
             }
+            self.has_written_data |= writes && gets_data;
         }
         self.is_elsewhere |= command.program() == Some("cd");
         for redirection in &command.redirections {
-            self.redirection(redirection)?;
+            let target = redirection.target.literal().unwrap_or_default();
+            if !is_in("/dev/null /dev/stdout /dev/stderr -", target) {
+                self.file(&redirection.target, redirection.writes)?;
+            }
             self.has_written_data |= redirection.makes_file() && gets_data;
         }
         self.has_met_data |= carried;
+        let prints_data = carried || (command.is_piped && self.has_met_data);
+        self.prints_data.push(prints_data);
         Ok(())
-    }
-
-    /// Whether data is in the words or the redirections of a command.
-    fn carried(&self, command: &SimpleCommand) -> bool {
-        let targets = command.redirections.iter().map(|to| &to.target);
-        let mut words = command.words.iter().chain(targets);
-        words.any(|word| self.may_be_data(word))
     }
 
     /// Whether any of a word is data, or may be.
@@ -136,62 +133,47 @@ impl Rules<'_> {
         word.has_data() || self.substitutes(word).is_some()
     }
 
-    /// Whether a command reads a file that data names or is in.
-    fn is_read(&self, command: &SimpleCommand) -> bool {
-        let mut reads = command.redirections.iter().filter(|from| from.reads);
-        reads.any(|from| self.has_written_data || from.target.has_data())
-    }
-
     /// Whether the output of a command in this word may be data, and then whether it is quoted.
     fn substitutes(&self, word: &Word) -> Option<bool> {
-        let carries = |commands: &Range<usize>| {
-            let inner = &self.script.commands[commands.clone()];
-            self.has_written_data
-                || inner
-                    .iter()
-                    .any(|command| (command.is_piped && self.has_met_data) || self.carried(command))
-        };
-        let quoted = word.parts.iter().filter_map(|part| match part {
-            Part::Substitution {
-                commands,
-                is_quoted,
-            } if carries(commands) => Some(*is_quoted),
-            _ => None,
-        });
-        quoted.reduce(|all, one| all && one)
+        let prints = |commands: &Range<usize>| self.prints_data[commands.clone()].contains(&true);
+        let all = word.substitutions.iter();
+        let data = all.filter(|(commands, _)| self.has_written_data || prints(commands));
+        data.map(|(_, is_quoted)| *is_quoted)
+            .reduce(|all, one| all && one)
     }
 
     /// A program that is not in the table gets no data, in no way.
-    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Result<(), Refusal> {
-        words
-            .iter()
-            .try_for_each(|word| self.without_data(program, word))?;
-        let why = match () {
-            () if reads_data => "reads data, and may run it",
-            () if self.has_written_data => "runs after data made a file, and may run that",
-            () => return Ok(()),
+    fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Checked {
+        for word in words {
+            self.without_data(program, word)?;
+        }
+        let what = match reads_data {
+            true => "reads data, and may run it",
+            false if self.has_written_data => "runs after data made a file, and may run that",
+            false => return Ok(()),
         };
-        deny(format!("`{program}` {why}"))
+        deny(format!("`{program}` {what}"))
     }
 
-    fn without_data(&self, program: &str, word: &Word) -> Result<(), Refusal> {
-        let message = match word.data().next() {
-            Some(number) => format!(
-                "the data of {} is an argument of `{program}`, and what that does with its arguments is not known",
-                self.name(number)
-            ),
-            None if self.may_be_data(word) => format!(
-                "the output of `$(…)` may be data, and is an argument of `{program}`, which is not known to only print, compare or name files"
-            ),
-            None => return Ok(()),
+    fn without_data(&self, program: &str, word: &Word) -> Checked {
+        let what = match word.has_data() {
+            true => "and what that does with its arguments is not known",
+            false if self.may_be_data(word) => {
+                "which is not known to only print, compare or name files"
+            }
+            false => return Ok(()),
+        };
+        let data = match word.has_data() {
+            true => format!("the data of {} is", self.name_in(word)),
+            false => "the output of `$(…)` may be data, and is".to_owned(),
         };
         let tool = programs::tool_instead(program);
         let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
-        Err(Refusal::new(RefusalKind::Data, message, help))
+        deny_with(format!("{data} an argument of `{program}`, {what}"), help)
     }
 
     /// The user allowed this program, so its words may be any text. They are never its options.
-    fn allowed(&self, words: &[Word]) -> Result<(), Refusal> {
+    fn allowed(&self, words: &[Word]) -> Checked {
         let mut is_behind_options = false;
         let mut is_value = false;
         for word in words {
@@ -200,40 +182,24 @@ impl Rules<'_> {
             is_value = word.beginning().starts_with('-') && !word.beginning().contains('=');
             self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
-            let start = word.beginning();
-            if !is_behind_options
-                && word.has_data()
-                && start.starts_with('-')
-                && !start.contains('=')
-            {
+            if !is_behind_options && word.has_data() && is_value {
                 return self.deny_attached(word);
             }
         }
         Ok(())
     }
 
-    fn deny_attached(&self, word: &Word) -> Result<(), Refusal> {
-        Err(Refusal::new(
-            RefusalKind::Data,
-            format!(
-                "what follows the option `{}` is not known, and may be nothing",
-                word.beginning()
-            ),
+    fn deny_attached(&self, word: &Word) -> Checked {
+        let option = word.beginning();
+        deny_with(
+            format!("what follows the option `{option}` is not known, and may be nothing"),
             "write the value of the option as a word of its own",
-        ))
+        )
     }
 
-    fn listed(
-        &mut self,
-        name: &str,
-        program: &Program,
-        words: &[Word],
-        gets_data: bool,
-    ) -> Result<(), Refusal> {
-        for word in words {
-            self.check_quotes(word)?;
-        }
-        match program.operands {
+    fn listed(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
+        words.iter().try_for_each(|word| self.check_quotes(word))?;
+        match program.2 {
             Operands::Printed => {
                 let options = words.iter().map_while(Word::literal);
                 let mut options = options.take_while(|word| word.starts_with('-'));
@@ -244,43 +210,16 @@ impl Rules<'_> {
             }
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
-            _ => {
-                // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
-                let is_special = |word: &&Word| match word.beginning().contains('=') {
-                    true => self.has_special(word, &['\\']),
-                    false => self.has_special(word, &['\\', '=']),
-                };
-                if let Some(word) = words
-                    .iter()
-                    .find(is_special)
-                    .filter(|_| name.ends_with("awk"))
-                {
-                    return deny(format!(
-                        "`{name}` would read a `=` or backslash in the data of {}",
-                        self.name_in(word)
-                    ));
-                }
-                let loads = |word: &Word| {
-                    let text = word.literal().unwrap_or_default();
-                    text.contains("include") || text.contains("import")
-                };
-                if name == "jq" && words.iter().any(loads) {
-                    return deny("`jq` would load a module, which may be of data".to_owned());
-                }
-                if name == "set" && words.is_empty() {
-                    return deny("`set` prints all variables, and data in them".to_owned());
-                }
-                self.options(name, program, words, gets_data || self.has_written_data)
-            }
+            _ => self.options(name, program, words, gets_data || self.has_written_data),
         }
     }
 
     /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
-    fn check_known(&self, name: &str, word: &Word) -> Result<(), Refusal> {
+    fn check_known(&self, name: &str, word: &Word) -> Checked {
         let is_named =
             word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
         let is_known = word.literal().is_some() || word.has_data() || is_named;
-        if is_known && !word.has_pattern && !word.has_tilde {
+        if is_known && !word.expands() {
             return Ok(());
         }
         deny(format!(
@@ -288,140 +227,110 @@ impl Rules<'_> {
         ))
     }
 
-    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
-    fn format(&self, words: &[Word]) -> Result<(), Refusal> {
+    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables, and a `%` before data makes
+    /// a conversion of that.
+    fn format(&self, words: &[Word]) -> Checked {
+        static SETS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*n").expect("a fixed pattern"));
         let is_behind = words.first().and_then(Word::literal) == Some("--");
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let is_known = match format.parts.first() {
-            Some(Part::Text(text)) => is_behind || !text.starts_with('-'),
-            Some(Part::Data(number)) => {
-                is_behind || !self.source.data[*number].text.starts_with('-')
-            }
-            Some(Part::Variable | Part::Substitution { .. }) => false,
-            None => true,
+        let sets = match format.has_data() {
+            true => format.text.contains('%'),
+            false => SETS.is_match(&format.text),
         };
-        let counts = format.parts.iter().any(|part| match part {
-            Part::Text(text) => text.split('%').skip(1).any(|conversion| {
-                conversion
-                    .trim_start_matches(|flag: char| {
-                        flag.is_ascii_digit() || "-+ #'.*hlLjzt".contains(flag)
-                    })
-                    .starts_with('n')
-            }),
-            _ => false,
-        });
-        // A `%` before data would make a conversion of it.
-        let counts = counts
-            || (format.has_data()
-                && format
-                    .parts
-                    .iter()
-                    .any(|part| matches!(part, Part::Text(text) if text.contains('%'))));
-        if is_known && !format.has_pattern && !counts && !self.has_special(format, &['%', '\\']) {
-            let reads_escapes = format.parts.iter().any(|part| match part {
-                Part::Text(text) => text.contains("%b"),
-                _ => false,
-            });
-            return match reads_escapes {
-                true => self.without_backslash("printf '%b'", words),
-                false => Ok(()),
-            };
+        let is_option = (self.start(format) == Some('-') && !is_behind)
+            || format.text.trim_start_matches(DATA).starts_with(ADDED);
+        if sets || is_option || format.has_pattern || self.has_special(format, &['%', '\\']) {
+            return deny_with(
+                "`printf` has a format that isn't the author's alone, or one that sets a variable",
+                FORMAT_HELP,
+            );
         }
-        Err(Refusal::new(
-            RefusalKind::Data,
-            "`printf` has a format that isn't the author's alone, or one that sets a variable",
-            "write `printf '%s' …` with the reference behind it",
-        ))
+        match format.text.contains("%b") {
+            true => self.without_backslash("printf '%b'", words),
+            false => Ok(()),
+        }
     }
 
     /// No word of data has a backslash, which the program would read.
-    fn without_backslash(&self, program: &str, words: &[Word]) -> Result<(), Refusal> {
-        match words.iter().find(|word| self.has_special(word, &['\\'])) {
-            Some(word) => Err(Refusal::new(
-                RefusalKind::Data,
-                format!(
-                    "`{program}` would read a backslash in the data of {}",
-                    self.name_in(word)
-                ),
-                "write `printf '%s' …` with the reference behind it",
-            )),
-            None => Ok(()),
-        }
+    fn without_backslash(&self, program: &str, words: &[Word]) -> Checked {
+        let Some(word) = words.iter().find(|word| self.has_special(word, &['\\'])) else {
+            return Ok(());
+        };
+        let name = self.name_in(word);
+        let message = format!("`{program}` would read a backslash in the data of {name}");
+        deny_with(message, FORMAT_HELP)
     }
 
     /// Whether the program would read these characters of data as more than text.
     fn has_special(&self, word: &Word, special: &[char]) -> bool {
-        let mut texts = word.data().map(|number| &self.source.data[number].text);
-        texts.any(|text| text.contains(special)) || self.substitutes(word).is_some()
+        let has_special = |piece: &Piece| piece.text.contains(special);
+        self.data(word).any(has_special) || self.substitutes(word).is_some()
     }
 
     /// Options as `getopt` reads them, and what stands between and behind them.
-    fn options(
-        &self,
-        name: &str,
-        program: &Program,
-        words: &[Word],
-        gets_data: bool,
-    ) -> Result<(), Refusal> {
-        let (options, kind) = (program.options, program.operands);
+    fn options(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
+        let kind = program.2;
+        let literals = || words.iter().filter_map(Word::literal);
+        let loads = |text: &str| text.contains("include") || text.contains("import");
+        if name == "jq" && literals().any(loads) {
+            return deny("`jq` would load a module, which may be of data");
+        }
+        if name == "set" && words.is_empty() {
+            return deny("`set` prints all variables, and data in them");
+        }
         // An option may stand behind the words that it is about.
         let has = |letters: &[char], word: &str| {
-            let mut options = words.iter().filter_map(Word::literal);
-            options.any(|option| match option.strip_prefix("--") {
+            literals().any(|option| match option.strip_prefix("--") {
                 Some(long) => long == word,
                 None => option.starts_with('-') && option.contains(letters),
             })
         };
-        let is_grep = matches!(name, "grep" | "egrep" | "fgrep");
+        let is_grep = kind == Operands::Pattern;
         let has_script =
             (is_grep && has(&['e', 'f'], "regexp")) || (name == "sed" && has(&['e'], "expression"));
         let recurses = (is_grep || name == "rm") && has(&['r', 'R'], "recursive");
-        let (mut takes_value, mut is_behind_options, mut count) = (None, false, 0);
-        let mut is_name = false;
+        // Whether each value that must follow is the author's only.
+        let mut values: &[bool] = &[];
+        let (mut is_behind_options, mut count) = (false, 0);
         for word in words {
+            let start = word.beginning();
+            // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
+            let is_assigned = start.contains('=') && !self.has_special(word, &['\\']);
+            if name.ends_with("awk") && !is_assigned && self.has_special(word, &['\\', '=']) {
+                let data = self.name_in(word);
+                let what = "would read a `=` or backslash in the data of";
+                return deny(format!("`{name}` {what} {data}"));
+            }
             // To `jq`, a value is a text like any other.
             if name != "jq" {
                 self.check_line_end(name, word)?;
             }
-            let is_value = takes_value.is_some() || is_name;
-            if gets_data && !(is_value && word.is_quoted && !word.has_pattern) {
+            let is_value = !values.is_empty() && word.is_quoted && !word.has_pattern;
+            if gets_data && !is_value {
                 self.check_known(name, word)?;
             }
-            match takes_value.take() {
-                Some(true) => {
+            if let Some((is_of_author, rest)) = values.split_first() {
+                values = rest;
+                if *is_of_author {
                     self.without_data(name, word)?;
-                    continue;
                 }
-                Some(false) => continue,
-                None => {}
+                continue;
             }
-            let start = word.beginning();
             if !is_behind_options && word.literal() == Some("--") {
                 is_behind_options = true;
                 continue;
             }
-            // `jq --arg NAME VALUE`
-            if std::mem::take(&mut is_name) {
-                self.without_data(name, word)?;
-                takes_value = Some(false);
-                continue;
-            }
-            if !is_behind_options && name == "jq" && matches!(start, "--arg" | "--argjson") {
-                is_name = true;
-                continue;
-            }
             if !is_behind_options && start.starts_with('-') && word.literal() != Some("-") {
-                match option(options, word) {
-                    Some(_) if word.literal().is_none() => return self.deny_attached(word),
-                    Some(value) => takes_value = value,
-                    None if word.has_data() => return self.deny_attached(word),
-                    None => {
-                        return deny(format!(
-                            "what `{name}` does with `{start}` beside data is not known"
-                        ));
+                match program.option(start) {
+                    Some(following) if word.literal().is_some() => values = following,
+                    None if !word.has_data() => {
+                        let what = "beside data is not known";
+                        return deny(format!("what `{name}` does with `{start}` {what}"));
                     }
+                    _ => return self.deny_attached(word),
                 }
                 continue;
             }
@@ -435,38 +344,29 @@ impl Rules<'_> {
                 continue;
             }
             self.check_option(word, is_behind_options, OPTION_HELP)?;
-            match kind {
-                Operands::Pattern if is_first => {}
-                Operands::Pattern | Operands::Filter | Operands::Read | Operands::Write => {
-                    if recurses && self.may_be_data(word) {
-                        return deny(format!(
-                            "the data of {} names a folder for `{name} -r`",
-                            self.name_in(word)
-                        ));
-                    }
-                    self.file(word, kind == Operands::Write)?;
-                }
-                _ => {}
+            if kind == Operands::Text || (is_grep && is_first) {
+                continue;
             }
+            if recurses && self.may_be_data(word) {
+                return self.deny_data(word, &format!("names a folder for `{name} -r`"));
+            }
+            self.file(word, kind == Operands::Write)?;
         }
         Ok(())
     }
 
     /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
     /// what they compare as numbers.
-    fn expression(&self, name: &str, words: &[Word]) -> Result<(), Refusal> {
+    fn expression(&self, name: &str, words: &[Word]) -> Checked {
         let words = match words.split_last() {
-            Some((last, words)) if name.ends_with('[') && last.literal() == Some("]") => words,
+            Some((last, words)) if name == "[" && last.literal() == Some("]") => words,
             _ => words,
         };
         let words = match words.split_first() {
             Some((first, words)) if first.literal() == Some("!") && !words.is_empty() => words,
             _ => words,
         };
-        let is = |word: &Word, among: &str| {
-            let text = word.literal().unwrap_or_default();
-            among.split(' ').any(|known| known == text)
-        };
+        let is = |word: &Word, among: &str| is_in(among, word.literal().unwrap_or_default());
         let is_known = match words {
             [] | [_] => true,
             [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
@@ -474,24 +374,20 @@ impl Rules<'_> {
             }
             [operator, _] => is(operator, "-n -z"),
             [left, operator, right] if is(operator, "-nt -ot -ef") => {
-                return self
-                    .file(left, false)
-                    .and_then(|()| self.file(right, false));
-            }
-            [left, _, right]
-                if self.with_line_end(left).is_some() != self.with_line_end(right).is_some()
-                    && [left, right]
-                        .into_iter()
-                        .all(|word| word.literal() != Some("")) =>
-            {
-                return [left, right]
-                    .into_iter()
-                    .try_for_each(|word| self.check_line_end(name, word));
+                self.file(left, false)?;
+                return self.file(right, false);
             }
             [left, operator, right] => {
+                let sides = || [left, right].into_iter();
+                let has_line_end = |word: &&Word| self.with_line_end(word).is_some();
+                if sides().filter(has_line_end).count() == 1
+                    && sides().all(|word| word.literal() != Some(""))
+                {
+                    sides().try_for_each(|word| self.check_line_end(name, word))?;
+                }
                 is(operator, "= == !=")
                     || (is(operator, "-eq -ne -lt -le -gt -ge")
-                        && [left, right].into_iter().all(|word| self.is_number(word)))
+                        && sides().all(|word| self.is_number(word)))
             }
             _ => false,
         };
@@ -505,89 +401,63 @@ impl Rules<'_> {
 
     /// Whether nothing of a word is anything but a whole number.
     fn is_number(&self, word: &Word) -> bool {
-        let is_integer = |text: &str| {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        let Some(text) = self.text(word) else {
+            return !self.may_be_data(word);
         };
-        match self.text(word) {
-            Some(text) => is_integer(&text.to_string()),
-            None => !self.may_be_data(word),
-        }
+        let text = text.to_string();
+        let digits = text.strip_prefix('-').unwrap_or(&text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
-    fn check_quotes(&self, word: &Word) -> Result<(), Refusal> {
+    fn check_quotes(&self, word: &Word) -> Checked {
         if self.substitutes(word) == Some(false) {
-            return deny(
-                "the output of `$(…)` may be data, and has no double quotes around it".to_owned(),
-            );
+            return deny("the output of `$(…)` may be data, and has no double quotes around it");
         }
         if word.has_pattern && self.may_be_data(word) {
-            return deny(format!(
-                "the data of {} stands beside `*`, `?`, `[` or `{{`, so it would choose names of files",
-                self.name_in(word)
-            ));
+            let what = "stands beside `*`, `?`, `[` or `{`, so it would choose names of files";
+            return self.deny_data(word, what);
         }
         Ok(())
     }
 
     /// A program takes the line end that commands print for a part of the name, the pattern or the number.
-    fn check_line_end(&self, program: &str, word: &Word) -> Result<(), Refusal> {
-        match self.with_line_end(word) {
-            Some(piece) => Err(Refusal::new(
-                RefusalKind::Data,
-                format!(
-                    "the data of {} ends with a line end, which `{program}` would take for a part of it",
-                    name(piece)
-                ),
-                line_end_help(piece),
-            )),
-            None => Ok(()),
-        }
+    fn check_line_end(&self, program: &str, word: &Word) -> Checked {
+        let Some(piece) = self.with_line_end(word) else {
+            return Ok(());
+        };
+        let what = format!("which `{program}` would take for a part of it");
+        let message = format!("the data of {} ends with a line end, {what}", name(piece));
+        deny_with(message, line_end_help(piece))
     }
 
     fn with_line_end(&self, word: &Word) -> Option<&Piece> {
-        let mut data = word.data().map(|number| self.source.data[number]);
-        data.find(|piece| ends_with_line(piece))
+        self.data(word).find(|piece| ends_with_line(piece))
     }
 
-    fn check_option(
-        &self,
-        word: &Word,
-        is_behind_options: bool,
-        help: &str,
-    ) -> Result<(), Refusal> {
-        if is_behind_options {
+    /// Data may not be an option.
+    fn check_option(&self, word: &Word, is_behind_options: bool, help: &str) -> Checked {
+        let is_option = word.beginning().is_empty()
+            && (self.substitutes(word).is_some()
+                || (word.has_data() && matches!(self.start(word), Some('-' | '+'))));
+        if is_behind_options || !is_option {
             return Ok(());
         }
-        let start = match word.parts.first() {
-            Some(Part::Data(_)) => self.text(word).map(|text| text.to_string()),
-            Some(Part::Substitution { .. }) => self.substitutes(word).map(|_| "-".to_owned()),
-            _ => None,
-        };
-        match start {
-            Some(start) if start.starts_with(['-', '+']) => Err(Refusal::new(
-                RefusalKind::Data,
-                format!(
-                    "the data of {} would be an option, or may be",
-                    self.name_in(word)
-                ),
-                help,
-            )),
-            _ => Ok(()),
-        }
+        let name = self.name_in(word);
+        let message = format!("the data of {name} would be an option, or may be");
+        deny_with(message, help)
     }
 
     /// A word that names a file.
-    fn file(&self, word: &Word, writes: bool) -> Result<(), Refusal> {
+    fn file(&self, word: &Word, writes: bool) -> Checked {
         if self.substitutes(word).is_some() {
-            return deny("the output of `$(…)` may be data, and names a file".to_owned());
+            return deny("the output of `$(…)` may be data, and names a file");
         }
         let has_data = self.has_data && word.has_data();
-        if !has_data && self.lists.forbidden().is_none() {
+        if !has_data && self.lists.forbidden.is_none() {
             return Ok(());
         }
-        let is_known = !word.has_tilde && !word.has_pattern && !self.is_elsewhere;
+        let is_known = !word.expands() && !self.is_elsewhere;
         let why = match self.text(word).filter(|_| is_known) {
             Some(text) => {
                 match writes {
@@ -603,69 +473,45 @@ impl Rules<'_> {
                 }
             }
             None if !has_data => {
-                return deny("which file it opens is not known before the command runs".to_owned());
+                return deny("which file it opens is not known before the command runs");
             }
             None if self.is_elsewhere => "after a `cd`",
             None => "in a name that the shell completes",
         };
-        deny(format!(
-            "the data of {} names a file {why}",
-            self.name_in(word)
-        ))
-    }
-
-    fn redirection(&self, redirection: &Redirection) -> Result<(), Refusal> {
-        let word = &redirection.target;
-        let is_descriptor = word
-            .literal()
-            .is_some_and(|text| matches!(text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "-"));
-        match is_descriptor {
-            true => Ok(()),
-            false => self.file(word, redirection.writes),
-        }
+        self.deny_data(word, &format!("names a file {why}"))
     }
 
     /// The text of a word, if the shell adds nothing to it.
     fn text(&self, word: &Word) -> Option<Text> {
-        let pieces = word.parts.iter().map(|part| match part {
-            Part::Text(text) => Some(Piece::author(text)),
-            Part::Data(number) => Some(self.source.data[*number].clone()),
-            Part::Variable | Part::Substitution { .. } => None,
-        });
-        Some(Text::new(pieces.collect::<Option<_>>()?))
+        let mut pieces = Vec::new();
+        let mut data = self.data(word);
+        for text in word.text.split(DATA) {
+            pieces.push(Piece::author(text));
+            pieces.extend(data.next().cloned());
+        }
+        (!word.text.contains(ADDED)).then(|| Text::new(pieces))
     }
 
-    fn name(&self, number: usize) -> String {
-        name(self.source.data[number])
+    /// The first character of a word, if what the shell adds is nothing.
+    fn start(&self, word: &Word) -> Option<char> {
+        let mut data = self.data(word);
+        let mut letters = word.text.chars().filter(|letter| *letter != ADDED);
+        letters.find_map(|letter| match letter {
+            DATA => data.next()?.text.chars().next(),
+            letter => Some(letter),
+        })
+    }
+
+    fn data(&self, word: &Word) -> impl Iterator<Item = &Piece> {
+        word.data.iter().map(|&number| self.source.data[number])
+    }
+
+    fn deny_data<T>(&self, word: &Word, what: &str) -> Result<T, Refusal> {
+        deny(format!("the data of {} {what}", self.name_in(word)))
     }
 
     fn name_in(&self, word: &Word) -> String {
-        let number = word.data().next().map(|number| self.name(number));
-        number.unwrap_or_else(|| "`$(…)`".to_owned())
+        let data = self.data(word).next();
+        data.map_or("`$(…)`".to_owned(), name)
     }
-}
-
-/// What the word is to `getopt`: known letters, and whether the next word is the value of the last one, which may be the
-/// author's only. `None` if it has others.
-fn option(options: &str, word: &Word) -> Option<Option<bool>> {
-    let start = word.beginning();
-    if let Some(long) = start.strip_prefix("--") {
-        let name = long.split('=').next().unwrap_or_default();
-        let takes_value = programs::long_option(name)?;
-        return Some((takes_value && name.len() == long.len()).then_some(true));
-    }
-    let letters = &start[1..];
-    // `head -5`
-    if letters.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(None);
-    }
-    for (at, letter) in letters.char_indices() {
-        let place = options.find(letter).filter(|_| !":=".contains(letter))?;
-        let sign = options[place + letter.len_utf8()..].chars().next();
-        if let Some(sign @ (':' | '=')) = sign {
-            let is_last = at + letter.len_utf8() == letters.len();
-            return Some(is_last.then_some(sign == '='));
-        }
-    }
-    Some(None)
 }

@@ -3,14 +3,53 @@
 //! It knows words, quotes, operators, `$NAME`, `$(…)`, `if`, groups and comments. Anything else ends the reading with
 //! the name of what it is: a construct that isn't read here isn't guessed at.
 
-use super::super::source::Symbol;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::source::is_integer;
 use super::programs;
+use cuecard_source::value::{Piece, Text};
 
 /// How deep substitutions and groups may be nested.
 const MAX_DEPTH: usize = 40;
+/// How many bytes of code a command may have.
+const MAX_CODE: usize = 1 << 20;
+/// Stands for a piece of data in the text that is read. No command has a NUL byte.
+pub(super) const DATA: char = '\0';
+/// Stands for what the shell adds to a word: the value of `$NAME`, which nothing that is read here sets, or the output of
+/// a command. The author's own is taken for the same.
+pub(super) const ADDED: char = '\u{1}';
+
+/// A command as it is read: characters that are code, and places where data stands.
+#[derive(Debug)]
+pub(super) struct Source<'text> {
+    /// The trusted text, with [`DATA`] for each piece of data.
+    pub(super) text: String,
+    pub(super) data: Vec<&'text Piece>,
+}
+
+impl<'text> Source<'text> {
+    /// `None` if there is more code than [`MAX_CODE`], or a NUL byte in it.
+    pub(super) fn new(text: &'text Text) -> Option<Self> {
+        let (mut code, mut data) = (String::new(), Vec::new());
+        for piece in text.pieces() {
+            match piece.origin.is_trusted() {
+                true => code.push_str(&piece.text),
+                false => {
+                    code.push(DATA);
+                    data.push(piece);
+                }
+            }
+        }
+        let is_read = code.len() <= MAX_CODE && code.matches(DATA).count() == data.len();
+        is_read.then_some(Self { text: code, data })
+    }
+}
 
 /// A command that was read to its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Script {
     /// The text for the shell: data is named by variables.
     pub(super) output: String,
@@ -20,8 +59,6 @@ pub(super) struct Script {
     pub(super) has_pipe: bool,
     /// There is a `&`.
     pub(super) has_background: bool,
-    /// There is a here-document or here-string.
-    pub(super) has_document: bool,
 }
 
 /// A program with its words, and redirections.
@@ -58,124 +95,107 @@ impl Redirection {
 /// A word of the shell.
 #[derive(Debug, Default)]
 pub(super) struct Word {
-    pub(super) parts: Vec<Part>,
-    /// The place of its text in the output.
-    pub(super) span: (usize, usize),
+    /// Its characters without their quotes, with [`DATA`] and [`ADDED`].
+    pub(super) text: String,
+    /// Its data, by the index in the source.
+    pub(super) data: Vec<usize>,
+    /// The simple commands of each `$(…)` in it, and whether that is quoted.
+    pub(super) substitutions: Vec<(Range<usize>, bool)>,
     pub(super) is_quoted: bool,
-    /// An unquoted `*`, `?`, `[` or `{`, so it may become other words.
+    /// It has an unquoted `*`, `?`, `[` or `{`, or begins with a `~`, so it may become other words.
     pub(super) has_pattern: bool,
-    /// It begins with an unquoted `~`.
     pub(super) has_tilde: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Characters without their quotes.
-    Text(String),
-    /// Data, by its index in the source.
-    Data(usize),
-    /// `$NAME`: nothing that is read here sets it.
-    Variable,
-    /// `$(…)`
-    Substitution {
-        /// The simple commands in it.
-        commands: std::ops::Range<usize>,
-        is_quoted: bool,
-    },
 }
 
 impl Word {
     /// Its text if nothing in it changes.
     pub(super) fn literal(&self) -> Option<&str> {
-        match self.parts.as_slice() {
-            [] => Some(""),
-            [Part::Text(text)] => Some(text),
-            _ => None,
-        }
+        (!self.text.contains([DATA, ADDED])).then_some(&self.text)
+    }
+
+    /// Its text if it is that of a program, as it is written.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.literal().filter(|_| !self.expands())
+    }
+
+    /// Whether it may become other words, or the name of a home.
+    pub(super) fn expands(&self) -> bool {
+        self.has_pattern || self.has_tilde
     }
 
     /// Whether there is no word, just a line that goes on.
     fn is_nothing(&self) -> bool {
-        self.parts.is_empty() && !self.is_quoted
+        self.text.is_empty() && !self.is_quoted
     }
 
     /// The literal text at its beginning.
     pub(super) fn beginning(&self) -> &str {
-        match self.parts.first() {
-            Some(Part::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    pub(super) fn data(&self) -> impl Iterator<Item = usize> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Data(number) => Some(*number),
-            _ => None,
-        })
+        self.text.split([DATA, ADDED]).next().unwrap_or_default()
     }
 
     pub(super) fn has_data(&self) -> bool {
-        self.data().next().is_some()
-    }
-
-    fn push(&mut self, character: char) {
-        match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(character),
-            _ => self.parts.push(Part::Text(character.into())),
-        }
-    }
-
-    fn push_text(&mut self, text: &str) {
-        text.chars().for_each(|character| self.push(character));
+        !self.data.is_empty()
     }
 }
 
 /// Why a command was not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Unreadable {
     /// What is there, with its article.
     pub(super) what: String,
-    /// The data that stands right there.
-    pub(super) data: Option<usize>,
+    /// How many pieces of data stand before it.
+    pub(super) data: usize,
 }
 
-/// How data is written into the output.
-pub(super) struct Binding<'a> {
-    /// The variable of each piece of data.
-    pub(super) names: &'a [String],
-    /// The digits of each piece that is an integer, which is read like the author's text.
-    pub(super) integers: &'a [Option<String>],
-    /// Assignments, loops, builtins and here-documents are passed over: to know the quotes is enough.
-    pub(super) is_lenient: bool,
-}
-
-pub(super) fn scan(symbols: &[Symbol], binding: &Binding<'_>) -> Result<Script, Unreadable> {
+/// Reads a command. `names` are the variables of its data. If `is_lenient`, assignments, loops, builtins and here-documents
+/// are passed over, since to know the quotes is enough; otherwise data that is a whole number is read like the author's
+/// text.
+pub(super) fn scan(
+    source: &Source<'_>,
+    names: &[String],
+    is_lenient: bool,
+) -> Result<Script, Unreadable> {
     let mut scanner = Scanner {
-        symbols,
-        binding,
-        at: 0,
-        depth: 0,
-        documents: Vec::new(),
-        script: Script {
-            output: String::with_capacity(symbols.len()),
-            commands: Vec::new(),
-            has_pipe: false,
-            has_background: false,
-            has_document: false,
-        },
+        text: &source.text,
+        data: &source.data,
+        names,
+        is_lenient,
+        ..Scanner::default()
     };
-    scanner.list(false)?;
+    scanner.list()?;
     match scanner.peek() {
         None => Ok(scanner.script),
         Some(_) => scanner.fail("a `)` without its `(`"),
     }
 }
 
+/// Operators that aren't read.
+const OTHER_OPERATORS: &[(&str, &str)] = &[
+    (";;", "a `;;`"),
+    (";&", "a `;;`"),
+    ("&>", "a `&>`"),
+    ("|&", "a `|&`"),
+    ("((", "a `((`"),
+    ("<(", "a process substitution"),
+    (">(", "a process substitution"),
+    ("<>", "a `<>`"),
+];
+
+/// Of redirections, each before those that it begins with.
+const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", ">"];
+
+#[derive(Default)]
 struct Scanner<'a> {
-    symbols: &'a [Symbol],
-    binding: &'a Binding<'a>,
+    text: &'a str,
+    data: &'a [&'a Piece],
+    names: &'a [String],
+    is_lenient: bool,
     at: usize,
-    depth: usize,
+    /// How many pieces of data were passed.
+    n_data: usize,
+    /// Whether the next command reads from a pipe, and each `(`, `{` and `if` around it.
+    is_piped: bool,
+    groups: Vec<bool>,
     /// Here-documents that begin at the end of the line.
     documents: Vec<Document>,
     script: Script,
@@ -190,353 +210,263 @@ struct Document {
     is_indented: bool,
 }
 
-impl Scanner<'_> {
-    fn peek(&self) -> Option<Symbol> {
-        self.symbols.get(self.at).copied()
+type Read<T = ()> = Result<T, Unreadable>;
+
+impl<'a> Scanner<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
     }
 
     fn is_next(&self, text: &str) -> bool {
-        let rest = &self.symbols[self.at..];
-        text.chars()
-            .enumerate()
-            .all(|(at, character)| rest.get(at) == Some(&Symbol::Char(character)))
+        self.rest().starts_with(text)
     }
 
     /// Passes a character on to the output.
     fn take(&mut self) {
-        if let Some(Symbol::Char(character)) = self.peek() {
+        if let Some(character) = self.peek() {
             self.script.output.push(character);
+            self.at += character.len_utf8();
         }
-        self.at += 1;
     }
 
-    fn fail<T>(&self, what: &str) -> Result<T, Unreadable> {
-        let what = what.to_owned();
-        let data = match self.peek() {
-            Some(Symbol::Data(number)) => Some(number),
-            _ => None,
-        };
-        Err(Unreadable { what, data })
+    fn take_while(&mut self, is_taken: impl Fn(char) -> bool) {
+        while self.peek().is_some_and(&is_taken) {
+            self.take();
+        }
+    }
+
+    fn fail<T>(&self, what: &str) -> Read<T> {
+        Err(Unreadable {
+            what: what.to_owned(),
+            data: self.n_data,
+        })
+    }
+
+    /// Fails if one of these is next, by its name.
+    fn refuse(&self, constructs: &[(&str, &str)]) -> Read {
+        let mut constructs = constructs.iter();
+        match constructs.find(|(start, _)| self.is_next(start)) {
+            Some((_, what)) => self.fail(what),
+            None => Ok(()),
+        }
+    }
+
+    /// Passes a text, or fails without it.
+    fn pass(&mut self, end: &str, what: &str) -> Read {
+        if !self.is_next(end) {
+            return self.fail(what);
+        }
+        end.chars().for_each(|_| self.take());
+        Ok(())
     }
 
     /// Reads commands up to the end, or to a `)`.
-    fn list(&mut self, is_piped: bool) -> Result<(), Unreadable> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
+    fn list(&mut self) -> Read {
+        let (is_piped, outer) = (self.is_piped, self.groups.len());
+        if outer >= MAX_DEPTH {
             return self.fail("too many levels");
         }
-        // Whether the next command reads from a pipe, here and in the `{` and `if` around it.
-        let mut piped = is_piped;
-        let mut groups: Vec<bool> = Vec::new();
+        self.groups.push(is_piped);
         // A pipe goes on over the ends of lines.
         let mut is_behind_pipe = false;
-        loop {
-            let inherited = groups.last().copied().unwrap_or(is_piped);
-            match self.peek() {
-                None | Some(Symbol::Char(')')) => break,
-                Some(Symbol::Char(' ' | '\t')) => self.take(),
-                Some(Symbol::Char('\n')) if is_behind_pipe => {
-                    self.take();
-                    self.documents()?;
-                }
-                Some(Symbol::Char('\n' | ';' | '&')) => {
-                    if self.is_next(";;") || self.is_next(";&") {
-                        return self.fail("a `;;`");
-                    }
-                    if self.is_next("&>") {
-                        return self.fail("a `&>`");
-                    }
-                    self.script.has_background |= self.is_next("&") && !self.is_next("&&");
-                    if self.is_next("&&") {
-                        self.take();
-                    }
-                    let ends_line = self.is_next("\n");
-                    self.take();
-                    piped = inherited;
-                    if ends_line {
-                        self.documents()?;
-                    }
-                }
-                Some(Symbol::Char('|')) => {
-                    if self.is_next("|&") {
-                        return self.fail("a `|&`");
-                    }
-                    let is_or = self.is_next("||");
-                    self.take();
-                    if is_or {
-                        self.take();
-                    }
-                    is_behind_pipe = !is_or;
+        while let Some(next) = self.peek().filter(|next| *next != ')') {
+            self.refuse(OTHER_OPERATORS)?;
+            match next {
+                ' ' | '\t' => self.take(),
+                '#' => self.comment()?,
+                '\n' if is_behind_pipe => self.line_end()?,
+                '\n' | ';' | '&' | '|' => {
+                    let is_double = self.is_next("&&") || self.is_next("||");
+                    is_behind_pipe = next == '|' && !is_double;
                     self.script.has_pipe |= is_behind_pipe;
-                    piped = is_behind_pipe || inherited;
+                    self.script.has_background |= next == '&' && !is_double;
+                    self.is_piped = is_behind_pipe || self.groups.last() == Some(&true);
+                    if is_double {
+                        self.take();
+                    }
+                    self.line_end()?;
                 }
-                Some(Symbol::Char('#')) => self.comment()?,
-                Some(Symbol::Char('(')) => {
-                    if self.is_next("((") {
-                        return self.fail("a `((`");
-                    }
-                    self.take();
+                '(' => {
                     is_behind_pipe = false;
-                    self.list(piped)?;
-                    if !self.is_next(")") {
-                        return self.fail("a `(` without its `)`");
-                    }
                     self.take();
-                    self.simple_command(piped, &mut groups, true)?;
+                    self.list()?;
+                    self.pass(")", "a `(` without its `)`")?;
+                    self.command(true)?;
                 }
-                Some(_) => {
+                _ => {
                     is_behind_pipe = false;
-                    if let Some(is_piped) = self.simple_command(piped, &mut groups, false)? {
-                        piped = is_piped;
-                    }
+                    self.command(false)?;
                 }
             }
         }
-        self.depth -= 1;
+        self.groups.truncate(outer);
+        self.is_piped = is_piped;
         Ok(())
     }
 
-    fn comment(&mut self) -> Result<(), Unreadable> {
-        while let Some(symbol) = self.peek() {
-            match symbol {
-                Symbol::Char('\n') => break,
-                Symbol::Data(number) if self.binding.is_lenient => {
-                    self.data(&mut Word::default(), number, "", "");
-                }
-                Symbol::Data(_) => return self.fail("data in a comment"),
-                Symbol::Char(_) => self.take(),
+    fn comment(&mut self) -> Read {
+        while let Some(next) = self.peek().filter(|next| *next != '\n') {
+            match next {
+                DATA if self.is_lenient => self.pass_data(&mut Word::default(), Some(("", ""))),
+                DATA => return self.fail("data in a comment"),
+                _ => self.take(),
             }
         }
         Ok(())
     }
 
-    /// Reads a simple command, or one keyword, and then returns whether what follows reads from a pipe.
-    fn simple_command(
-        &mut self,
-        is_piped: bool,
-        groups: &mut Vec<bool>,
-        is_behind_group: bool,
-    ) -> Result<Option<bool>, Unreadable> {
+    /// Reads a simple command, or one keyword.
+    fn command(&mut self, is_behind_group: bool) -> Read {
         let mut command = SimpleCommand {
-            is_piped,
+            is_piped: self.is_piped,
             ..SimpleCommand::default()
         };
-        loop {
-            match self.peek() {
-                Some(Symbol::Char(' ' | '\t')) => self.take(),
-                None | Some(Symbol::Char('\n' | ';' | '&' | '|' | ')')) => break,
-                Some(Symbol::Char('#')) => {
-                    self.comment()?;
-                    break;
-                }
-                Some(Symbol::Char('<')) if is_behind_group => {
-                    return self.fail("a `<` behind a group");
-                }
-                Some(Symbol::Char('<' | '>')) => {
+        while let Some(next) = self.peek().filter(|next| !"\n;&|)".contains(*next)) {
+            match next {
+                ' ' | '\t' => self.take(),
+                '#' => self.comment()?,
+                '<' if is_behind_group => return self.fail("a `<` behind a group"),
+                '<' | '>' => {
                     let redirection = self.redirection()?;
                     // It would hold for all commands of the group.
-                    if is_behind_group && redirection.makes_file() && !self.binding.is_lenient {
+                    if is_behind_group && redirection.makes_file() && !self.is_lenient {
                         return self.fail("a file behind a group");
                     }
                     command.redirections.push(redirection);
                 }
-                Some(Symbol::Char('(')) => {
-                    return self.fail("a function, or a `(` within a word");
-                }
-                Some(_) => {
-                    let word = self.word(is_piped)?;
-                    if word.is_nothing() {
-                        continue;
-                    }
-                    if matches!(self.peek(), Some(Symbol::Char('<' | '>'))) && !word.is_quoted {
-                        let text = word.literal().unwrap_or_default();
-                        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-                            continue;
-                        }
-                        if text.len() > 1 && text.starts_with('{') {
+                _ => {
+                    let word = self.word()?;
+                    let text = word.literal().filter(|_| !word.is_quoted);
+                    let is_descriptor = self.is_next("<") || self.is_next(">");
+                    match text {
+                        // A line that goes on.
+                        Some("") => continue,
+                        Some(digits) if is_descriptor && is_all_digits(digits) => continue,
+                        Some(text) if is_descriptor && text.len() > 1 && text.starts_with('{') => {
                             return self.fail("a `{…}` before a redirection");
                         }
-                    }
-                    if is_behind_group {
-                        return self.fail("a word behind a group");
+                        _ if is_behind_group => return self.fail("a word behind a group"),
+                        _ => {}
                     }
                     let is_first = command.words.is_empty();
-                    if is_first && command.redirections.is_empty() && !word.is_quoted {
-                        let inherited = groups.last().copied();
-                        match word.literal() {
-                            Some("{" | "if") => {
-                                groups.push(is_piped);
-                                return Ok(Some(is_piped));
-                            }
-                            Some("then" | "elif" | "else") => {
-                                return Ok(Some(inherited.unwrap_or(is_piped)));
-                            }
-                            Some("!") => return Ok(Some(is_piped)),
-                            Some("}" | "fi") => {
-                                groups.pop();
-                                return self.simple_command(is_piped, groups, true);
-                            }
-                            _ => {}
+                    match text.filter(|_| is_first && command.redirections.is_empty()) {
+                        Some("{" | "if") => {
+                            self.groups.push(self.is_piped);
+                            return Ok(());
                         }
-                    }
-                    if is_first {
-                        self.check_first(&word)?;
+                        Some("!" | "then" | "elif" | "else") => return Ok(()),
+                        Some("}" | "fi") => {
+                            if self.groups.len() > 1 {
+                                self.groups.pop();
+                            }
+                            return self.command(true);
+                        }
+                        _ if is_first && !self.is_lenient => self.check_first(&word)?,
+                        _ => {}
                     }
                     command.words.push(word);
                 }
             }
         }
         // A command in a name of a file has the input of this one.
-        let substitutes = |to: &Redirection| {
-            let mut parts = to.target.parts.iter();
-            parts.any(|part| matches!(part, Part::Substitution { .. }))
-        };
-        let has_input = is_piped || command.redirections.iter().any(|from| from.reads);
+        let substitutes = |to: &Redirection| !to.target.substitutions.is_empty();
+        let has_input = command.is_piped || command.redirections.iter().any(|from| from.reads);
         if has_input && command.redirections.iter().any(substitutes) {
             return self.fail("a `$(…)` that names a file and may read data");
         }
         if !command.words.is_empty() || !command.redirections.is_empty() {
             self.script.commands.push(command);
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn check_first(&self, word: &Word) -> Result<(), Unreadable> {
-        if self.binding.is_lenient {
-            return Ok(());
+    fn check_first(&self, word: &Word) -> Read {
+        let start = word.beginning();
+        let rest = start.trim_start_matches(is_name_letter);
+        let is_assigned = rest.starts_with(['=', '[']) || rest.starts_with("+=");
+        match word.literal() {
+            _ if rest.len() < start.len() && is_assigned => self.fail("an assignment"),
+            Some(name) if programs::is_unreadable(name) => self.fail(&format!("`{name}`")),
+            _ => Ok(()),
         }
-        let data = word.data().next();
-        let end = word
-            .beginning()
-            .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'));
-        let rest = &word.beginning()[end.unwrap_or(word.beginning().len())..];
-        let is_assignment =
-            ['=', '['].into_iter().any(|sign| rest.starts_with(sign)) || rest.starts_with("+=");
-        let what = match word.literal() {
-            _ if end != Some(0) && is_assignment => "an assignment".to_owned(),
-            Some(name) if programs::is_unreadable(name) => format!("`{name}`"),
-            _ => return Ok(()),
-        };
-        Err(Unreadable { what, data })
     }
 
-    fn redirection(&mut self) -> Result<Redirection, Unreadable> {
-        for (text, what) in [("<<<", "a here-string"), ("<<", "a here-document")] {
-            if self.is_next(text) && !self.binding.is_lenient {
-                return self.fail(what);
-            }
+    fn redirection(&mut self) -> Read<Redirection> {
+        if !self.is_lenient {
+            self.refuse(&[("<<<", "a here-string"), ("<<", "a here-document")])?;
         }
-        if self.is_next("<<") {
-            return self.document();
-        }
-        for (text, what) in [
-            ("<(", "a process substitution"),
-            (">(", "a process substitution"),
-            ("<>", "a `<>`"),
-        ] {
-            if self.is_next(text) {
-                return self.fail(what);
-            }
-        }
-        let writes = self.is_next(">");
-        let reads = !writes;
-        self.take();
-        let mut is_copy = false;
-        match self.peek() {
-            Some(Symbol::Char('>' | '|')) if writes => self.take(),
-            Some(Symbol::Char('&')) => {
-                self.take();
-                is_copy = true;
-            }
-            _ => {}
-        }
-        while matches!(self.peek(), Some(Symbol::Char(' ' | '\t'))) {
-            self.take();
-        }
-        let target = match self.peek() {
-            None | Some(Symbol::Char('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' | '#')) => {
-                return self.fail("a redirection without a target");
-            }
-            Some(_) => self.word(false)?,
+        self.refuse(OTHER_OPERATORS)?;
+        let mut operators = OPERATORS.iter().copied();
+        let operator = operators.find(|operator| self.is_next(operator));
+        let operator = operator.unwrap_or_default();
+        self.pass(operator, "")?;
+        self.take_while(|next| next == ' ' || next == '\t');
+        let start = self.script.output.len();
+        let is_missing = self.peek().is_none_or(|next| "\n;&|<>()#".contains(next));
+        let target = match is_missing {
+            true => Word::default(),
+            false => self.word()?,
         };
         if target.is_nothing() {
             return self.fail("a redirection without a target");
         }
-        let is_number = |text: &str| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit());
-        if is_copy && !target.literal().is_some_and(is_number) {
+        let is_number = |text: &str| text == "-" || is_all_digits(text);
+        if operator.ends_with('&') && !target.literal().is_some_and(is_number) {
             return self.fail("a `>&` with a file");
         }
-        Ok(Redirection {
-            reads,
-            // A copy writes where something else was opened.
-            writes: writes && !is_copy,
-            target,
-        })
-    }
-
-    /// Reads `<<END` or `<<< word`.
-    fn document(&mut self) -> Result<Redirection, Unreadable> {
-        self.script.has_document = true;
-        let is_string = self.is_next("<<<");
-        let is_indented = self.is_next("<<-");
-        for _ in 0..2 + usize::from(is_string || is_indented) {
-            self.take();
-        }
-        while matches!(self.peek(), Some(Symbol::Char(' ' | '\t'))) {
-            self.take();
-        }
-        let target = self.word(false)?;
-        if !is_string {
-            let Some(end) = target.literal().map(str::to_owned) else {
+        if matches!(operator, "<<" | "<<-") {
+            let Some(end) = target.literal() else {
                 return self.fail("a here-document whose end is not known");
             };
             // So that the variables in it are expanded.
-            self.script.output.truncate(target.span.0);
-            self.script.output.push_str(&end);
+            self.script.output.truncate(start);
+            self.script.output.push_str(end);
             self.documents.push(Document {
-                end,
+                end: end.to_owned(),
                 is_literal: target.is_quoted,
-                is_indented,
+                is_indented: operator == "<<-",
             });
         }
         Ok(Redirection {
-            reads: true,
-            writes: false,
+            reads: operator.starts_with('<'),
+            // A copy writes where something else was opened.
+            writes: matches!(operator, ">" | ">>" | ">|"),
             target,
         })
     }
 
-    /// Passes the here-documents that begin here.
-    fn documents(&mut self) -> Result<(), Unreadable> {
+    /// Passes an operator, and behind the end of a line the here-documents that begin there.
+    fn line_end(&mut self) -> Read {
+        let ends_line = self.is_next("\n");
+        self.take();
+        if !ends_line {
+            return Ok(());
+        }
         for document in std::mem::take(&mut self.documents) {
-            let (mut line, mut has_data, mut expands) = (String::new(), false, false);
-            loop {
-                let symbol = self.peek();
-                if let Some(Symbol::Char('\n')) | None = symbol {
-                    let tabs: &[char] = if document.is_indented { &['\t'] } else { &[] };
-                    if line.trim_start_matches(tabs) == document.end {
-                        break;
-                    }
-                    line.clear();
-                }
-                match symbol {
-                    None => return self.fail("a here-document without its end"),
-                    Some(Symbol::Data(number)) => {
+            let tabs: &[char] = if document.is_indented { &['\t'] } else { &[] };
+            let (mut is_end, mut has_data, mut expands) = (false, false, false);
+            while !is_end {
+                let line = self.rest().split('\n').next().unwrap_or_default();
+                is_end = line.trim_start_matches(tabs) == document.end;
+                while let Some(next) = self.peek().filter(|next| *next != '\n') {
+                    if next == DATA {
                         has_data = true;
-                        line.push('\0');
-                        self.data(&mut Word::default(), number, "", "");
+                        self.pass_data(&mut Word::default(), Some(("", "")));
+                        continue;
                     }
-                    Some(Symbol::Char(character)) => {
-                        if character != '\n' {
-                            line.push(character);
-                        }
-                        let is_special = matches!(character, '$' | '`' | '\\');
-                        if is_special && document.is_literal {
-                            self.script.output.push('\\');
-                        }
-                        expands |= is_special && !document.is_literal;
-                        self.take();
+                    let is_special = matches!(next, '$' | '`' | '\\');
+                    if is_special && document.is_literal {
+                        self.script.output.push('\\');
                     }
+                    expands |= is_special && !document.is_literal;
+                    self.take();
+                }
+                if !is_end {
+                    self.pass("\n", "a here-document without its end")?;
                 }
             }
             if has_data && expands {
@@ -546,243 +476,182 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn word(&mut self, is_piped: bool) -> Result<Word, Unreadable> {
+    fn word(&mut self) -> Read<Word> {
         let mut word = Word {
-            span: (self.script.output.len(), 0),
             has_tilde: self.is_next("~"),
             ..Word::default()
         };
+        let mut quote = None;
+        // Where a `'` is in the output, if there is data behind it.
+        let mut single = None;
         loop {
-            match self.peek() {
-                None
-                | Some(Symbol::Char(' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')')) => {
-                    break;
+            let Some(next) = self.peek() else {
+                match quote {
+                    Some(quote) => return self.fail(&format!("a `{quote}` without its end")),
+                    None => break,
                 }
-                Some(Symbol::Char('(')) => return self.fail("a function, or a `(` within a word"),
-                Some(Symbol::Char('\'')) => self.single_quotes(&mut word)?,
-                Some(Symbol::Char('"')) => self.double_quotes(&mut word, is_piped)?,
-                Some(Symbol::Char('\\')) => self.backslash(&mut word, false)?,
-                Some(Symbol::Char('`')) => return self.fail("backticks"),
-                Some(Symbol::Char('$')) => self.dollar(&mut word, false, is_piped)?,
-                Some(Symbol::Char(character)) => {
-                    word.has_pattern |= matches!(character, '*' | '?' | '[' | '{');
-                    word.push(character);
+            };
+            match (quote, next) {
+                (None, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')') => break,
+                (None, '(') => return self.fail("a function, or a `(` within a word"),
+                (None, '\'' | '"') => {
+                    (quote, word.is_quoted) = (Some(next), true);
                     self.take();
                 }
-                Some(Symbol::Data(number)) => {
-                    let digits = self.binding.integers[number].as_deref();
-                    // Before `<` it would name a descriptor.
-                    let next = self.symbols.get(self.at + 1);
-                    match digits.filter(|_| !matches!(next, Some(Symbol::Char('<' | '>')))) {
-                        Some(digits) => {
-                            self.script.output.push_str(digits);
-                            word.push_text(digits);
-                            self.at += 1;
-                        }
-                        None => {
-                            word.is_quoted = true;
-                            self.data(&mut word, number, "\"", "\"");
-                        }
+                (Some('\''), DATA) => {
+                    single = single.or(self.script.output.rfind('\''));
+                    self.pass_data(&mut word, Some(("'\"", "\"'")));
+                }
+                (Some(open), _) if open == next => {
+                    self.take();
+                    quote = None;
+                    // Quotes that hold data only are left out.
+                    if let Some(start) = single.take() {
+                        let quoted = self.script.output.split_off(start).replace("''", "");
+                        self.script.output.push_str(&quoted);
                     }
+                }
+                (Some('"'), DATA) => self.pass_data(&mut word, Some(("", ""))),
+                (None, DATA) => {
+                    // Before `<` a number would name a descriptor.
+                    let is_bare =
+                        self.digits().is_some() && !self.rest()[1..].starts_with(['<', '>']);
+                    word.is_quoted |= !is_bare;
+                    self.pass_data(&mut word, if is_bare { None } else { Some(("\"", "\"")) });
+                }
+                (None | Some('"'), '\\') => self.backslash(&mut word, quote.is_some())?,
+                (None | Some('"'), '`') => return self.fail("backticks"),
+                (None | Some('"'), '$') => self.dollar(&mut word, quote.is_some())?,
+                _ => {
+                    word.has_pattern |= quote.is_none() && matches!(next, '*' | '?' | '[' | '{');
+                    word.text.push(next);
+                    self.take();
                 }
             }
         }
-        word.span.1 = self.script.output.len();
         // The name of a program.
         word.has_pattern &= word.literal() != Some("[");
         Ok(word)
     }
 
-    fn data(&mut self, word: &mut Word, number: usize, before: &str, after: &str) {
-        let name = &self.binding.names[number];
-        self.script
-            .output
-            .push_str(&format!("{before}${{{name}}}{after}"));
-        match &self.binding.integers[number] {
-            Some(digits) => word.push_text(digits),
-            None => word.parts.push(Part::Data(number)),
-        }
-        self.at += 1;
+    /// The digits of the next piece of data, if it is a whole number that is read like the author's text.
+    fn digits(&self) -> Option<&'a str> {
+        let text = self.data[self.n_data].text.as_str();
+        (!self.is_lenient && is_integer(text)).then_some(text)
     }
 
-    /// Quotes that hold data only are left out.
-    fn single_quotes(&mut self, word: &mut Word) -> Result<(), Unreadable> {
-        word.is_quoted = true;
-        self.at += 1;
-        let start = self.script.output.len();
-        let mut is_open = false;
-        loop {
-            match self.peek() {
-                None => return self.fail("a `'` without its end"),
-                Some(Symbol::Char('\'')) => break,
-                Some(Symbol::Char(character)) => {
-                    if !is_open {
-                        self.script.output.push('\'');
-                    }
-                    is_open = true;
-                    word.push(character);
-                    self.take();
-                }
-                Some(Symbol::Data(number)) => {
-                    let before = if is_open { "'\"" } else { "\"" };
-                    is_open = false;
-                    self.data(word, number, before, "\"");
-                }
+    /// Passes data: by its variable in these quotes, or a number as it is.
+    fn pass_data(&mut self, word: &mut Word, quotes: Option<(&str, &str)>) {
+        let digits = self.digits();
+        let name = &self.names[self.n_data];
+        let variable = quotes.map(|(open, close)| format!("{open}${{{name}}}{close}"));
+        let output = variable.as_deref().or(digits).unwrap_or_default();
+        self.script.output.push_str(output);
+        match digits {
+            Some(digits) => word.text.push_str(digits),
+            None => {
+                word.text.push(DATA);
+                word.data.push(self.n_data);
             }
         }
-        self.at += 1;
-        if is_open || self.script.output.len() == start {
-            self.script
-                .output
-                .push_str(if is_open { "'" } else { "''" });
-        }
-        Ok(())
+        self.n_data += 1;
+        self.at += DATA.len_utf8();
     }
 
-    fn double_quotes(&mut self, word: &mut Word, is_piped: bool) -> Result<(), Unreadable> {
-        word.is_quoted = true;
-        self.take();
-        loop {
-            match self.peek() {
-                None => return self.fail("a `\"` without its end"),
-                Some(Symbol::Char('"')) => break,
-                Some(Symbol::Char('\\')) => self.backslash(word, true)?,
-                Some(Symbol::Char('`')) => return self.fail("backticks"),
-                Some(Symbol::Char('$')) => self.dollar(word, true, is_piped)?,
-                Some(Symbol::Char(character)) => {
-                    word.push(character);
-                    self.take();
-                }
-                Some(Symbol::Data(number)) => self.data(word, number, "", ""),
-            }
-        }
-        self.take();
-        Ok(())
-    }
-
-    fn backslash(&mut self, word: &mut Word, is_in_quotes: bool) -> Result<(), Unreadable> {
-        let before = self.at.checked_sub(1).map(|at| self.symbols[at]);
+    fn backslash(&mut self, word: &mut Word, is_in_quotes: bool) -> Read {
+        let is_behind_blank = self.text[..self.at].ends_with([' ', '\t']);
         self.take();
         match self.peek() {
             // The shell joins the lines before it reads operators.
-            Some(Symbol::Char('\n')) if !matches!(before, Some(Symbol::Char(' ' | '\t'))) => {
+            Some('\n') if !is_behind_blank => {
                 return self.fail("a line that goes on without a blank before its `\\`");
             }
-            Some(Symbol::Char('\n')) => self.take(),
-            Some(Symbol::Char(character)) => {
-                if is_in_quotes && !matches!(character, '"' | '\\' | '$' | '`') {
-                    word.push('\\');
-                }
+            Some('\n') => {}
+            Some(DATA) => return self.fail("data behind a backslash"),
+            Some(next) => {
                 word.is_quoted = true;
-                word.push(character);
-                self.take();
+                if is_in_quotes && !matches!(next, '"' | '\\' | '$' | '`') {
+                    word.text.push('\\');
+                }
+                word.text.push(next);
             }
-            Some(Symbol::Data(_)) => return self.fail("data behind a backslash"),
             None => return self.fail("a backslash at the end"),
         }
+        self.take();
         Ok(())
     }
 
-    fn dollar(
-        &mut self,
-        word: &mut Word,
-        is_quoted: bool,
-        is_piped: bool,
-    ) -> Result<(), Unreadable> {
-        self.take();
-        match self.peek() {
-            Some(Symbol::Data(_)) => return self.fail("data behind a `$`"),
-            Some(Symbol::Char('(')) => {
-                if self.is_next("((") {
-                    return self.arithmetic(word);
-                }
-                self.take();
-                let first = self.script.commands.len();
-                self.list(is_piped)?;
-                if !self.is_next(")") {
-                    return self.fail("a `$(` without its `)`");
-                }
-                self.take();
-                word.parts.push(Part::Substitution {
-                    commands: first..self.script.commands.len(),
-                    is_quoted,
-                });
-            }
-            Some(Symbol::Char('{')) => {
-                self.take();
-                self.variable()?;
-                // `${NAME:-plain text}`
-                if self.is_next(":-") || self.is_next("-") {
-                    while let Some(Symbol::Char(character)) = self.peek()
-                        && (character.is_alphanumeric() || ":-_./,@ ".contains(character))
-                    {
-                        self.take();
-                    }
-                }
-                if !self.is_next("}") {
-                    return self.fail("a `${…}` with more than a name");
-                }
-                self.take();
-                word.parts.push(Part::Variable);
-            }
-            Some(Symbol::Char('\'' | '[')) if !is_quoted => return self.fail("a `$'…'` or `$[…]`"),
-            Some(Symbol::Char('[')) => return self.fail("arithmetic, `$[…]`"),
-            Some(Symbol::Char('"')) if !is_quoted => return self.fail("a `$\"…\"`"),
-            Some(Symbol::Char(character))
-                if character.is_ascii_alphanumeric()
-                    || matches!(character, '_' | '?' | '#' | '$' | '!' | '-') =>
-            {
-                self.variable()?;
-                word.parts.push(Part::Variable);
-            }
-            Some(Symbol::Char('@' | '*')) => return self.fail("`$@`"),
-            _ => word.push('$'),
+    fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
+        if let Some(variable) = VARIABLE.find(self.rest()) {
+            word.text.push(ADDED);
+            return self.pass(variable.as_str(), "");
         }
-        Ok(())
-    }
-
-    /// Passes `$((…))` with numbers: a variable in it would be evaluated.
-    fn arithmetic(&mut self, word: &mut Word) -> Result<(), Unreadable> {
-        self.take();
-        self.take();
-        while let Some(Symbol::Char(character)) = self.peek()
-            && (character.is_ascii_digit() || " +-*/%".contains(character))
-        {
-            self.take();
-        }
-        if !self.is_next("))") {
-            return self.fail("arithmetic, `$((…))`");
+        self.refuse(UNREAD)?;
+        if !is_quoted {
+            self.refuse(&[("$'", "a `$'…'` or `$[…]`"), ("$\"", "a `$\"…\"`")])?;
         }
         self.take();
-        self.take();
-        word.parts.push(Part::Variable);
-        Ok(())
-    }
-
-    /// Passes the name of a variable.
-    fn variable(&mut self) -> Result<(), Unreadable> {
-        let start = self.at;
-        while let Some(Symbol::Char(character)) = self.peek() {
-            let is_name = character.is_ascii_alphanumeric() || character == '_';
-            let is_digit = self.at > start
-                && matches!(self.symbols[start], Symbol::Char(first) if first.is_ascii_digit());
-            if !is_name || is_digit {
-                break;
-            }
-            self.take();
-        }
-        if self.symbols[start..self.at] == [Symbol::Char('_')] {
-            return self.fail("`$_`, the last word of the command before");
-        }
-        if self.at > start {
+        if !self.is_next("(") {
+            word.text.push('$');
             return Ok(());
         }
-        match self.peek() {
-            Some(Symbol::Char('?' | '#' | '$' | '!' | '-')) => {
-                self.take();
-                Ok(())
-            }
-            _ => self.fail("a `${…}` with more than a name"),
-        }
+        self.take();
+        let first = self.script.commands.len();
+        self.list()?;
+        self.pass(")", "a `$(` without its `)`")?;
+        let commands = first..self.script.commands.len();
+        word.text.push(ADDED);
+        word.substitutions.push((commands, is_quoted));
+        Ok(())
+    }
+}
+
+/// `$NAME`, `$1`, `${NAME:-plain text}`, and `$((…))` with numbers: a variable in it would be evaluated.
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+|[0-9?#$!-])";
+    let pattern = format!(
+        r"\A\$(?:{name}|\{{{name}(?::?-[\p{{Alphabetic}}\p{{N}}:_./,@\ -]*)?\}}|\(\([0-9\ +*/%-]*\)\))"
+    );
+    Regex::new(&pattern).expect("a fixed pattern")
+});
+
+/// What else begins with a `$`.
+const UNREAD: &[(&str, &str)] = &[
+    ("$((", "arithmetic, `$((…))`"),
+    ("$[", "a `$'…'` or `$[…]`"),
+    ("${_}", "`$_`, the last word of the command before"),
+    ("$_", "`$_`, the last word of the command before"),
+    ("${", "a `${…}` with more than a name"),
+    ("$\0", "data behind a `$`"),
+    ("$@", "`$@`"),
+    ("$*", "`$@`"),
+];
+
+fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+/// Whether it is the name of a variable.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.chars().all(is_name_letter)
+}
+
+fn is_all_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::source::tests::text;
+    use super::*;
+
+    #[test]
+    fn data_is_one_symbol_whatever_is_in_it() {
+        let text = text("a{{x}}b", &[("x", "$(rm)")]);
+        let source = Source::new(&text).expect("short");
+        assert_eq!(source.text, "a\0b");
+        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str())).is_none());
     }
 }

@@ -253,6 +253,8 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("rm D", "-rf"),
         ("cat D x", "--help"),
         ("grep D x", "-f/etc/passwd"),
+        ("grep \"$X\"D f", "-f/etc/passwd"),
+        ("grep D\"$X\" f", "-f/etc/passwd"),
         ("sort -D x", "o/tmp/x"),
         ("sort --files0-from=D", "x"),
         ("wc --files0-from=x D", "x"),

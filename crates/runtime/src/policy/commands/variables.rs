@@ -1,11 +1,10 @@
 //! The variables that carry data into a command.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::super::source::{Source, name};
+use super::super::source::name as reference_of;
 use super::super::{Refusal, RefusalKind};
 use super::BoundCommand;
 use cuecard_source::value::Piece;
@@ -15,83 +14,79 @@ const MAX_VALUE: usize = 64 * 1024;
 /// All variables together; the rest goes through files. Programs share this room with their arguments.
 const MAX_ENVIRONMENT: usize = 256 * 1024;
 
-/// One variable for each reference, however often it is used.
-#[derive(Debug)]
-pub(super) struct Variables<'text> {
-    /// The variable of each piece of data of the source.
-    names: Vec<String>,
-    /// The data of each variable in order.
-    values: Vec<&'text Piece>,
+/// A name for each piece of data, the same for what is the same. `name` gets a piece and the names of those before it.
+pub(super) fn named(
+    data: &[&Piece],
+    is_same: impl Fn(&Piece, &Piece) -> bool,
+    name: impl Fn(&Piece, &[String]) -> String,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, piece) in data.iter().enumerate() {
+        let before = data[..at].iter().position(|before| is_same(before, piece));
+        names.push(match before {
+            Some(before) => names[before].clone(),
+            None => name(piece, &names),
+        });
+    }
+    names
 }
 
-impl<'text> Variables<'text> {
-    pub(super) fn new(source: &Source<'text>) -> Self {
-        let mut values: Vec<&Piece> = Vec::new();
-        let mut numbers: HashMap<(Option<&str>, &str), usize> = HashMap::new();
-        let names = source
-            .data
-            .iter()
-            .map(|&piece| {
-                let number = *numbers
-                    .entry((piece.reference.as_deref(), &piece.text))
-                    .or_insert_with(|| {
-                        values.push(piece);
-                        values.len()
-                    });
-                format!("CUECARD_ARG_{number}")
-            })
-            .collect();
-        Self { names, values }
-    }
+/// The variable of each piece of data: one for each reference, however often it is used.
+pub(super) fn names(data: &[&Piece]) -> Vec<String> {
+    named(
+        data,
+        |one, other| one.reference == other.reference && one.text == other.text,
+        |_, names| format!("CUECARD_ARG_{}", names.len() + 1),
+    )
+}
 
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The command that runs `script` with these variables. Files are made in `dir`, or where the system has its
-    /// temporary files.
-    pub(super) fn bind(&self, script: String, dir: Option<&Path>) -> Result<BoundCommand, Refusal> {
-        let mut bound = BoundCommand {
-            script: String::new(),
-            env: Vec::new(),
-            files: Vec::new(),
-        };
-        let mut room = MAX_ENVIRONMENT;
-        for (number, piece) in (1..).zip(&self.values) {
-            let size = piece.text.len();
-            if size <= MAX_VALUE && size <= room {
-                room -= size;
-                bound.env.push((
-                    format!("CUECARD_ARG_{number}").into(),
-                    OsString::from(&piece.text),
-                ));
-                // For the shell only: what it starts doesn't find the data in its environment.
-                bound.script.push_str(&format!(
-                    "CUECARD_0=$CUECARD_ARG_{number}; unset CUECARD_ARG_{number}; CUECARD_ARG_{number}=$CUECARD_0; "
-                ));
-                continue;
-            }
-            let file = write_file(&piece.text, dir).map_err(|error| {
-                Refusal::new(
-                    RefusalKind::Data,
-                    format!("the data of {} is too large for a variable, and no file can be made for it: {error}", name(piece)),
-                    "make room in the folder for temporary files, or name another run directory with `--run-dir DIR`",
-                )
-            })?;
-            // The `x` keeps the line breaks at the end, which `$(…)` drops. Without the file nothing runs. All on the
-            // first line, so that the shell's messages count lines as the author does.
-            bound.script.push_str(&format!(
-                "CUECARD_ARG_{number}=$(cat \"$CUECARD_FILE_{number}\" && printf x) || exit 126; \
-                 CUECARD_ARG_{number}=${{CUECARD_ARG_{number}%x}}; unset CUECARD_FILE_{number}; "
-            ));
-            bound
-                .env
-                .push((format!("CUECARD_FILE_{number}").into(), file.path().into()));
-            bound.files.push(file);
+/// The command that runs `script` with these variables. Files are made in `dir`, or where the system has its temporary
+/// files.
+pub(super) fn bind(
+    script: &str,
+    data: &[&Piece],
+    names: &[String],
+    dir: Option<&Path>,
+) -> Result<BoundCommand, Refusal> {
+    let mut bound = BoundCommand {
+        script: String::new(),
+        env: Vec::new(),
+        files: Vec::new(),
+    };
+    let mut room = MAX_ENVIRONMENT;
+    for (at, (name, piece)) in names.iter().zip(data).enumerate() {
+        let size = piece.text.len();
+        if names[..at].contains(name) {
+            continue;
         }
-        bound.script.push_str(&script);
-        Ok(bound)
+        if size <= MAX_VALUE && size <= room {
+            room -= size;
+            bound.env.push((name.into(), OsString::from(&piece.text)));
+            // For the shell only: what it starts doesn't find the data in its environment.
+            bound.script.push_str(&format!(
+                "CUECARD_0=${name}; unset {name}; {name}=$CUECARD_0; "
+            ));
+            continue;
+        }
+        let file = write_file(&piece.text, dir).map_err(|error| {
+            let data = reference_of(piece);
+            Refusal::new(
+                RefusalKind::Data,
+                format!("the data of {data} is too large for a variable, and no file can be made for it: {error}"),
+                "make room in the folder for temporary files, or name another run directory with `--run-dir DIR`",
+            )
+        })?;
+        // The `x` keeps the line breaks at the end, which `$(…)` drops. Without the file nothing runs. All on the first
+        // line, so that the shell's messages count lines as the author does.
+        let variable = name.replace("ARG", "FILE");
+        bound.script.push_str(&format!(
+            "{name}=$(cat \"${variable}\" && printf x) || exit 126; {name}=${{{name}%x}}; unset {variable}; "
+        ));
+        bound.env.push((variable.into(), file.path().into()));
+        bound.files.push(file);
     }
+    bound.script.push_str(script);
+    Ok(bound)
 }
 
 /// A file that only the user can read.

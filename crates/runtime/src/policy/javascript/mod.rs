@@ -12,13 +12,12 @@ mod sinks;
 mod tests;
 mod tokens;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use super::source::{is_integer, reference, shown};
+use super::source::{is_in, is_integer, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
-use tokens::{Kind, Token, is_operator_word};
+use tokens::{Kind, Token, ends_value};
 
 /// How many bytes a script may have.
 const MAX_LENGTH: usize = 1 << 20;
@@ -27,17 +26,45 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     if text.is_trusted() {
         return Ok(text.to_string());
     }
-    let is_all_data = text
-        .pieces()
-        .iter()
-        .all(|piece| !piece.origin.is_trusted() || piece.text.trim().is_empty());
+    let (mut code, mut data, mut is_all_data) = (String::new(), Vec::new(), true);
+    for piece in text.pieces() {
+        if piece.origin.is_trusted() {
+            is_all_data &= piece.text.trim().is_empty();
+            code.push_str(&piece.text);
+            continue;
+        }
+        let (start, name) = (code.len(), format!("__cuecard_{}", data.len() + 1));
+        code.push_str(&name);
+        let range = start..code.len();
+        data.push(Data { piece, name, range });
+    }
     if is_all_data {
         return Err(refusal(
             format!("the whole script `{}` is data", shown(text)),
             "write the script literally, and use the reference as a value in it",
         ));
     }
-    let script = Script::new(text)?;
+    if code.len() > MAX_LENGTH {
+        return Err(refusal(
+            "the script is longer than 1 MiB".to_owned(),
+            "load it from a file or an address in the page",
+        ));
+    }
+    let mut script = Script {
+        text: &code,
+        tokens: Vec::new(),
+        data,
+        has_script_element: false,
+        has_jquery: false,
+        copies_members: false,
+    };
+    script.tokens = tokens::read(&code).map_err(|reason| {
+        let source = script.source();
+        refusal(
+            format!("can't tell how the script uses the data of `{source}`: {reason}"),
+            "simplify that part of the script",
+        )
+    })?;
     script.check_places()?;
     // A number is a number wherever it goes.
     if script.data.iter().any(|data| !is_integer(&data.piece.text)) {
@@ -52,12 +79,13 @@ fn refusal(message: String, help: impl Into<String>) -> Refusal {
 
 /// A script with names in place of data.
 struct Script<'text> {
-    text: String,
+    text: &'text str,
     tokens: Vec<Token>,
     data: Vec<Data<'text>>,
-    words: HashSet<String>,
     has_script_element: bool,
     has_jquery: bool,
+    /// It sets members of one object to those of another.
+    copies_members: bool,
 }
 
 /// Data, and the name for it in the script.
@@ -68,114 +96,54 @@ struct Data<'text> {
 }
 
 impl<'text> Script<'text> {
-    fn new(text: &'text Text) -> Result<Self, Refusal> {
-        let mut script = Self {
-            text: String::new(),
-            tokens: Vec::new(),
-            data: Vec::new(),
-            words: HashSet::new(),
-            has_script_element: false,
-            has_jquery: false,
-        };
-        for piece in text.pieces() {
-            if piece.origin.is_trusted() {
-                script.text.push_str(&piece.text);
-                continue;
-            }
-            let name = format!("__cuecard_{}", script.data.len() + 1);
-            let start = script.text.len();
-            script.text.push_str(&name);
-            script.data.push(Data {
-                piece,
-                range: start..script.text.len(),
-                name,
-            });
-        }
-        if script.text.len() > MAX_LENGTH {
-            return Err(refusal(
-                "the script is longer than 1 MiB".to_owned(),
-                "load it from a file or an address in the page",
-            ));
-        }
-        script.tokens = tokens::read(&script.text).map_err(|reason| {
-            refusal(
-                format!(
-                    "can't tell how the script uses the data of `{}`: {reason}",
-                    script.source()
-                ),
-                "simplify that part of the script",
-            )
-        })?;
-        let words = script
-            .tokens
-            .iter()
-            .filter(|token| token.kind == Kind::Word);
-        script.words = words
-            .map(|token| script.text[token.range.clone()].to_owned())
-            .collect();
-        script.has_script_element = (0..script.tokens.len()).any(|at| script.is_script_element(at));
-        script.has_jquery = script.may_have_jquery();
-        Ok(script)
-    }
-
     /// The script as an expression, or as statements if it is no expression.
     fn bound(&self, shape: ScriptShape) -> String {
         let (script, bindings) = self.with_names();
-        let names = |separator: &str| bindings.join(separator);
+        let names = bindings.join(", ");
         // In an expression a comment at its end would reach over the bracket.
         let expression = script.trim_end().trim_end_matches(';');
-        let is_function = self
-            .tokens
-            .iter()
-            .any(|token| matches!(&self.text[token.range.clone()], "=>" | "function"));
+        let is_function =
+            (0..self.tokens.len()).any(|index| matches!(self.at(index), "=>" | "function"));
         match shape {
-            ScriptShape::Condition => format!("(async ({}) => ({expression}\n))()", names(", ")),
+            ScriptShape::Condition => format!("(async ({names}) => ({expression}\n))()"),
             // A tool that takes a function may take an expression in its place.
             ScriptShape::Function if !is_function => {
-                format!("() => (({}) => ({expression}\n))()", names(", "))
+                format!("() => (({names}) => ({expression}\n))()")
             }
             ScriptShape::Program if self.is_statements() => {
-                format!("{{ const {};\n{script}\n}}", names(", "))
+                format!("{{ const {names};\n{script}\n}}")
             }
-            ScriptShape::Function | ScriptShape::Program => {
-                format!("(({}) => ({expression}\n))()", names(", "))
-            }
+            _ => format!("(({names}) => ({expression}\n))()"),
         }
     }
 
-    /// The script with names in place of data and of strings with data in them, and what the names are.
+    /// The script with names in place of strings with data in them too, and what the names are.
     fn with_names(&self) -> (String, Vec<String>) {
-        let (mut script, mut bindings) = (String::new(), Vec::new());
-        let mut at = 0;
+        let (mut script, mut bindings, mut at) = (String::new(), Vec::new(), 0);
+        let literal = |data: &Data<'_>| literal::string(&data.piece.text);
         for token in &self.tokens {
+            let Range { start, end } = token.range;
             let Some(first) = self.data_in(&token.range).next() else {
                 continue;
             };
             let mut bind = |data: &Data<'_>, value: String| {
                 bindings.push(format!("{} = {value}", data.name));
             };
-            script.push_str(&self.text[at..token.range.start]);
-            at = token.range.end;
-            match token.kind {
-                Kind::String => {
-                    let quote = &self.text[token.range.start..][..1];
-                    let inner = token.range.start + 1..token.range.end - 1;
-                    let literal = |data: &Data<'_>| literal::string(&data.piece.text);
-                    bind(first, self.joined(inner, quote, literal));
-                    script.push_str(&first.name);
-                }
-                Kind::Template => {
-                    for data in self.data_in(&token.range) {
-                        bind(data, literal::string(&data.piece.text));
-                    }
-                    let name = |data: &Data<'_>| format!("${{{}}}", data.name);
-                    script.push_str(&self.replaced(token.range.clone(), name));
-                }
-                _ => {
-                    bind(first, literal::expression(first.piece));
-                    script.push_str(&first.name);
-                }
+            script.push_str(&self.text[at..start]);
+            at = end;
+            if token.kind == Kind::Template {
+                self.data_in(&token.range)
+                    .for_each(|data| bind(data, literal(data)));
+                let name = |data: &Data<'_>| format!("${{{}}}", data.name);
+                script.push_str(&self.replaced(start..end, name));
+                continue;
             }
+            let value = match token.kind {
+                Kind::String => self.joined(start + 1..end - 1, &self.text[start..=start], literal),
+                _ => literal::expression(first.piece),
+            };
+            bind(first, value);
+            script.push_str(&first.name);
         }
         (script + &self.text[at..], bindings)
     }
@@ -190,10 +158,9 @@ impl<'text> Script<'text> {
         let text = self.replaced(part, |data| format!("{quote} + {} + {quote}", name(data)));
         let text = format!("{quote}{text}{quote}");
         // `"" + "x" + ""` is `"x"`.
-        let nothing = format!("{quote}{quote} + ");
-        let text = text.strip_prefix(&nothing).unwrap_or(&text);
-        let nothing = format!(" + {quote}{quote}");
-        text.strip_suffix(&nothing).unwrap_or(text).to_owned()
+        let (before, after) = (format!("{quote}{quote} + "), format!(" + {quote}{quote}"));
+        let text = text.strip_prefix(&before).unwrap_or(&text);
+        text.strip_suffix(&after).unwrap_or(text).to_owned()
     }
 
     /// A part of the script with its names replaced.
@@ -210,33 +177,35 @@ impl<'text> Script<'text> {
 
     /// Whether it is more than one expression: what `eval` takes and parentheses don't.
     fn is_statements(&self) -> bool {
-        const STATEMENTS: &[&str] = &[
-            "const", "let", "var", "if", "for", "while", "do", "switch", "try", "throw", "return",
-            "class", "{",
-        ];
-        let is_continued = |index| matches!(self.at(index), "in" | "instanceof" | "of");
+        const STATEMENTS: &str = "const let var if for while do switch try throw return class {";
         let mut is_in_function = false;
-        STATEMENTS.contains(&self.at(0))
+        is_in(STATEMENTS, self.at(0))
             || self.tokens.iter().enumerate().any(|(index, token)| {
-                is_in_function |= matches!(self.at(index), "=>" | "function");
-                if self.at(index) == "await" && !is_in_function {
-                    return true;
-                }
-                let is_start = token.is_line_start || self.at(index.wrapping_sub(1)) == "}";
-                let is_after_value =
-                    self.ends_value(index.wrapping_sub(1)) || self.at(index.wrapping_sub(1)) == "}";
-                let begins =
-                    matches!(token.kind, Kind::Word | Kind::String) && !is_continued(index);
-                token.parent.is_none()
-                    && (self.at(index) == ";" || (is_start && is_after_value && begins))
+                let text = self.at(index);
+                is_in_function |= matches!(text, "=>" | "function");
+                (text == "await" && !is_in_function)
+                    || (token.parent.is_none() && (text == ";" || self.begins_statement(index)))
             })
     }
 
+    /// Whether a statement begins here, and does not go on with what stands before.
+    fn begins_statement(&self, index: usize) -> bool {
+        let is_new = self.before(index) == "}"
+            || (self.tokens[index].is_line_start && self.ends_value(index.wrapping_sub(1)));
+        is_new
+            && matches!(self.kind(index), Some(Kind::Word | Kind::String))
+            && !is_in("in instanceof of", self.at(index))
+    }
+
     /// The text of a token; empty outside the script.
-    fn at(&self, index: usize) -> &str {
-        self.tokens
-            .get(index)
-            .map_or("", |token| &self.text[token.range.clone()])
+    fn at(&self, index: usize) -> &'text str {
+        let token = self.tokens.get(index);
+        token.map_or("", |token| &self.text[token.range.clone()])
+    }
+
+    /// The text of the token before.
+    fn before(&self, index: usize) -> &'text str {
+        self.at(index.wrapping_sub(1))
     }
 
     fn kind(&self, index: usize) -> Option<Kind> {
@@ -256,14 +225,9 @@ impl<'text> Script<'text> {
 
     /// Whether an expression can end with this token.
     fn ends_value(&self, index: usize) -> bool {
-        match self.kind(index) {
-            Some(Kind::Word) => !is_operator_word(self.at(index)),
-            Some(Kind::String | Kind::Regex) => true,
-            Some(Kind::Symbol) => {
-                matches!(self.at(index), ")" | "]" | "`") && self.tokens[index].partner < index
-            }
-            Some(Kind::Template) | None => false,
-        }
+        let token = self.tokens.get(index);
+        // A backtick that opens a template ends nothing.
+        token.is_some_and(|it| ends_value(it.kind, self.at(index)) && it.partner <= index)
     }
 
     /// The first reference, for messages.

@@ -1,5 +1,7 @@
 //! Places where a name can't stand for its value.
 
+use std::ops::Range;
+
 use super::{Data, Kind, Refusal, Script, reference, refusal};
 
 impl Script<'_> {
@@ -20,9 +22,8 @@ impl Script<'_> {
     fn misplaced(&self, index: usize, data: &Data<'_>) -> Option<(&'static str, String)> {
         let token = &self.tokens[index];
         let it = reference(data.piece);
-        let (before, after) = (self.at(index.wrapping_sub(1)), self.at(index + 1));
-        let (start, end) = (token.range.start, token.range.end);
-        let text = self.at(index);
+        let (before, after, text) = (self.before(index), self.at(index + 1), self.at(index));
+        let Range { start, end } = token.range;
         let quote = match text.contains('\'') && !text.starts_with('\'') {
             true => "\"",
             false => "'",
@@ -38,51 +39,51 @@ impl Script<'_> {
             } else {
                 joined(start + 1..end - 1)
             };
-            return Some((
-                "as a key, where the script expects a name",
-                format!("write `[{key}]: …`"),
-            ));
+            let place = "as a key, where the script expects a name";
+            return Some((place, format!("write `[{key}]: …`")));
         }
-        match token.kind {
+        Some(match token.kind {
             Kind::Regex => {
-                let length = self.at(index).rfind('/').unwrap_or_default();
-                let pattern = joined(start + 1..start + length).replace('\\', "\\\\");
-                let flags = match &self.at(index)[length + 1..] {
+                let (_, flags) = text.rsplit_once('/').unwrap_or_default();
+                let pattern = joined(start + 1..end - flags.len() - 1).replace('\\', "\\\\");
+                let flags = match flags {
                     "" => String::new(),
                     flags => format!(", {quote}{flags}{quote}"),
                 };
-                Some((
+                (
                     "in a regular expression of the script, where it would be a part of the pattern",
                     format!(
                         "compare with `text.includes({it})`, or write `new RegExp({pattern}{flags})`"
                     ),
-                ))
+                )
             }
-            Kind::Word if token.range != data.range => Some((
+            Kind::Word if token.range != data.range => (
                 "inside a name",
                 format!("write `{}` for a text", joined(start..end)),
-            )),
-            Kind::Word if before == "." => Some((
-                "where the script expects a name",
-                format!("write `[{it}]` in place of `.{it}`"),
-            )),
-            Kind::Word if before == "?." => Some((
-                "where the script expects a name",
-                format!("write `?.[{it}]` in place of `?.{it}`"),
-            )),
-            Kind::Word if !token.is_line_start && self.ends_value(index.wrapping_sub(1)) => Some((
+            ),
+            Kind::Word if matches!(before, "." | "?.") => {
+                let optional = if before == "." { "" } else { before };
+                (
+                    "where the script expects a name",
+                    format!("write `{optional}[{it}]` in place of `{before}{it}`"),
+                )
+            }
+            Kind::Word if !token.is_line_start && self.ends_value(index.wrapping_sub(1)) => (
                 "where the script expects no value",
                 format!("put an operator before `{it}`"),
-            )),
+            ),
             Kind::String | Kind::Template => {
                 let before = &self.text[start..data.range.start];
                 let backslashes = before.len() - before.trim_end_matches('\\').len();
-                (backslashes % 2 == 1).then(|| {
-                    let help = "write `\\\\` for a backslash".to_owned();
-                    ("right after a backslash", help)
-                })
+                if backslashes.is_multiple_of(2) {
+                    return None;
+                }
+                (
+                    "right after a backslash",
+                    "write `\\\\` for a backslash".to_owned(),
+                )
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 }

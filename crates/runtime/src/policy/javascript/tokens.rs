@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::source::is_in;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name, a keyword or a number.
@@ -34,33 +36,27 @@ pub(super) struct Token {
 }
 
 /// What an expression can follow.
-const OPERATOR_WORDS: &[&str] = &[
-    "return",
-    "typeof",
-    "instanceof",
-    "in",
-    "of",
-    "void",
-    "delete",
-    "throw",
-    "case",
-    "do",
-    "else",
-    "new",
-    "await",
-    "yield",
-    "default",
-    "extends",
-];
+const OPERATOR_WORDS: &str =
+    "return typeof instanceof in of void delete throw case do else new await yield default extends";
 
-pub(super) fn is_operator_word(word: &str) -> bool {
-    OPERATOR_WORDS.contains(&word)
+/// Whether an expression can end with a token.
+pub(super) fn ends_value(kind: Kind, text: &str) -> bool {
+    match kind {
+        Kind::Word => !is_in(OPERATOR_WORDS, text),
+        Kind::String | Kind::Regex => true,
+        Kind::Symbol => matches!(text, ")" | "]" | "`"),
+        Kind::Template => false,
+    }
+}
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a fixed pattern")
 }
 
 /// The tokens of a script, or why it can't be read.
 pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+        pattern(
             r#"(?xs)\A(?:
               (?<space> [\s\u{feff}]+ | //[^\n\r\u{2028}\u{2029}]* | /\*.*?\*/ )
             | (?<string> "(?:[^"\\\n\r]|\\.)*" | '(?:[^'\\\n\r]|\\.)*' )
@@ -68,16 +64,12 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
             | \.\.\. | => | \?\.  | <!-- | \+\+ | -- | (?:===?|!==?|<=|>=) | (?:\+|-|\*\*?|\|\|?|&&?|\?\?|%|\^|<<|>>>?)=?
             | [^"'\\] )"#,
         )
-        .expect("a fixed pattern")
     });
     static REGEX: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\A/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/\w*")
-            .expect("a fixed pattern")
+        pattern(r"\A/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/\w*")
     });
-    static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?s)\A(?:[^`\\$]|\\.|\$+[^`\\${]|\$+\\.)*\$*?(?<end>`|\$\{)")
-            .expect("a fixed pattern")
-    });
+    static TEMPLATE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?s)\A(?:[^`\\$]|\\.|\$+[^`\\${]|\$+\\.)*\$*?(?<end>`|\$\{)"));
 
     let mut tokens: Vec<Token> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -85,9 +77,13 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
     let mut at = 0;
     while at < script.len() {
         let rest = &script[at..];
-        let is_template = open
+        let text = |index: usize| &script[tokens[index].range.clone()];
+        let is_template = open.last().is_some_and(|&bracket| text(bracket) == "`");
+        let last = tokens
             .last()
-            .is_some_and(|&bracket| &script[tokens[bracket].range.clone()] == "`");
+            .map(|last| (last.kind, &script[last.range.clone()]));
+        let is_after_value = last.is_some_and(|(kind, text)| ends_value(kind, text));
+        let is_slash = rest.starts_with('/') && !rest.starts_with("//") && !rest.starts_with("/*");
         let (kind, length) = if is_template {
             let chunk = TEMPLATE.captures(rest).ok_or("a template isn't closed")?;
             let end = chunk["end"].len();
@@ -95,30 +91,21 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
                 0 => (Kind::Symbol, end),
                 length => (Kind::Template, length),
             }
-        } else if rest.starts_with('/') && !rest.starts_with("//") && !rest.starts_with("/*") {
-            match tokens
-                .last()
-                .map(|last| (last.kind, &script[last.range.clone()]))
-            {
-                Some((Kind::Symbol, "}" | "++" | "--")) => {
-                    return Err("a `/` may begin a regular expression or divide");
+        } else if is_slash {
+            if matches!(last, Some((Kind::Symbol, "}" | "++" | "--"))) {
+                return Err("a `/` may begin a regular expression or divide");
+            }
+            match is_after_value {
+                true => (Kind::Symbol, 1),
+                false => {
+                    let regex = REGEX.find(rest);
+                    let regex = regex.ok_or("a regular expression isn't closed")?;
+                    (Kind::Regex, regex.len())
                 }
-                Some((Kind::Symbol, ")" | "]" | "`") | (Kind::String | Kind::Regex, _)) => {
-                    (Kind::Symbol, 1)
-                }
-                Some((Kind::Word, word)) if !is_operator_word(word) => (Kind::Symbol, 1),
-                _ => (
-                    Kind::Regex,
-                    REGEX
-                        .find(rest)
-                        .ok_or("a regular expression isn't closed")?
-                        .len(),
-                ),
             }
         } else {
-            let token = TOKEN
-                .captures(rest)
-                .ok_or("a string isn't closed, or a name has a backslash")?;
+            let token = TOKEN.captures(rest);
+            let token = token.ok_or("a string isn't closed, or a name has a backslash")?;
             let length = token[0].len();
             if token.name("space").is_some() {
                 is_line_start |= token[0].contains(['\n', '\r', '\u{2028}', '\u{2029}']);
@@ -132,31 +119,35 @@ pub(super) fn read(script: &str) -> Result<Vec<Token>, &'static str> {
             }
         };
         let index = tokens.len();
-        let text = &rest[..length];
-        let mut partner = index;
-        match (kind, text) {
-            (Kind::Symbol, "<!--") => return Err("`<!--` may be a comment"),
-            (Kind::Symbol, "`") if is_template => partner = open.pop().unwrap_or(index),
-            (Kind::Symbol, ")" | "]" | "}") => {
-                partner = open.pop().ok_or("the brackets don't match")?;
-                let opened = &script[tokens[partner].range.clone()];
-                if !matches!((opened, text), ("(", ")") | ("[", "]") | ("{" | "${", "}")) {
-                    return Err("the brackets don't match");
+        let symbol = if kind == Kind::Symbol {
+            &rest[..length]
+        } else {
+            ""
+        };
+        let opened = match symbol {
+            "<!--" => return Err("`<!--` may be a comment"),
+            "`" if is_template => open.pop(),
+            ")" | "]" | "}" => {
+                let opened = open.pop().map(|opened| (opened, text(opened)));
+                match (opened, symbol) {
+                    (Some((at, "(")), ")") | (Some((at, "[")), "]") => Some(at),
+                    (Some((at, "{" | "${")), "}") => Some(at),
+                    _ => return Err("the brackets don't match"),
                 }
             }
-            _ => {}
-        }
+            _ => None,
+        };
         tokens.push(Token {
             kind,
             range: at..at + length,
             parent: open.last().copied(),
-            partner,
+            partner: opened.unwrap_or(index),
             is_line_start,
         });
-        if partner != index {
-            tokens[partner].partner = index;
-        } else if kind == Kind::Symbol && matches!(text, "(" | "[" | "{" | "${" | "`") {
-            open.push(index);
+        match opened {
+            Some(opened) => tokens[opened].partner = index,
+            None if matches!(symbol, "(" | "[" | "{" | "${" | "`") => open.push(index),
+            None => {}
         }
         is_line_start = false;
         at += length;

@@ -1,6 +1,5 @@
 //! Answers of Messages: blocks of thinking, text and calls.
 
-use cuecard_source::value::compact;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
@@ -28,7 +27,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     message.stop_reason = Some(stop.anthropic());
     message.stop_details = StopDetails::of(stop);
     message.usage = MessagesUsage::of(&answer.usage);
-    compact::write(buffer, &message).expect("JSON with texts as keys is written to memory");
+    serde_json::to_writer(buffer, &message).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of named events.

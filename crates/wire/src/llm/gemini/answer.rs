@@ -1,6 +1,5 @@
 //! Answers of generateContent: parts of text, of thoughts, and calls that are always whole.
 
-use cuecard_source::value::compact;
 use cuecard_timeline::script::AnswerImage;
 use serde::Serialize;
 
@@ -23,7 +22,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
     }
     let id = id(answer);
     let body = Chunk::of(answer, &id, &parts, true);
-    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
+    serde_json::to_writer(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of chunks, each a small body.

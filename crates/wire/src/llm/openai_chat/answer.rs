@@ -1,6 +1,5 @@
 //! Answers of Chat Completions. Thinking is sent in `reasoning_content`, or not at all; its time counts in any case.
 
-use cuecard_source::value::compact;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Call, CallInput, Element, Piece, Said};
@@ -36,7 +35,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
         }],
         usage: ChatUsage::of(&answer.usage),
     };
-    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
+    serde_json::to_writer(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of chunks.

@@ -1,6 +1,6 @@
 //! Answers of Responses, as one body and as named events with a number each.
 
-use cuecard_source::value::{Json, compact};
+use cuecard_source::value::Json;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Element, Said};
@@ -21,7 +21,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
         .map(|item| item.wire(Progress::Done, encrypted))
         .collect();
     let body = Body::new(answer, &id, done(answer), output);
-    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
+    serde_json::to_writer(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of named events.

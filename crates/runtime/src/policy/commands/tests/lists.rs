@@ -21,6 +21,7 @@ fn only_commands_compares_the_names_of_simple_commands() {
         "# rm\necho 'a; rm' \"b | rm\"",
         "> f",
         "",
+        "echo 'see [x](y): $(z)'",
         "/opt/tool",
     ] {
         run(script).unwrap_or_else(|refusal| panic!("{script}: {refusal}"));
@@ -83,6 +84,8 @@ fn only_commands_compares_the_names_of_simple_commands() {
         "((rm x))",
         "echo ${x:-$(rm x)}",
         "[[ -v 'a[$(rm x)]' ]]",
+        "[ -v 'a[$(rm x)]' ]",
+        "[ -v \"a[\\`rm x\\`]\" ]",
         "echo \"",
         "coproc git",
     ] {

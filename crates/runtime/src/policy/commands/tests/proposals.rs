@@ -100,6 +100,26 @@ fn a_refused_command_is_rewritten() {
             "echo D | python3 read.py",
             "echo \"${VALUE_B}\" | python3 read.py",
         ),
+        (
+            "git log --grep=D | awk '{print $1}'",
+            "git log --grep=\"${VALUE_B}\" | awk '{print $1}'",
+        ),
+        (
+            "curl -s https://a.example/D | sed -n 1p",
+            "curl -s https://a.example/\"${VALUE_B}\" | sed -n 1p",
+        ),
+        ("./tool D > out.txt", "./tool \"${VALUE_B}\" > out.txt"),
+        (
+            "./tool D | tee -a out.log",
+            "./tool \"${VALUE_B}\" | tee -a out.log",
+        ),
+        (
+            "python3 tool.py D > out.json",
+            "python3 tool.py \"${VALUE_B}\" > out.json",
+        ),
+        ("env X=D ./tool", "env X=\"${VALUE_B}\" ./tool"),
+        ("sudo ./tool D", "sudo ./tool \"${VALUE_B}\""),
+        ("env A=1 ./tool D", "env A=1 ./tool \"${VALUE_B}\""),
     ] {
         let (written, env) = parameters(template, "x").unwrap_or_else(|| panic!("{template}"));
         assert_eq!(written, command, "{template}");
@@ -198,6 +218,7 @@ fn what_would_run_the_value_is_not_proposed() {
         "busybox awk D f",
         "echo D | awk -f - f.txt",
         "echo D | env sh",
+        "echo D | npx",
         ". /dev/stdin <<< D",
         "sh /dev/stdin <<< D",
         "export X=D; sh -c 'eval \"$X\"'",
@@ -243,7 +264,6 @@ fn what_would_run_the_value_is_not_proposed() {
         "git config --global core.sshCommand D",
         "git clone -c D x",
         "view D",
-        "env X=D ./tool",
         "timeout 5 D",
         "tar -I D -xf a.tar",
         "git -c D status",
