@@ -309,7 +309,7 @@ fn broken_files_of_other_programs_are_in_nobodys_way() {
         .with(".mcp.json", &ONE.replace("NAME", "ours"))
         .with(
             "../.cursor/mcp.json",
-            "{\"mcpServers\": {\"a\": 1 \"b\": 2, c: 3}}",
+            "{\"mcpServers\": {}, \"mcpServers\": {}, \"mcpServers\": {}}",
         )
         .with(
             "../.config/Claude/claude_desktop_config.json",
@@ -327,7 +327,7 @@ fn broken_files_of_other_programs_are_in_nobodys_way() {
     assert_eq!(
         broken,
         [
-            ("~/.cursor/mcp.json".to_owned(), 1),
+            ("~/.cursor/mcp.json".to_owned(), 2),
             ("~/.config/Code/User/mcp.json".to_owned(), 1)
         ]
     );
