@@ -492,6 +492,53 @@ fn the_book_has_no_links_to_files_outside_of_it() {
     );
 }
 
+#[test]
+fn the_book_is_built_with_search_and_its_links_hold() {
+    let Some(mdbook) = peers::require("venv-packages/bin/mdbook") else {
+        return;
+    };
+    let scratch = Scratch::new(&mdbook).expect("a scratch folder");
+    let (root, book) = (repository(""), scratch.work().join("book"));
+    let args = [
+        "build".as_ref(),
+        root.as_os_str(),
+        "--dest-dir".as_ref(),
+        book.as_os_str(),
+    ];
+    succeeded(&scratch.run(&args).expect("it starts"));
+    let mut names: Vec<String> = fs::read_dir(&book)
+        .expect("a folder")
+        .map(|entry| {
+            entry
+                .expect("readable")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    assert!(
+        names.iter().any(|name| name.starts_with("searchindex")),
+        "{names:?}"
+    );
+    let pages: Vec<&String> = names
+        .iter()
+        .filter(|name| name.ends_with(".html"))
+        .collect();
+    assert!(pages.len() > 50, "{pages:?}");
+    for page in pages {
+        let text = fs::read_to_string(book.join(page)).expect("text");
+        for link in groups(r#"(?:href|src)="([^"]+)""#, &text) {
+            let file = link.split(['#', '?']).next().unwrap_or_default();
+            let is_address = link.contains("://") || link.starts_with("mailto:");
+            let is_loaded = text.contains(&format!("src=\"{link}\""));
+            assert!(!(is_address && is_loaded), "{page} loads {link}");
+            let is_there = file.is_empty() || is_address || book.join(file).exists();
+            assert!(is_there || page == "404.html", "{page}: {link}");
+        }
+    }
+}
+
 /// Serves the packages on 127.0.0.1 at `$address`, until the shell ends.
 fn served(python: &Path) -> String {
     format!(
