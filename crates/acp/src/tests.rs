@@ -794,3 +794,66 @@ async fn half_a_surrogate_pair_in_a_line_is_replaced_with_a_warning() {
         .find(|found| found.code.name() == "C-JSON-04");
     assert_eq!(found.map(|found| found.severity), Some(Severity::Warning));
 }
+
+/// Plays a call that changes a file whose content the client answers so; what was written, and the findings.
+async fn changed(call: &str, answer: Json, is_strict: bool) -> (Vec<String>, Verdict) {
+    let timeline = format!(
+        "name: changes\ntimeline:\n  - userInputs: [[0, Go]]\n  - {call}\n  - llmResponse: [assistant: [[0, Done.]]]\n"
+    );
+    let mut client = Client::with(&timeline, |options| options.play.is_strict = is_strict).await;
+    let session = client.open(able()).await;
+    let id = client.prompt(&session, "Go").await;
+    let mut written = Vec::new();
+    loop {
+        let message = client.next().await;
+        match message["method"].as_str() {
+            None => break assert_eq!(message["id"], id, "{message}"),
+            Some("fs/read_text_file") => {
+                let mut answer = answer.clone();
+                answer["id"] = message["id"].clone();
+                answer["jsonrpc"] = json!("2.0");
+                client.send(answer).await;
+            }
+            Some("fs/write_text_file") => {
+                let content = message["params"]["content"].as_str();
+                written.push(content.expect("a text").to_owned());
+                client.answer(&message, Json::Null).await;
+            }
+            Some(_) => {}
+        }
+    }
+    (written, client.end().await)
+}
+
+#[tokio::test]
+async fn a_file_that_can_not_be_read_or_is_another_one_is_not_changed() {
+    let append = "appendFile: {path: a.txt, content: \"more\\n\"}";
+    let edit = "editFile: {path: a.txt, old_string: one, new_string: two}";
+    let unreadable = json!({"error": {"code": -32603, "message": "the disk is gone"}});
+    let missing = json!({"error": {"code": -32002, "message": "Resource"}});
+    let in_words = json!({"error": {"code": -32603, "message": "ENOENT: no such file"}});
+    let text = |content: &str| json!({"result": {"content": content}});
+    for (call, answer, written, lax, strict) in [
+        (append, &text("one\n"), &["one\nmore\n"][..], true, true),
+        (append, &missing, &["more\n"], true, true),
+        (append, &in_words, &["more\n"], true, true),
+        (append, &unreadable, &[], false, false),
+        (edit, &text("one\n"), &["two\n"], true, true),
+        (edit, &unreadable, &[], false, false),
+        (edit, &missing, &[], true, false),
+        (edit, &text("three\n"), &[], true, false),
+    ] {
+        for (is_strict, passes) in [(false, lax), (true, strict)] {
+            let (changes, verdict) = changed(call, answer.clone(), is_strict).await;
+            assert_eq!(changes, written, "{call} {answer}");
+            assert_eq!(
+                verdict.passed, passes,
+                "{call} {answer}: {:?}",
+                verdict.findings
+            );
+            let mut findings = verdict.findings.iter();
+            let is_told = findings.any(|found| found.code.name() == "T-ACP-24");
+            assert_eq!(is_told, !(lax && strict), "{call} {answer}");
+        }
+    }
+}

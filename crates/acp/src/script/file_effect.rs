@@ -58,6 +58,11 @@ impl<'s> FileEffect<'s> {
         Some((path, effect))
     }
 
+    /// Whether the script says what the file has then.
+    pub(crate) fn is_scripted(&self) -> bool {
+        !matches!(self, Self::Counts(..) | Self::Changes)
+    }
+
     /// Returns the content of a file after it; `None` if the file can't be changed so, or that is not scripted.
     pub(crate) fn applied(&self, before: Option<&str>) -> Option<String> {
         match self {

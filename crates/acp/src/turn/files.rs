@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{OpenCall, REFUSED, Stopped, Turn};
 use crate::found::shown;
+use crate::rpc::RpcError;
 use crate::script::content::is_same_text;
 use crate::script::file_effect::FileEffect;
 use crate::script::updates;
@@ -47,7 +48,7 @@ impl Turn {
             _ if is_refused => Err(REFUSED.to_owned()),
             true => match self.content_after(&path, effect).await {
                 Ok(content) => self.write(&path, &content).await,
-                Err(reason) => Err(reason),
+                Err(Unchanged::Unreadable(reason) | Unchanged::Another(reason)) => Err(reason),
             },
             false => Ok(()),
         };
@@ -99,26 +100,44 @@ impl Turn {
         }
     }
 
+    /// Says that a call is only shown, since the client has another file; with `--strict` that fails.
+    pub(super) async fn only_shown_of(&mut self, event_idx: usize, path: &str, reason: &str) {
+        let event = self.script.event(event_idx);
+        let message = format!("the call is only shown, and `{path}` stays as it is: {reason}");
+        let found = Diagnostic::note(codes::ACP_CONTENT, message)
+            .at(&self.script.timeline.source, event.span)
+            .with_pointer(event.path.clone());
+        self.find(self.agent.telling.findings.strictly_noted(found))
+            .await;
+    }
+
     /// The content of a file after a change; why it can't be changed so.
     pub(super) async fn content_after(
         &mut self,
         path: &str,
         effect: FileEffect<'_>,
-    ) -> Result<String, String> {
+    ) -> Result<String, Unchanged> {
         let before = match effect {
             FileEffect::Is(_) | FileEffect::Counts(..) | FileEffect::Changes => None,
             FileEffect::Replaces(..) | FileEffect::Appends(_) => {
                 let params = json!({"sessionId": &*self.session.id, "path": path});
                 match self.call_client("fs/read_text_file", &params, None).await {
                     Ok(answer) => answer["content"].as_str().map(str::to_owned),
-                    Err(_) if matches!(effect, FileEffect::Appends(_)) => None,
-                    Err(error) => return Err(error.message),
+                    Err(error) if is_missing(&error) => match effect {
+                        FileEffect::Appends(_) => None,
+                        _ => return Err(Unchanged::Another("there is no such file".to_owned())),
+                    },
+                    Err(error) => {
+                        let reason = format!("it could not be read: {}", error.message);
+                        return Err(Unchanged::Unreadable(reason));
+                    }
                 }
             }
         };
-        let content = effect.applied(before.as_deref());
-        content
-            .ok_or_else(|| "the text to replace does not occur exactly once in the file".to_owned())
+        effect.applied(before.as_deref()).ok_or_else(|| {
+            let reason = "the text to replace does not occur exactly once in the file";
+            Unchanged::Another(reason.to_owned())
+        })
     }
 
     /// Writes a file through the client.
@@ -170,4 +189,21 @@ impl Turn {
         }
         Ok(())
     }
+}
+
+/// Why a file is not changed.
+#[derive(Debug)]
+pub(super) enum Unchanged {
+    /// The client could not read it.
+    Unreadable(String),
+    /// It is another file than that of the script.
+    Another(String),
+}
+
+/// Whether a client says that a file is not there: by the code of the protocol, or in words, for want of it.
+fn is_missing(error: &RpcError) -> bool {
+    const RESOURCE_NOT_FOUND: i64 = -32002;
+    let message = error.message.to_lowercase();
+    let words = ["not found", "no such file", "enoent", "does not exist"];
+    error.code == RESOURCE_NOT_FOUND || words.iter().any(|word| message.contains(word))
 }

@@ -10,6 +10,7 @@ use cuecard_timeline::script::result_difference;
 use cuecard_trace::{EventData, ToolCall, ToolResult};
 use serde_json::json;
 
+use super::files::Unchanged;
 use super::{OpenCall, REFUSED, Stopped, Turn};
 use crate::found::differs;
 use crate::peer::Answer;
@@ -227,6 +228,7 @@ impl Turn {
             return Ok(());
         }
         if let Some((path, effect)) = FileEffect::of_call(call)
+            && effect.is_scripted()
             && call.status == ToolStatus::Ok
             && self
                 .open
@@ -238,8 +240,12 @@ impl Turn {
             let path = updates::absolute(path, &self.session.folder);
             let written = match self.content_after(&path, effect).await {
                 Ok(content) => self.write(&path, &content).await,
+                Err(Unchanged::Unreadable(reason)) => Err(reason),
                 // Where the file is another one, the call is only shown.
-                Err(_) => Ok(()),
+                Err(Unchanged::Another(reason)) => {
+                    self.only_shown_of(event_idx, &path, &reason).await;
+                    Ok(())
+                }
             };
             if self.cancel.is_cancelled() {
                 return Err(Stopped::Cancelled);

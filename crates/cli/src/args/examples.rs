@@ -255,7 +255,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "Run it with a real agent and a mock of its model",
-                "cuecard run fix-test.yaml --agent claude-code",
+                "cuecard run fix-test.yaml --agent codex",
             ),
             (
                 "Run a program, and watch its screen",
