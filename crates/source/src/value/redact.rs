@@ -309,12 +309,16 @@ impl Redactor {
         })
     }
 
-    /// Ends of secrets after a gap such as `[… 5 bytes dropped …]`.
+    /// Ends of secrets after a `…`, or a gap such as `[… 5 bytes dropped …]`.
     fn cut_ends<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        let gaps = (!self.is_empty()).then(|| text.match_indices(GAP_END));
+        let gaps = (!self.is_empty()).then(|| text.match_indices('…'));
         let mut befores = None;
         gaps.into_iter().flatten().filter_map(move |(at, mark)| {
-            let start = behind_line_end(text, at + mark.len())?;
+            let end = at + mark.len();
+            let start = match text[at..].strip_prefix(GAP_END) {
+                Some(_) => behind_line_end(text, at + GAP_END.len())?,
+                None => end,
+            };
             let befores = befores.get_or_insert_with(|| self.befores());
             // The rest of an escaped character may stand before it.
             let is_escape = |byte: &u8| is_of_escape(*byte);
@@ -664,6 +668,7 @@ mod tests {
             ),
             ("tok_ABCDEFGH12345678…", "[redacted]…"),
             ("tok_… hunt and …", "tok_… hunt and …"),
+            ("a …ABCDEFGH12345678 b", "a …[redacted] b"),
             (
                 "a tok_ABCDEF\n[… 9 bytes dropped …]\nGH12345678 b",
                 "a [redacted]\n[… 9 bytes dropped …]\n[redacted] b",

@@ -16,6 +16,7 @@ use std::ffi::OsString;
 
 pub use rewrite::in_environment;
 
+use super::environment::is_obeyed;
 use super::paths::Places;
 use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name};
 use super::{Refusal, RefusalKind};
@@ -71,6 +72,13 @@ pub(super) fn bind(
     lists: &CommandLists,
     places: &Places,
 ) -> Result<BoundCommand, Refusal> {
+    // The author's own variables decide too: a start file of the shell, or where programs are found.
+    let obeyed = env.iter().find(|(name, _)| is_obeyed(name));
+    if let Some((name, _)) = obeyed.filter(|_| lists.restrict()) {
+        let message = format!("the variable `{name}` of `env` may decide which programs run");
+        let help = format!("remove it: with `{}`, the command names them all", lists.flag());
+        return Err(Refusal::new(RefusalKind::Command, message, help));
+    }
     bound(text, lists, places).map_err(|refusal| with_proposal(refusal, text, env))
 }
 
@@ -222,11 +230,16 @@ impl CommandLists {
         Ok(())
     }
 
-    fn not_read(&self, what: &str) -> Refusal {
-        let flag = match self.forbidden {
+    /// The flag that says which programs may run.
+    fn flag(&self) -> &'static str {
+        match self.forbidden {
             Some(_) => "--allow-command",
             None => "--only-commands",
-        };
+        }
+    }
+
+    fn not_read(&self, what: &str) -> Refusal {
+        let flag = self.flag();
         Refusal::new(
             RefusalKind::Command,
             format!("can't determine which programs the command starts: it has {what}"),
