@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
+import sys
 import threading
 import warnings
+import weakref
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Dict, List, Optional, Type, TypeVar, Union
+from typing import IO, AbstractSet, Any, Dict, List, Optional, Type, TypeVar, Union
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -118,6 +120,7 @@ class _Server(Mock):
         )
         self._name = f"cuecard {' '.join(words)} {os.fspath(file)}"
         self._ready: Dict[str, Any] = self._wait_until_ready()
+        _RUNNING.add(self)
 
     def _wait_until_ready(self) -> Dict[str, Any]:
         process = self._process
@@ -170,9 +173,38 @@ class _Server(Mock):
 
     def __del__(self) -> None:
         if getattr(self, "_process", None) is not None:
-            message = f"`{self._name}` was not stopped, so it was not judged"
+            message = f"`{self._name}` was not stopped: use it as a context manager"
             warnings.warn(message, ResourceWarning, stacklevel=2, source=self)
-            self._end(signal.SIGKILL)
+            if sys.is_finalizing():
+                self._end(signal.SIGKILL)
+                return
+            try:
+                self.stop()
+            except MockError as error:
+                _FORGOTTEN.append(str(error))
+
+
+#: The servers that run.
+_RUNNING: "weakref.WeakSet[_Server]" = weakref.WeakSet()
+#: The findings of servers that nobody stopped before they were gone.
+_FORGOTTEN: List[str] = []
+
+
+def running() -> AbstractSet[Mock]:
+    """The servers that run now."""
+    return set(_RUNNING)
+
+
+def judge_forgotten(before: AbstractSet[Mock]) -> List[str]:
+    """Stops the servers that were started since ``before``; the findings of these, and of those that are gone."""
+    for server in running() - before:
+        try:
+            server.stop()
+        except MockError as error:
+            _FORGOTTEN.append(str(error))
+    findings = list(_FORGOTTEN)
+    _FORGOTTEN.clear()
+    return findings
 
 
 class _Answers:

@@ -7,11 +7,22 @@ the teardown.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Generator, List
+from typing import Any, Callable, Generator, List, Optional, Set
 
 import pytest
 
-from ._mocks import AcpAgent, Mock, MockError, Model, Service, mock_acp, start_model, start_service
+from ._mocks import (
+    AcpAgent,
+    Mock,
+    MockError,
+    Model,
+    Service,
+    judge_forgotten,
+    mock_acp,
+    running,
+    start_model,
+    start_service,
+)
 
 if int(pytest.__version__.split(".")[0]) < 8:
     raise pytest.UsageError(
@@ -70,13 +81,32 @@ def cuecard_acp(request: pytest.FixtureRequest) -> Generator[Callable[..., AcpAg
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Fails a test at its end if one of its mocks got a request that it did not expect."""
-    result = yield
-    findings = [text for mock in item.stash.get(_MOCKS, []) for text in mock.failures_so_far()]
+    """Fails a test at its end if one of its mocks got a request that it did not expect, or if its body started a mock that
+    nobody stopped, and that has failed."""
+    before = running()
+    result: Any = None
+    skipped: Optional[BaseException] = None
+    try:
+        result = yield
+    except pytest.skip.Exception as error:
+        skipped = error
+    except BaseException:
+        for text in judge_forgotten(before | _mocks_of(item)):
+            item.add_report_section("call", "cuecard", text)
+        raise
+    mocks = _mocks_of(item)
+    findings = [text for mock in mocks for text in mock.failures_so_far()]
+    findings += judge_forgotten(before | mocks)
     if findings:
         pytest.fail("\n\n".join(findings), pytrace=False)
+    if skipped is not None:
+        raise skipped
     item.stash[_PASSED] = True
     return result
+
+
+def _mocks_of(item: pytest.Item) -> Set[Mock]:
+    return set(item.stash.get(_MOCKS, []))
 
 
 def _stop_all(mocks: List[Mock]) -> List[str]:

@@ -2,6 +2,7 @@
 
 import urllib.error
 
+import cuecard
 import pytest
 from ask import ask
 from test_passing import Assistant, converse
@@ -31,6 +32,25 @@ def test_a_miss_and_then_its_own_failure(cuecard_model):
     """Captured cuecard teardown"""
     test_a_miss(cuecard_model)
     assert 3 == 4
+
+
+def test_a_miss_before_a_skip(cuecard_model):
+    """received the user's text \"What is the capital of Spain?\" """
+    test_a_miss(cuecard_model)
+    pytest.skip("not now")
+
+
+def test_a_mock_that_nobody_stops():
+    """turn 1 of `capital` was not played"""
+    cuecard.start_model("capital.yaml")
+
+
+def test_a_mock_that_nobody_stops_and_somebody_knows():
+    """turn 1 of `capital` was not played"""
+    KNOWN.append(cuecard.start_model("capital.yaml"))
+
+
+KNOWN = []
 
 
 @pytest.fixture

@@ -148,7 +148,7 @@ fn fixtures_of_pytest_fail_tests_at_their_end_and_in_their_teardown() {
         contains(
             &finished,
             &[
-                "5 failed, 3 passed, 3 errors in",
+                "8 failed, 3 passed, 3 errors in",
                 // At the end of the test: with its place and what differs.
                 "  --> capital.yaml:5:5",
                 "expected \"What is the capital of France?\" (capital.yaml:4), received \"What is the capital of Spain?\"",
