@@ -76,7 +76,10 @@ pub(super) fn bind(
     let obeyed = env.iter().find(|(name, _)| is_obeyed(name));
     if let Some((name, _)) = obeyed.filter(|_| lists.restrict()) {
         let message = format!("the variable `{name}` of `env` may decide which programs run");
-        let help = format!("remove it: with `{}`, the command names them all", lists.flag());
+        let help = format!(
+            "remove it: with `{}`, the command names them all",
+            lists.flag()
+        );
         return Err(Refusal::new(RefusalKind::Command, message, help));
     }
     bound(text, lists, places).map_err(|refusal| with_proposal(refusal, text, env))

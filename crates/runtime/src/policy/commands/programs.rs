@@ -6,7 +6,7 @@ use super::super::source::is_in;
 /// What the operands of a program are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operands {
-    /// Any text; even one that looks like an option is printed (`echo`).
+    /// Any text but an option of its own (`echo`).
     Printed,
     /// Any text, behind a format (`printf`).
     Formatted,

@@ -200,17 +200,36 @@ impl Rules<'_> {
     fn listed(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
         words.iter().try_for_each(|word| self.check_quotes(word))?;
         match program.2 {
-            Operands::Printed => {
-                let options = words.iter().map_while(Word::literal);
-                let mut options = options.take_while(|word| word.starts_with('-'));
-                match options.any(|option| option.contains('e')) {
-                    true => self.without_backslash("echo -e", words),
-                    false => Ok(()),
-                }
-            }
+            Operands::Printed => self.printed(words),
             Operands::Formatted => self.format(words),
             Operands::Expression => self.expression(name, words),
             _ => self.options(name, program, words, gets_data || self.has_written_data),
+        }
+    }
+
+    /// The words of `echo`: `-n` and `-e` before all others are its options, also as data.
+    fn printed(&self, words: &[Word]) -> Checked {
+        let is_option = |text: &str| {
+            let letters = text.strip_prefix('-').unwrap_or_default();
+            !letters.is_empty() && letters.chars().all(|letter| "neE".contains(letter))
+        };
+        let options = words.iter().map_while(Word::literal);
+        let options: Vec<&str> = options.take_while(|word| is_option(word)).collect();
+        if let Some(word) = words.get(options.len()).filter(|word| word.has_data()) {
+            let mut data = self.data(word).map(|piece| &*piece.text);
+            let parts = word.text.chars().map(|letter| match letter {
+                DATA => data.next().unwrap_or_default().to_owned(),
+                letter => letter.to_string(),
+            });
+            if is_option(&parts.collect::<String>()) {
+                let name = self.name_in(word);
+                let message = format!("the data of {name} would be an option of `echo`");
+                return deny_with(message, FORMAT_HELP);
+            }
+        }
+        match options.iter().any(|option| option.contains('e')) {
+            true => self.without_backslash("echo -e", words),
+            false => Ok(()),
         }
     }
 

@@ -383,9 +383,30 @@ fn data_stays_in_its_word_and_inside_the_root() {
 }
 
 #[test]
-fn everyday_commands_with_data_run() {
+fn echo_prints_data_or_refuses_it() {
     for (template, value) in [
         ("echo D", "-n"),
+        ("echo -n \"D\"", "-e"),
+        ("echo \"-D\" x", "nee"),
+    ] {
+        let refusal = refused(&with_data(template), value);
+        assert!(
+            refusal.message.contains("option of `echo`"),
+            "{template}: {refusal}"
+        );
+        assert!(
+            refusal.help.contains("printf '%s'"),
+            "{template}: {refusal}"
+        );
+    }
+}
+
+#[test]
+fn everyday_commands_with_data_run() {
+    for (template, value) in [
+        ("echo D", "-x"),
+        ("echo D", "-n 1"),
+        ("echo a D", "-n"),
         ("printf -- '- %s\\n' D", "it's $(x)"),
         ("printf '%s\\n' D \"$USER\" | tee -a out.txt", "it's $(x)"),
         (
