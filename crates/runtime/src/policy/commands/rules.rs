@@ -65,6 +65,13 @@ pub(super) fn check(
     }
 }
 
+/// Whether what the shell makes of a word may be an option, or words of which the last one is.
+fn may_be_option(word: &Word) -> bool {
+    let start = word.text.chars().next();
+    let is_made = |start: char| start == ADDED || (word.expands() && !start.is_alphanumeric());
+    start.is_some_and(is_made) || (word.text.contains(ADDED) && !word.is_quoted)
+}
+
 struct Rules<'a> {
     source: &'a Source<'a>,
     lists: &'a CommandLists,
@@ -175,10 +182,11 @@ impl Rules<'_> {
     /// The user allowed this program, so its words may be any text. They are never its options.
     fn allowed(&self, words: &[Word]) -> Checked {
         let mut is_behind_options = false;
-        let mut is_value = false;
+        let (mut is_value, mut is_unknown) = (false, false);
         for word in words {
             // An option before it may take it as its value.
-            is_behind_options |= word.literal() == Some("--") && !is_value;
+            is_behind_options |= word.literal() == Some("--") && !is_value && !is_unknown;
+            is_unknown = may_be_option(word);
             is_value = word.beginning().starts_with('-') && !word.beginning().contains('=');
             self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
