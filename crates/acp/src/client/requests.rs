@@ -180,7 +180,10 @@ impl Comparing<'_> {
             };
             let differs = match is_done {
                 true => Some(asked_late()),
-                false => permission_difference(wanted, params),
+                false => {
+                    let told = request.call_idx.map(|idx| &seen[idx].came);
+                    permission_difference(wanted, &with_told(params, told))
+                }
             };
             compared.keep(item, differs);
             let of_call = request.call_idx.and_then(|came_idx| {
@@ -263,6 +266,19 @@ fn without_title(described: &Json) -> Json {
         members.remove("title");
     }
     described
+}
+
+/// A request with what it leaves out of the call that the agent told of: a request is an update of that.
+fn with_told(params: &Json, told: Option<&Came>) -> Json {
+    let mut whole = params.clone();
+    if let Some(Came::Call(call)) = told {
+        for key in ["kind", "rawInput", "locations", "content"] {
+            if whole["toolCall"].is_object() && whole["toolCall"][key].is_null() {
+                whole["toolCall"][key] = call.now[key].clone();
+            }
+        }
+    }
+    whole
 }
 
 /// Whether the user did not select an option that allows it.

@@ -103,11 +103,12 @@ impl Asked {
         )
     }
 
-    /// Whether the request of the agent need not say what it is for.
-    fn may_be_bare(&self) -> bool {
-        let says_nothing = self.permission == Permission::Granted
-            || self.permission == Permission::Refused && !self.has_new_id;
-        self.is_bare && self.is_named && says_nothing && !self.has_new_id
+    /// Whether the request of the agent need not say what it is for: its id does, since the script names the call, or the
+    /// agent has told of it.
+    fn may_be_bare(&self, opening: Opening) -> bool {
+        let is_told = opening == Opening::TellsFirst;
+        let is_named = self.is_named && self.permission != Permission::RefusedAlone;
+        self.is_bare && !self.has_new_id && (is_told || is_named)
     }
 }
 
@@ -147,7 +148,7 @@ fn played(
         };
         let mut request = json!({"toolCallId": id});
         let is_first = opening == Opening::TellsFirst;
-        if !call.may_be_bare() {
+        if !call.may_be_bare(opening) {
             request["kind"] = json!(call.kind());
             request["rawInput"] = call.input();
         }
@@ -179,7 +180,7 @@ fn played(
             after.push(Action::Write(path, format!("{}\n", call.word)));
         }
         let status = if is_done { "completed" } else { "failed" };
-        let has_new_id = call.has_new_id && !is_first && is_asked && !call.may_be_bare();
+        let has_new_id = call.has_new_id && !is_first && is_asked && !call.may_be_bare(opening);
         let id = match has_new_id || lie == Some(Lie::DoesWhatWasRefusedUnderAnotherId) {
             true => format!("d{idx}"),
             false => id,

@@ -426,6 +426,29 @@ timeline:
     run(&scratch, &["slow.yaml", "--agent", "mine.toml"], 0);
 }
 
+/// A check of a request that never comes is not green.
+#[test]
+fn a_check_of_a_request_behind_the_last_turn_fails() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let scratch = program::scratch();
+    scratch
+        .write("mine.toml", preset_of(&python))
+        .expect("writable");
+    let timeline = r#"
+name: last
+timeline:
+  - userInputs: [[0, "Do it"]]
+  - llmResponse: [{assistant: [[0, "Done."]]}]
+  - assert: {request: {model: other}}
+"#;
+    scratch.write("last.yaml", timeline).expect("writable");
+    let done = run(&scratch, &["last.yaml", "--agent", "mine.toml"], 1);
+    let told = done["findings"].to_string();
+    assert!(told.contains("no request came after it"), "{told}");
+}
+
 /// Where a folder has more files than are looked at, the note names the first that is not, and `--strict` fails.
 #[test]
 fn changes_beyond_what_is_looked_at_are_named() {
