@@ -92,7 +92,8 @@ impl Builder<'_, '_> {
 
     /// A variable without a default; each secret has its own.
     pub(super) fn secret(&mut self, value: &Value) -> String {
-        if value.as_str() == Some(REDACTED) {
+        let is_taken_out = value.as_str() == Some(REDACTED);
+        if is_taken_out {
             let key = self.key.clone();
             let step = self.step;
             let given = (0..step).find_map(|earlier| {
@@ -108,13 +109,12 @@ impl Builder<'_, '_> {
                 );
             }
         }
-        let known = (value.to_string(), String::new());
         // Secrets that were taken out all look the same; their names tell them apart.
-        let known = match value.as_str() == Some(REDACTED) {
+        let known = match is_taken_out {
             true => (self.key.clone(), REDACTED.to_owned()),
-            false => known,
+            false => (value.to_string(), String::new()),
         };
-        if value.as_str() == Some(REDACTED) && self.variables.contains_key(&known) {
+        if is_taken_out && self.variables.contains_key(&known) {
             let key = &self.key;
             self.ask_everywhere(format!(
                 "`{key}` was taken out of the recording as a secret here and in another place: is it the same one?"

@@ -98,7 +98,9 @@ impl<'text> Place<'text> {
     /// What the end of the text leaves open.
     fn unfinished(&self) -> Mistake {
         if let Some(quote) = self.quote {
-            return unclosed_string(quote);
+            let help = "end it with `\"`; perhaps the file is truncated";
+            let span = Span::new(quote, quote + 1);
+            return (span, "unterminated string".to_owned(), help);
         }
         let Some(&innermost) = self.open.last() else {
             let span = Span::new(self.at, self.at);
@@ -233,21 +235,17 @@ impl<'text> Place<'text> {
     /// What stands where a value or a key belongs.
     fn word(&self, told: &str) -> Mistake {
         let is_end = |character: char| " \t\r\n,:;=[]{}\"".contains(character);
+        let before = &self.text[..self.at];
         // `serde_json` may stop within a word.
-        let before = self.text.get(self.last_end..self.at).unwrap_or_default();
-        let before = if before.is_empty() {
-            &self.text[..self.at]
-        } else {
-            ""
+        let start = match self.last_end == self.at {
+            true => before.rfind(is_end).map_or(0, |end| end + 1),
+            false => self.at,
         };
-        let start = before.rfind(is_end).map_or(0, |end| end + 1);
-        let start = if before.is_empty() { self.at } else { start };
         let rest = &self.text[start..];
         let length = rest.find(is_end).unwrap_or(rest.len());
         let word = &rest[..length];
         let span = Span::new(start, start + length.max(1));
         let said = shown(&excerpt(word));
-        let text = "write `\"` around it if it is text";
         if told.starts_with("key must") {
             return (
                 span,
@@ -276,7 +274,7 @@ impl<'text> Place<'text> {
             }
             _ => (
                 format!("`{said}` is not quoted, and is not true, false or null"),
-                text,
+                "write `\"` around it if it is text",
             ),
         };
         (span, message, help)
@@ -347,12 +345,6 @@ impl<'text> Place<'text> {
             help,
         )
     }
-}
-
-fn unclosed_string(quote: usize) -> Mistake {
-    let help = "end it with `\"`; perhaps the file is truncated";
-    let span = Span::new(quote, quote + 1);
-    (span, "unterminated string".to_owned(), help)
 }
 
 fn comment(rest: &str, at: usize) -> Mistake {

@@ -447,15 +447,14 @@ fn all_servers_of_a_config_are_recorded_for_an_agent() {
     assert_no_folder_left(&scratch);
 }
 
-#[test]
-fn an_interrupted_session_leaves_nothing_behind() {
-    let scratch = program::scratch();
+/// A session whose first call was recorded, and whose second takes a minute.
+fn in_its_second_call(scratch: &Scratch) -> Running {
     let config = json!({"mcpServers": {"peer": demo()}});
     scratch
         .write("servers.json", config.to_string())
         .expect("writable");
     write_scenario(
-        &scratch,
+        scratch,
         &[
             call("echo", json!({"message": "a"})),
             call("slow", json!({"seconds": 60})),
@@ -463,6 +462,13 @@ fn an_interrupted_session_leaves_nothing_behind() {
     );
     let running = scratch.start(SESSION).expect("it starts");
     assert!(running.wait_for(|_, stderr| stderr.contains("1 ✓")));
+    running
+}
+
+#[test]
+fn an_interrupted_session_leaves_nothing_behind() {
+    let scratch = program::scratch();
+    let running = in_its_second_call(&scratch);
     running.interrupt();
     let finished = running.finish();
     program::assert_nothing_left(&finished);
@@ -481,19 +487,7 @@ fn an_interrupted_session_leaves_nothing_behind() {
 #[test]
 fn what_a_killed_session_left_goes_with_the_next() {
     let scratch = program::scratch();
-    let config = json!({"mcpServers": {"peer": demo()}});
-    scratch
-        .write("servers.json", config.to_string())
-        .expect("writable");
-    write_scenario(
-        &scratch,
-        &[
-            call("echo", json!({"message": "a"})),
-            call("slow", json!({"seconds": 60})),
-        ],
-    );
-    let running = scratch.start(SESSION).expect("it starts");
-    assert!(running.wait_for(|_, stderr| stderr.contains("1 ✓")));
+    let running = in_its_second_call(&scratch);
     running.kill();
     drop(running.finish());
     assert_eq!(session_folders(&scratch).len(), 1);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use cuecard_testing::scratch::Scratch;
 use cuecard_testing::{peers, repository_root};
 use serde_json::{Value, json};
 
@@ -237,6 +238,15 @@ MODEL_KEY = '{{key}}'
     )
 }
 
+/// A place with that preset as `mine.toml`.
+fn with_mine(python: &std::path::Path) -> Scratch {
+    let scratch = program::scratch();
+    scratch
+        .write("mine.toml", preset_of(python))
+        .expect("writable");
+    scratch
+}
+
 /// A timeline in which something is done, said and looked at wherever that may stand, and which holds in this order; with
 /// `wrong` it does not.
 fn ordered(name: &str, mut seed: u64, wrong: bool) -> String {
@@ -297,10 +307,7 @@ fn what_stands_between_turns_is_done_in_order() {
     let Some(python) = peers::require_program("python3") else {
         return;
     };
-    let scratch = program::scratch();
-    scratch
-        .write("mine.toml", preset_of(&python))
-        .expect("writable");
+    let scratch = with_mine(&python);
     // What has nothing above it is there from the start.
     let seeded = |timeline: String| {
         let repo = "repo: {files: [{path: f0, contents: ''}]}\ntimeline:\n";
@@ -432,10 +439,7 @@ fn a_check_of_a_request_behind_the_last_turn_fails() {
     let Some(python) = peers::require_program("python3") else {
         return;
     };
-    let scratch = program::scratch();
-    scratch
-        .write("mine.toml", preset_of(&python))
-        .expect("writable");
+    let scratch = with_mine(&python);
     let timeline = r#"
 name: last
 timeline:
@@ -455,10 +459,7 @@ fn changes_beyond_what_is_looked_at_are_named() {
     let Some(python) = peers::require_program("python3") else {
         return;
     };
-    let scratch = program::scratch();
-    scratch
-        .write("mine.toml", preset_of(&python))
-        .expect("writable");
+    let scratch = with_mine(&python);
     let timeline = r#"
 name: many
 timeline:

@@ -217,23 +217,21 @@ impl Rules<'_> {
 
     /// The words of `echo`: `-n` and `-e` before all others are its options, also as data.
     fn printed(&self, words: &[Word]) -> Checked {
-        let is_option = |text: &str| {
-            let letters = text.strip_prefix('-').unwrap_or_default();
-            !letters.is_empty() && letters.chars().all(|letter| "neE".contains(letter))
-        };
+        fn is_option(mut letters: impl Iterator<Item = char>) -> bool {
+            let is_letter = |letter: char| "neE".contains(letter);
+            letters.next() == Some('-')
+                && letters.next().is_some_and(is_letter)
+                && letters.all(is_letter)
+        }
         let options = words.iter().map_while(Word::literal);
-        let options: Vec<&str> = options.take_while(|word| is_option(word)).collect();
-        if let Some(word) = words.get(options.len()).filter(|word| word.has_data()) {
-            let mut data = self.data(word).map(|piece| &*piece.text);
-            let parts = word.text.chars().map(|letter| match letter {
-                DATA => data.next().unwrap_or_default().to_owned(),
-                letter => letter.to_string(),
-            });
-            if is_option(&parts.collect::<String>()) {
-                let name = self.name_in(word);
-                let message = format!("the data of {name} would be an option of `echo`");
-                return deny_with(message, FORMAT_HELP);
-            }
+        let options: Vec<&str> = options.take_while(|word| is_option(word.chars())).collect();
+        let is_known = |word: &&Word| word.has_data() && !word.text.contains(ADDED);
+        if let Some(word) = words.get(options.len()).filter(is_known)
+            && is_option(self.letters(word))
+        {
+            let name = self.name_in(word);
+            let message = format!("the data of {name} would be an option of `echo`");
+            return deny_with(message, FORMAT_HELP);
         }
         match options.iter().any(|option| option.contains('e')) {
             true => self.without_backslash("echo -e", words),
@@ -521,11 +519,19 @@ impl Rules<'_> {
 
     /// The first character of a word, if what the shell adds is nothing.
     fn start(&self, word: &Word) -> Option<char> {
-        let mut data = self.data(word);
-        let mut letters = word.text.chars().filter(|letter| *letter != ADDED);
-        letters.find_map(|letter| match letter {
-            DATA => data.next()?.text.chars().next(),
-            letter => Some(letter),
+        self.letters(word).next()
+    }
+
+    /// The characters of a word with its data, if what the shell adds is nothing.
+    fn letters(&self, word: &Word) -> impl Iterator<Item = char> {
+        let mut data = self.data(word).map(|piece| &*piece.text);
+        let letters = word.text.chars().filter(|letter| *letter != ADDED);
+        letters.flat_map(move |letter| {
+            let (text, own) = match letter {
+                DATA => (data.next().unwrap_or_default(), None),
+                letter => ("", Some(letter)),
+            };
+            text.chars().chain(own)
         })
     }
 

@@ -81,10 +81,10 @@ mod tests {
         let said = "<environment_context><cwd>/tmp/w1</cwd></environment_context>\nWorking directory: /home/me/x.";
         let folders = workspaces(said);
         assert_eq!(folders, ["/tmp/w1", "/home/me/x"]);
-        let gemini = "in /home/me/tmp\n- **Workspace Directories:**\n  - /work/b\n- **Directory Structure:**\n";
-        assert_eq!(workspaces(gemini), ["/work/b"]);
-        let qwen = "I'm currently working in the directory: /work/c\nHere";
-        assert_eq!(workspaces(qwen), ["/work/c"]);
+        let gemini = "in /home/me/tmp\n- **Workspace Directories:**\n  - /srv/b\n- **Directory Structure:**\n";
+        assert_eq!(workspaces(gemini), ["/srv/b"]);
+        let qwen = "I'm currently working in the directory: /srv/c\nHere";
+        assert_eq!(workspaces(qwen), ["/srv/c"]);
         let volatile = Volatile::new(&folders);
         let result = |id: &str, folder: &str, last: &str| {
             format!(
