@@ -2,10 +2,8 @@
 //! leave out, it is asked about here.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use cuecard_source::value::{as_text, cut};
-use regex::Regex;
 use serde_json::Value;
 
 use super::build::Builder;
@@ -30,6 +28,9 @@ const TELLING_WORDS: usize = 4;
 
 /// So much of a value is shown.
 const LONGEST_SHOWN: usize = 60;
+
+/// So many words of a command are the name of its program and what that shall do.
+const WORDS_OF_PROGRAM: usize = 2;
 
 /// Parameters of edits.
 pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
@@ -146,24 +147,37 @@ impl Builder<'_, '_> {
         self.ask_of_leftovers(parts);
     }
 
-    /// Asks of a single word of the prompt that a command gives to an option.
-    pub(super) fn ask_of_options(&mut self, parts: &[Part]) {
-        static OPTION: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r#"\s-[-A-Za-z0-9]*[A-Za-z0-9][= ]["']?([A-Za-z][\w.-]*)"#)
-                .expect("it is fixed")
-        });
+    /// Asks of single words of the prompt in a command, but for the names of programs and of what they shall do.
+    pub(super) fn ask_of_command_words(&mut self, parts: &[Part]) {
         if self.key != "command" {
             return;
         }
-        for part in parts {
-            let Part::Text(text) = part else {
-                continue;
-            };
-            for option in OPTION.captures_iter(text) {
-                let word = Value::from(&option[1]);
-                if self.prompt.mentions(&word) == Mention::Word && !self.asked_of(&option[1]) {
-                    self.ask_of_held(&option[1], Origin::Prompt);
-                }
+        let text = parts.iter().map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            // A word with a reference is none of the prompt's.
+            Part::Variable(..) | Part::Output(..) => "\0",
+        });
+        let text: String = text.collect();
+        let mut n_before = 0;
+        for word in text.split_whitespace() {
+            let is_option = word.starts_with('-');
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            let value = value.trim_matches(['"', '\'', ';', '|']);
+            let is_word = value.starts_with(char::is_alphabetic)
+                && value
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
+            if (n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len()))
+                && is_word
+                && self.prompt.mentions(&value.into()) == Mention::Word
+                && !self.asked_of(value)
+            {
+                self.ask_of_held(value, Origin::Prompt);
+            }
+            // The value of an option is none of these.
+            n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
+            if word.ends_with([';', '|', '&']) {
+                n_before = 0;
             }
         }
     }

@@ -37,7 +37,7 @@ impl Builder<'_, '_> {
         // What is the same in two recordings is no copy.
         if other.is_none() {
             self.ask_of_lines(&parts);
-            self.ask_of_options(&parts);
+            self.ask_of_command_words(&parts);
             self.ask_of_names(&parts);
             self.ask_of_rest(&parts);
         }
@@ -110,7 +110,7 @@ impl Builder<'_, '_> {
                     let [one, another] = &values;
                     match (self.copy(one, Some(another)), one, another) {
                         (None, Value::String(one), Value::String(another)) => {
-                            parts.extend(self.different(one, another));
+                            parts.extend(self.different_words(one, another));
                         }
                         _ => parts.push(self.reference_to(text, [one, another])),
                     }

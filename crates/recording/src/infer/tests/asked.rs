@@ -82,7 +82,7 @@ fn a_question_hides_no_other_value_of_its_parameter() {
 }
 
 #[test]
-fn a_word_of_the_prompt_that_an_option_gets_is_a_question() {
+fn a_word_of_the_prompt_that_a_command_gets_is_a_question() {
     let of = |text: &str| {
         let prompt = "Create an issue in the folder larch.";
         let inferred = of_one(&recording(prompt, vec![command(text, "ok")]));
@@ -95,6 +95,8 @@ fn a_word_of_the_prompt_that_an_option_gets_is_a_question() {
         "tk create --folder larch",
         "tk create --folder=larch -v",
         "tk create -f 'larch'",
+        "tk create issue_7 larch",
+        "cd x && tk put larch; ls",
     ] {
         let all = of(text);
         assert!(
@@ -102,7 +104,9 @@ fn a_word_of_the_prompt_that_an_option_gets_is_a_question() {
             "{text}: {all:?}"
         );
     }
-    assert_eq!(of("tk create issue"), [""; 0]);
+    for text in ["tk create", "issue folder", "tk create x | folder create"] {
+        assert_eq!(of(text), [""; 0], "{text}");
+    }
 }
 
 #[test]
@@ -258,6 +262,37 @@ fn two_recordings_of_a_command_are_compared_word_by_word() {
         .collect();
     defaults.sort();
     assert_eq!(defaults, ["1713", "Red copper door", "carl47@example.org"]);
+}
+
+#[test]
+fn digits_of_a_result_may_begin_with_a_zero_in_a_command() {
+    let calls = vec![
+        command("tk create", "Created issue 98981697"),
+        command("tk show 98981697", "ok"),
+    ];
+    let inferred = of_one(&recording("Go", calls));
+    let step = &inferred.scenario.steps[1];
+    assert!(!step.params["env"].is_null(), "{:?}", step.params);
+}
+
+#[test]
+fn a_title_behind_other_words_of_a_quoted_argument_is_one_variable() {
+    let of = |title: &str| {
+        let text = format!("tk show \"Re: {title}\"");
+        recording(
+            "",
+            vec![
+                call("add", json!({"title": title}), json!("ok")),
+                command(&text, "ok"),
+            ],
+        )
+    };
+    let (one, other) = (of("Wooden lamp river"), of("Copper north window"));
+    let inferred = infer(&one, Some(&other), "test").expect("a scenario");
+    assert_eq!(
+        json!(inferred.scenario.variables),
+        json!({"TITLE": "Wooden lamp river"})
+    );
 }
 
 #[test]
