@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
+use serde_json::{Map, json};
 
 use crate::Tool;
 
@@ -89,32 +90,97 @@ pub(super) fn compare_tools(old: &[Tool], new: &[Tool]) -> Vec<Change> {
 }
 
 fn compare_inputs(old: &Json, new: &Json) -> Vec<(Direction, String)> {
-    let mut changes = Vec::new();
-    compare_schemas(old, new, "", 0, &mut changes);
-    changes
+    let mut comparison = Comparison {
+        roots: [old, new],
+        seen: BTreeSet::new(),
+        changes: Vec::new(),
+    };
+    comparison.schemas([old, new], "", 0);
+    comparison.changes
 }
 
-fn compare_schemas(
-    old: &Json,
-    new: &Json,
-    path: &str,
-    depth: usize,
-    changes: &mut Vec<(Direction, String)>,
-) {
-    if is_same_json(old, new) {
-        return;
+struct Comparison<'s> {
+    /// The schemas that references are into.
+    roots: [&'s Json; 2],
+    /// The references that were compared: each pair is once.
+    seen: BTreeSet<[String; 2]>,
+    changes: Vec<(Direction, String)>,
+}
+
+impl Comparison<'_> {
+    fn schemas(&mut self, [old, new]: [&Json; 2], path: &str, depth: usize) {
+        let targets = [old, new].map(|schema| schema["$ref"].to_string());
+        let has_reference = targets.iter().any(|target| target != "null");
+        if has_reference && !self.seen.insert(targets) {
+            return;
+        }
+        let [old, new] = &[normal(old, self.roots[0], 0), normal(new, self.roots[1], 0)];
+        let before = self.changes.len();
+        let named = |name: &str| match path {
+            "" => cut(name, 100).into_owned(),
+            path => format!("{path}.{}", cut(name, 100)),
+        };
+        let subject = match path {
+            "" => "the arguments".to_owned(),
+            path => format!("`{path}`"),
+        };
+        let takes = |key: &str| {
+            // Values say of what type they are.
+            let is_told = |it: &Json| key == "type" && it[key].is_null() && !it["enum"].is_null();
+            let sides = [(new, old), (old, new)];
+            sides.map(|(wide, narrow)| match is_told(wide) || is_told(narrow) {
+                true => Some(true),
+                false => takes_all(key, &wide[key], &narrow[key]),
+            })
+        };
+        if depth < MAX_DEPTH {
+            self.properties([old, new], &named, depth);
+            for key in LIMITS {
+                let (was, is) = (&old[key], &new[key]);
+                let direction = match takes(key) {
+                    [Some(true), Some(true)] | [None, _] | [_, None] => continue,
+                    [Some(true), _] => Direction::Wider,
+                    [Some(false), _] => Direction::Narrower,
+                };
+                let what = match *key {
+                    "type" => "the type",
+                    "enum" => "the value",
+                    key => &format!("`{key}`"),
+                };
+                let (was, is) = (listed(was), listed(is));
+                let text = format!("{subject}: {what} was {was}, and is {is}");
+                self.changes.push((direction, text));
+            }
+            if old["items"].is_object() && new["items"].is_object() {
+                self.schemas([&old["items"], &new["items"]], &named("[]"), depth + 1);
+            }
+        }
+        if self.changes.len() > before || is_same_json(old, new) {
+            return;
+        }
+        if !old.is_object() || !new.is_object() {
+            let text = format!("{subject}: another schema");
+            self.changes.push((Direction::Changed, text));
+        }
+        let keys = [old, new].map(|schema| schema.as_object().into_iter().flatten());
+        let keys: BTreeSet<&String> = keys.into_iter().flatten().map(|(key, _)| key).collect();
+        let is_compared = |key: &str| match key {
+            // Of lists of words the order means nothing, and definitions are compared where they are meant.
+            "properties" | "required" => depth < MAX_DEPTH,
+            "$defs" | "definitions" => true,
+            "items" => depth < MAX_DEPTH && old[key].is_object() && new[key].is_object(),
+            key => depth < MAX_DEPTH && LIMITS.contains(&key) && takes(key) == [Some(true); 2],
+        };
+        for key in keys.into_iter().filter(|key| !is_compared(key)) {
+            if !is_same_json(&old[key], &new[key]) {
+                let text = format!("{subject}: another `{}`", cut(key, 100));
+                self.changes.push((Direction::Changed, text));
+            }
+        }
     }
-    let before = changes.len();
-    let named = |name: &str| match path {
-        "" => cut(name, 100).into_owned(),
-        path => format!("{path}.{}", cut(name, 100)),
-    };
-    let subject = match path {
-        "" => "the arguments".to_owned(),
-        path => format!("`{path}`"),
-    };
-    if depth < MAX_DEPTH {
-        let empty = serde_json::Map::new();
+
+    fn properties(&mut self, [old, new]: [&Json; 2], named: &dyn Fn(&str) -> String, depth: usize) {
+        let empty = Map::new();
         let properties = |schema: &Json| schema["properties"].as_object().cloned();
         let (was, is) = (properties(old), properties(new));
         let (was, is) = (
@@ -124,97 +190,156 @@ fn compare_schemas(
         let (required_before, required) = (words(&old["required"]), words(&new["required"]));
         for (name, schema) in was {
             match is.get(name) {
-                None => changes.push((
+                None => self.changes.push((
                     Direction::Narrower,
                     format!("no parameter `{}` any more", named(name)),
                 )),
-                Some(now) => compare_schemas(schema, now, &named(name), depth + 1, changes),
+                Some(now) => self.schemas([schema, now], &named(name), depth + 1),
             }
         }
-        for name in is
-            .keys()
-            .filter(|name| !was.contains_key(*name) && !required.contains(*name))
-        {
-            changes.push((
+        let is_new = |name: &&String| !was.contains_key(*name) && !required.contains(*name);
+        for name in is.keys().filter(is_new) {
+            self.changes.push((
                 Direction::Wider,
                 format!("a new parameter `{}`", named(name)),
             ));
         }
         for name in required.difference(&required_before) {
-            changes.push((
+            self.changes.push((
                 Direction::Narrower,
                 format!("`{}` is now required", named(name)),
             ));
         }
-        for name in required_before
-            .difference(&required)
-            .filter(|name| is.contains_key(*name))
-        {
-            changes.push((
+        let optional = required_before.difference(&required);
+        for name in optional.filter(|name| is.contains_key(*name)) {
+            self.changes.push((
                 Direction::Wider,
                 format!("`{}` is no longer required", named(name)),
             ));
         }
-        for (key, what) in [("type", "type"), ("enum", "value")] {
-            let (was, is) = (words(&old[key]), words(&new[key]));
-            if was == is {
-                continue;
-            }
-            let listed = |words: &BTreeSet<String>| match words.is_empty() {
-                true => "anything".to_owned(),
-                false => words
-                    .iter()
-                    .map(|word| format!("`{word}`"))
-                    .collect::<Vec<_>>()
-                    .join(", "),
+    }
+}
+
+/// The keywords of a schema that only limit what it takes.
+const LIMITS: &[&str] = &[
+    "type",
+    "enum",
+    "minimum",
+    "exclusiveMinimum",
+    "minLength",
+    "minItems",
+    "minProperties",
+    "maximum",
+    "exclusiveMaximum",
+    "maxLength",
+    "maxItems",
+    "maxProperties",
+    "pattern",
+    "multipleOf",
+    "uniqueItems",
+    "additionalProperties",
+];
+
+/// Whether a `wide` limit takes all that a `narrow` one takes; `None` if that can't be told.
+fn takes_all(key: &str, wide: &Json, narrow: &Json) -> Option<bool> {
+    // A schema without the limit takes everything.
+    if wide.is_null() || is_same_json(wide, narrow) {
+        return Some(true);
+    }
+    match key {
+        "type" | "enum" => {
+            let (wide, narrow) = (words(wide), words(narrow));
+            let takes = |word: &String| {
+                wide.contains(word) || (word == "integer" && wide.contains("number"))
             };
-            // Without a list everything goes.
-            let takes_all_of = |wide: &BTreeSet<String>, narrow: &BTreeSet<String>| {
-                wide.is_empty() || (!narrow.is_empty() && wide.is_superset(narrow))
-            };
-            let direction = match takes_all_of(&is, &was) {
-                true => Direction::Wider,
-                false => Direction::Narrower,
-            };
-            let what = format!(
-                "{subject}: the {what} was {}, and is {}",
-                listed(&was),
-                listed(&is)
-            );
-            changes.push((direction, what));
+            Some(!narrow.is_empty() && narrow.iter().all(takes))
         }
-        if old["items"].is_object() && new["items"].is_object() {
-            compare_schemas(
-                &old["items"],
-                &new["items"],
-                &named("[]"),
-                depth + 1,
-                changes,
-            );
+        "uniqueItems" => Some(*wide == false),
+        "additionalProperties" if *wide == true || *narrow == false => Some(true),
+        _ if narrow.is_null() || *wide == false => Some(false),
+        "additionalProperties" if *narrow == true => Some(false),
+        _ => {
+            let (wide, narrow) = (wide.as_f64()?, narrow.as_f64()?);
+            match key {
+                "multipleOf" => None,
+                key if key.to_lowercase().contains("min") => Some(wide <= narrow),
+                _ => Some(wide >= narrow),
+            }
         }
     }
-    if changes.len() == before {
-        let keys = [old, new].map(|schema| schema.as_object().into_iter().flatten());
-        let keys: BTreeSet<_> = keys
-            .into_iter()
-            .flatten()
-            .map(|(key, _)| key.as_str())
-            .collect();
-        let is_compared = |key: &str| match key {
-            // Of lists of words the order means nothing.
-            "properties" | "required" | "type" | "enum" => depth < MAX_DEPTH,
-            "items" => depth < MAX_DEPTH && old[key].is_object() && new[key].is_object(),
-            _ => false,
+}
+
+/// A schema in the form that is compared: references and single alternatives are written out, and `const` is an `enum`.
+fn normal(schema: &Json, root: &Json, depth: usize) -> Json {
+    let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
+        return schema.clone();
+    };
+    let mut members = members.clone();
+    let mut parts = Vec::new();
+    if let Some(target) = members.get("$ref").and_then(Json::as_str)
+        && let Some(target) = target.strip_prefix('#').and_then(|path| root.pointer(path))
+    {
+        parts.push(normal(target, root, depth + 1));
+        members.remove("$ref");
+    }
+    if let Some([only]) = members
+        .get("allOf")
+        .and_then(Json::as_array)
+        .map(Vec::as_slice)
+    {
+        parts.push(normal(only, root, depth + 1));
+        members.remove("allOf");
+    }
+    for key in ["anyOf", "oneOf"] {
+        let alternatives = members.get(key).and_then(Json::as_array);
+        let alternatives = alternatives.into_iter().flatten();
+        let alternatives = alternatives.map(|schema| normal(schema, root, depth + 1));
+        let (plain, others): (Vec<Json>, Vec<Json>) = alternatives.partition(is_plain);
+        let mut types: BTreeSet<String> = plain.iter().flat_map(|it| words(&it["type"])).collect();
+        let mut one = match others.as_slice() {
+            [] if !plain.is_empty() => json!({}),
+            // `null` beside it is one more value.
+            [one] if types.iter().all(|kind| kind == "null") && one.is_object() => one.clone(),
+            _ => continue,
         };
-        if !old.is_object() || !new.is_object() {
-            changes.push((Direction::Changed, format!("{subject}: another schema")));
+        if let Some(values) = one["enum"].as_array_mut()
+            && !types.is_empty()
+        {
+            values.push(Json::Null);
         }
-        for key in keys.into_iter().filter(|key| !is_compared(key)) {
-            if !is_same_json(&old[key], &new[key]) {
-                let what = format!("{subject}: another `{}`", cut(key, 100));
-                changes.push((Direction::Changed, what));
-            }
+        let has_type = others.is_empty() || !one["type"].is_null();
+        types.extend(words(&one["type"]));
+        if has_type {
+            one["type"] = types.into_iter().collect();
         }
+        parts.push(one);
+        members.remove(key);
+    }
+    if let Some(value) = members.remove("const") {
+        members.insert("enum".to_owned(), json!([value]));
+    }
+    for part in parts {
+        for (key, value) in part.as_object().into_iter().flatten() {
+            members.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    members.into()
+}
+
+/// Whether a schema says nothing but the type.
+fn is_plain(schema: &Json) -> bool {
+    let keys = schema.as_object().into_iter().flatten();
+    let mut keys = keys.map(|(key, _)| key.as_str());
+    !schema["type"].is_null() && keys.all(|key| matches!(key, "type" | "title" | "description"))
+}
+
+/// A limit as people read it.
+fn listed(limit: &Json) -> String {
+    let words = words(limit).into_iter();
+    let words: Vec<String> = words.map(|word| format!("`{}`", cut(&word, 100))).collect();
+    match words.is_empty() {
+        true => "anything".to_owned(),
+        false => words.join(", "),
     }
 }
 
@@ -233,8 +358,6 @@ fn words(json: &Json) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -242,6 +365,16 @@ mod tests {
         let schema = |words: [&str; 2]| json!({"properties": {"a": {"enum": words}, "b": {}}, "required": words});
         let changes = compare_inputs(&schema(["a", "b"]), &schema(["b", "a"]));
         assert_eq!(changes, []);
+    }
+
+    #[test]
+    fn another_way_to_write_a_schema_is_no_change() {
+        let named = json!({"properties": {"a": {"$ref": "#/$defs/A"}, "b": {"allOf": [{"$ref": "#/$defs/A"}]}}, "$defs": {"A": {"enum": ["x"]}}});
+        let plain =
+            json!({"properties": {"a": {"const": "x", "type": "string"}, "b": {"const": "x"}}});
+        assert_eq!(compare_inputs(&named, &plain), []);
+        let endless = json!({"$ref": "#"});
+        assert_eq!(compare_inputs(&endless, &endless), []);
     }
 
     #[test]
@@ -304,7 +437,64 @@ mod tests {
             (
                 object(json!({"a": {"minimum": 1}}), json!([])),
                 object(json!({"a": {"minimum": 2}}), json!([])),
-                (D::Changed, "`a`: another `minimum`"),
+                (D::Narrower, "`a`: `minimum` was `1`, and is `2`"),
+            ),
+            (
+                object(json!({"a": {"type": "string"}}), json!([])),
+                object(json!({"a": {"type": "string", "pattern": "^x"}}), json!([])),
+                (D::Narrower, "`a`: `pattern` was anything, and is `^x`"),
+            ),
+            (
+                object(json!({"a": {"pattern": "^y"}}), json!([])),
+                object(json!({"a": {"pattern": "^x"}}), json!([])),
+                (D::Changed, "`a`: another `pattern`"),
+            ),
+            (
+                object(json!({"a": {"maxLength": 5}}), json!([])),
+                object(json!({"a": {"maxLength": 9}}), json!([])),
+                (D::Wider, "`a`: `maxLength` was `5`, and is `9`"),
+            ),
+            (
+                json!({"type": "object"}),
+                json!({"type": "object", "additionalProperties": false}),
+                (
+                    D::Narrower,
+                    "the arguments: `additionalProperties` was anything, and is `false`",
+                ),
+            ),
+            (
+                object(
+                    json!({"a": {"enum": ["x", "y"], "type": "string"}}),
+                    json!([]),
+                ),
+                object(json!({"a": {"const": "x", "type": "string"}}), json!([])),
+                (D::Narrower, "`a`: the value was `x`, `y`, and is `x`"),
+            ),
+            (
+                object(json!({"a": {"const": "x"}}), json!([])),
+                object(
+                    json!({"a": {"enum": ["x", "y"], "type": "string"}}),
+                    json!([]),
+                ),
+                (D::Wider, "`a`: the value was `x`, and is `x`, `y`"),
+            ),
+            (
+                object(json!({"a": {"items": {"type": "integer"}}}), json!([])),
+                object(json!({"a": {"items": {"type": "number"}}}), json!([])),
+                (D::Wider, "`a.[]`: the type was `integer`, and is `number`"),
+            ),
+            (
+                object(json!({"a": {"anyOf": [a, {"type": "null"}]}}), json!([])),
+                object(json!({"a": a}), json!([])),
+                (
+                    D::Narrower,
+                    "`a`: the type was `null`, `string`, and is `string`",
+                ),
+            ),
+            (
+                json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"maxLength": 3, "items": {"$ref": "#/$defs/A"}}}}),
+                json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"maxLength": 2, "items": {"$ref": "#/$defs/A"}}}}),
+                (D::Narrower, "`a`: `maxLength` was `3`, and is `2`"),
             ),
         ] {
             let changes = compare_inputs(&old, &new);

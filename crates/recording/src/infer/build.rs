@@ -1,7 +1,7 @@
 //! Makes the steps: each argument is looked at once, in the order of the calls, with what was known before it.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
@@ -16,6 +16,7 @@ use super::prompt::{Mention, Prompt};
 use super::questions::{Question, Subject, once};
 use super::rewrites::Named;
 use super::secrets::{secrets, secrets_of_results, typed_secrets};
+use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{
     Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, may_name, weight,
@@ -28,6 +29,9 @@ use crate::{Recording, Scenario, Step};
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
+
+/// The parameter whose text is a command.
+const COMMAND: &str = "command";
 
 /// Why one recording has no variables, and what helps.
 const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
@@ -226,13 +230,25 @@ impl<'r> Builder<'_, 'r> {
     /// What differs between the recordings is sought inside of texts: what the prompts name, arguments and results.
     fn differences(&mut self) {
         let mut known: Vec<Difference> = Vec::new();
+        let mut words = HashSet::new();
+        let mut push = |difference: Difference| {
+            let fits =
+                |text: &String| text.len() <= LONGEST_DIFFERENCE && !self.redactor.finds(text);
+            if known.len() < MOST_DIFFERENCES && difference.texts.iter().all(fits) {
+                known.push(difference);
+            }
+        };
         let mut add = |from_step: usize, values: [&Value; 2]| {
             each_difference("", values, &mut |key, values| {
-                let difference = Difference::new(key, values, from_step);
-                let fits =
-                    |text: &String| text.len() <= LONGEST_DIFFERENCE && !self.redactor.finds(text);
-                if known.len() < MOST_DIFFERENCES && difference.texts.iter().all(fits) {
-                    known.push(difference);
+                push(Difference::new(key, values, from_step));
+                if let (COMMAND, [Value::String(one), Value::String(other)]) = (key, values) {
+                    let pairs = word_by_word(true, one, other).unwrap_or_default();
+                    for pair in pairs.into_iter().filter(|[one, other]| one != other) {
+                        if words.insert(pair.map(str::to_owned)) {
+                            let values = pair.map(Value::from);
+                            push(Difference::new(key, [&values[0], &values[1]], from_step));
+                        }
+                    }
                 }
             });
         };
@@ -676,7 +692,7 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        if self.index.is_full() || self.known.len() >= MOST_DIFFERENCES {
+        if self.index.is_full() || self.heard.is_full() || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
                     "the results hold more than {MOST_VALUES} values, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"

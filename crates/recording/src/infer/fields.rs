@@ -116,7 +116,7 @@ fn labelled(mut members: Map<String, Json>, name: &str) -> Map<String, Json> {
 }
 
 /// What a field of this name asks for, if that is a secret: `Password` of `Your Password *`.
-fn secret_of(name: &str) -> Option<String> {
+pub(super) fn secret_of(name: &str) -> Option<String> {
     let members = labelled(Map::new(), name);
     let called = key_of(&members, "value");
     let lower = name.to_lowercase();

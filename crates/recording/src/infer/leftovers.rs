@@ -2,6 +2,7 @@
 //! leave out, it is asked about here.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use cuecard_source::value::{as_text, cut};
 use serde_json::Value;
@@ -81,6 +82,36 @@ struct Run {
     at: usize,
 }
 
+/// What stayed of a text as it was recorded.
+struct Leftover {
+    text: String,
+    words: Vec<Word>,
+    /// The words of references.
+    covered: Vec<bool>,
+    /// The places of the other words.
+    left: Vec<usize>,
+}
+
+impl Leftover {
+    fn shown(&self, words: Range<usize>) -> &str {
+        &self.text[self.words[words.start].start..self.words[words.end - 1].end]
+    }
+
+    /// Whether a word stands beside one of a reference, of these words, without a space between them.
+    fn is_glued(&self, word: usize, among: &Range<usize>) -> bool {
+        [word.checked_sub(1), Some(word)]
+            .into_iter()
+            .flatten()
+            .any(|first| {
+                among.contains(&first)
+                    && among.contains(&(first + 1))
+                    && self.covered[first] != self.covered[first + 1]
+                    && !self.text[self.words[first].end..self.words[first + 1].start]
+                        .contains(char::is_whitespace)
+            })
+    }
+}
+
 impl Heard {
     pub(super) fn add(&mut self, origin: Origin, value: &Value) {
         let mut leaves = Vec::new();
@@ -110,26 +141,36 @@ impl Heard {
         }
     }
 
-    fn longest(&self, words: &[Word]) -> Vec<Run> {
+    /// Whether some words were not looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.n_words >= MOST_WORDS
+    }
+
+    /// The runs that begin with the first of the words, in the order of reading. `last` are those that began `n_skipped`
+    /// words before it: where one goes on, nothing is compared again.
+    fn longest(&self, words: &[Word], n_skipped: usize, last: &[Run]) -> Vec<Run> {
         let places = words
             .first()
             .and_then(|first| self.places.get(&first.folded));
-        let mut runs: Vec<Run> = Vec::new();
-        for &(text, at) in places.into_iter().flatten() {
-            let theirs = &self.texts[text].1[at..];
-            let n_words = std::iter::zip(words, theirs)
-                .take_while(|(word, their)| word.folded == their.folded)
-                .count();
-            runs.push(Run { n_words, text, at });
-        }
-        runs
-    }
-
-    /// Whether the agent had these words before the result of `step`: from itself.
-    fn knew(&self, words: &[Word], step: usize) -> bool {
-        let runs = self.longest(words).into_iter();
-        let mut runs = runs.filter(|run| run.n_words == words.len());
-        runs.any(|run| matches!(self.texts[run.text].0, Origin::Arguments(at) if at <= step))
+        let run = |&(text, at): &(usize, usize)| {
+            let before = at.checked_sub(n_skipped).map(|before| (text, before));
+            let before = before.and_then(|at| {
+                last.binary_search_by_key(&at, |run| (run.text, run.at))
+                    .ok()
+            });
+            let n_known = before.map_or(0, |idx| last[idx].n_words.saturating_sub(n_skipped));
+            let equal = || {
+                let pairs = std::iter::zip(words, &self.texts[text].1[at..]);
+                pairs.take_while(|(word, their)| word.folded == their.folded)
+            };
+            let n_words = if n_known > 0 {
+                n_known
+            } else {
+                equal().count()
+            };
+            Run { n_words, text, at }
+        };
+        places.into_iter().flatten().map(run).collect()
     }
 }
 
@@ -215,79 +256,92 @@ impl Builder<'_, '_> {
         }
         let words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT).collect();
         let is_covered = |word: &Word| {
-            let mut ranges = covered.iter();
-            ranges.any(|range| word.start < range.end && range.start < word.end)
+            let next = covered.partition_point(|range| range.end <= word.start);
+            covered
+                .get(next)
+                .is_some_and(|range| range.start < word.end)
         };
-        let mut at = 0;
-        while at < words.len() {
-            let runs = self.heard.longest(&words[at..]);
-            let mut telling = runs.iter().filter(|run| {
-                let own = &words[at..at + run.n_words];
-                self.tells(run, own, &text, &is_covered)
+        let flags: Vec<bool> = words.iter().map(is_covered).collect();
+        let leftover = Leftover {
+            left: (0..words.len()).filter(|idx| !flags[*idx]).collect(),
+            covered: flags,
+            text,
+            words,
+        };
+        let (mut at, mut last, mut last_at) = (0, Vec::new(), 0);
+        while at < leftover.words.len() {
+            let runs = self
+                .heard
+                .longest(&leftover.words[at..], at - last_at, &last);
+            let mut n_known = 0;
+            let telling = runs.iter().find(|run| {
+                if let Origin::Arguments(_) = self.heard.texts[run.text].0 {
+                    n_known = run.n_words.max(n_known);
+                }
+                self.tells(run, at, n_known, &leftover)
             });
-            let Some(run) = telling.next() else {
+            let told = telling.map(|run| (at..at + run.n_words, self.heard.texts[run.text].0));
+            (last, last_at) = (runs, at);
+            let Some((own, origin)) = told else {
                 at += 1;
                 continue;
             };
-            let own = &words[at..at + run.n_words];
-            at += run.n_words;
-            let shown = &text[own[0].start..own[own.len() - 1].end];
-            let shown = cut(shown, LONGEST_SHOWN);
+            at = own.end;
+            let shown = cut(leftover.shown(own), LONGEST_SHOWN);
             if !self.asked_of(&shown) {
-                self.ask_of_held(&shown, self.heard.texts[run.text].0);
+                self.ask_of_held(&shown, origin);
             }
         }
-        self.ask_of_amounts(&text, &covered);
+        self.ask_of_amounts(&leftover.text, &covered);
     }
 
-    fn tells(
-        &self,
-        run: &Run,
-        own: &[Word],
-        text: &str,
-        is_covered: &dyn Fn(&Word) -> bool,
-    ) -> bool {
-        let (first, last) = (&own[0], &own[own.len() - 1]);
-        if own.iter().all(is_covered)
-            || goes_on(text[..first.start].chars().rev())
-            || goes_on(text[last.end..].chars())
+    /// Whether a run that begins at a word says something. `n_known` words from there on the agent had from itself, before
+    /// the run was read.
+    fn tells(&self, run: &Run, at: usize, n_known: usize, leftover: &Leftover) -> bool {
+        let Leftover { text, words, .. } = leftover;
+        let (origin, theirs) = &self.heard.texts[run.text];
+        let is_news = match origin {
+            Origin::Arguments(_) => false,
+            Origin::Result(step) => *step < self.step && n_known < run.n_words,
+            Origin::Prompt | Origin::Quote | Origin::Day => true,
+        };
+        let own = at..at + run.n_words;
+        if !is_news
+            || goes_on(text[..words[at].start].chars().rev())
+            || goes_on(text[words[own.end - 1].end..].chars())
         {
             return false;
         }
-        let is_glued = own.windows(2).any(|pair| {
-            is_covered(&pair[0]) != is_covered(&pair[1])
-                && !text[pair[0].end..pair[1].start].contains(char::is_whitespace)
-        });
-        let left: Vec<&Word> = own.iter().filter(|word| !is_covered(word)).collect();
-        let n_letters: usize = left.iter().map(|word| word.folded.chars().count()).sum();
-        let has_digit = left
-            .iter()
-            .any(|word| word.folded.bytes().any(|byte| byte.is_ascii_digit()));
-        let (origin, theirs) = &self.heard.texts[run.text];
+        let place = |at: usize| leftover.left.partition_point(|word| *word < at);
+        let left = &leftover.left[place(own.start)..place(own.end)];
+        if left.is_empty() {
+            return false;
+        }
+        let folded = || left.iter().map(|idx| words[*idx].folded.as_str());
+        let n_letters = || folded().map(|word| word.chars().count()).sum::<usize>();
+        let has_digit =
+            || folded().any(|word| word.contains(|letter: char| letter.is_ascii_digit()));
         let is_whole = run.at == 0 && run.n_words == theirs.len();
         let is_name = matches!(origin, Origin::Prompt) || is_whole;
-        let theirs = &theirs[run.at..];
-        let capitals = own.iter().zip(theirs).filter(|(word, their)| {
-            !is_covered(word)
-                && (text[word.start..].starts_with(char::is_uppercase)
-                    || (is_name && their.is_capital))
-        });
-        let is_long = n_letters >= TELLING_LENGTH || left.len() >= 3;
-        let is_number = left.iter().any(|word| {
-            word.folded.len() >= TELLING_DIGITS
-                && word.folded.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        let is_telling = is_number
-            || (has_digit && is_long)
-            || capitals.count() >= 2
-            || left.len() >= TELLING_WORDS;
+        let is_capital = |idx: &&usize| {
+            text[words[**idx].start..].starts_with(char::is_uppercase)
+                || (is_name && theirs[run.at + **idx - at].is_capital)
+        };
+        let is_number = |word: &str| {
+            word.len() >= TELLING_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let is_telling = || {
+            left.len() >= TELLING_WORDS
+                || folded().any(is_number)
+                || (has_digit() && (left.len() >= 3 || n_letters() >= TELLING_LENGTH))
+                || left.iter().filter(is_capital).count() >= 2
+        };
+        let is_glued = || left.iter().any(|idx| leftover.is_glued(*idx, &own));
         match origin {
-            Origin::Quote => is_whole && n_letters >= TELLING_LENGTH,
-            Origin::Prompt => is_telling,
+            Origin::Quote => is_whole && n_letters() >= TELLING_LENGTH,
+            Origin::Prompt => is_telling(),
             Origin::Day => is_whole,
-            Origin::Result(step) => {
-                *step < self.step && (is_telling || is_glued) && !self.heard.knew(own, *step)
-            }
+            Origin::Result(_) => is_telling() || is_glued(),
             Origin::Arguments(_) => false,
         }
     }
@@ -296,15 +350,16 @@ impl Builder<'_, '_> {
     pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
         let text = as_text(value);
         let words: Vec<Word> = words_of(&text).collect();
-        let runs = self.heard.longest(&words).into_iter();
-        let mut runs = runs.filter(|run| run.n_words == words.len());
-        let origin = runs.find_map(|run| match self.heard.texts[run.text].0 {
+        let runs = self.heard.longest(&words, 0, &[]).into_iter();
+        let whole = runs.filter(|run| run.n_words == words.len());
+        let origins = whole.map(|run| self.heard.texts[run.text].0);
+        // What the agent had from itself before was none of the result.
+        let mut origins = origins.take_while(|origin| !matches!(origin, Origin::Arguments(_)));
+        let origin = origins.find_map(|origin| match origin {
             Origin::Result(step) if self.calls[step].number <= n_calls => Some(step),
             _ => None,
         });
-        if let Some(step) = origin
-            && !self.heard.knew(&words, step)
-        {
+        if let Some(step) = origin {
             self.ask_of_held(&cut(&text, LONGEST_SHOWN), Origin::Result(step));
         }
     }

@@ -6,6 +6,7 @@ mod amounts;
 mod build;
 mod differences;
 mod fields;
+mod forms;
 mod leftovers;
 mod pairs;
 mod parts;

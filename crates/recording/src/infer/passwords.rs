@@ -78,7 +78,7 @@ pub(super) fn secrets_in(prompt: &str) -> Vec<PromptSecret<'_>> {
 }
 
 /// Whether a word says of a secret how it is, without giving it.
-fn is_state(word: &str) -> bool {
+pub(super) fn is_state(word: &str) -> bool {
     let word = word.to_lowercase();
     let is_form = ["able", "ed", "ing"].iter().any(|end| word.ends_with(end));
     is_form || STATES.split_whitespace().any(|state| state == word)

@@ -3,7 +3,7 @@
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
-use super::values::{Weight, weight, words};
+use super::values::{Weight, is_date, weight, words};
 
 /// So much of the prompts is looked at, in bytes.
 const MOST_TEXT: usize = 1 << 20;
@@ -182,6 +182,8 @@ pub(super) fn occurrences<'t>(text: &'t str, part: &'t str) -> impl Iterator<Ite
             let before = text[..at].chars().last();
             let after = text[at + part.len()..].chars().next();
             let goes_on = |one, other| is_letter(one) && is_letter(other);
-            !goes_on(first, before) && !goes_on(last, after)
+            // The date of a point in time is a whole one.
+            let is_time = after == Some('T') && is_date(part);
+            !goes_on(first, before) && (is_time || !goes_on(last, after))
         })
 }

@@ -25,15 +25,24 @@ const MOST_LINES: usize = 2_000;
 
 /// The calls so far by the files and other things that their arguments name.
 #[derive(Debug, Default)]
-pub(super) struct Named(HashMap<String, Vec<usize>>);
+pub(super) struct Named {
+    steps: HashMap<String, Vec<usize>>,
+    /// The first call that was made with a line.
+    lines: HashMap<String, usize>,
+}
 
 impl Named {
     pub(super) fn add(&mut self, step: usize, arguments: &Map<String, Value>) {
         for name in names_in(arguments) {
-            let steps = self.0.entry(name).or_default();
+            let steps = self.steps.entry(name).or_default();
             if steps.last() != Some(&step) {
                 steps.push(step);
             }
+        }
+        for argument in arguments.values() {
+            each_line(argument, &mut |line| {
+                self.lines.entry(line.to_owned()).or_insert(step);
+            });
         }
     }
 }
@@ -77,29 +86,15 @@ impl Builder<'_, '_> {
         }
         let written: HashSet<&str> = lines_of(&text).collect();
         let names = names_in(&self.calls[self.step].call.arguments);
-        let calls = names.iter().filter_map(|name| self.named.0.get(name));
+        let calls = names.iter().filter_map(|name| self.named.steps.get(name));
         let calls = calls.flat_map(|steps| steps.iter().rev().take(MOST_CALLS));
         let found = calls.copied().find_map(|step| {
-            let mut lines: HashSet<String> = HashSet::new();
-            each_leaf(&self.results[step], &mut |leaf| {
-                let text = leaf.as_str().unwrap_or_default();
-                lines.extend(lines_of(text).map(str::to_owned));
-            });
-            lines.retain(|line| written.contains(line.as_str()));
             // The agent's own lines are what it wants to stand there.
-            for earlier in &self.calls[..=step] {
-                if lines.is_empty() {
-                    return None;
-                }
-                for argument in earlier.call.arguments.values() {
-                    each_leaf(argument, &mut |leaf| {
-                        let text = leaf.as_str().unwrap_or_default();
-                        lines_of(text).for_each(|line| {
-                            lines.remove(line);
-                        });
-                    });
-                }
-            }
+            let is_own = |line: &str| self.named.lines.get(line).is_some_and(|own| *own <= step);
+            let mut lines: HashSet<&str> = HashSet::new();
+            each_line(&self.results[step], &mut |line| {
+                lines.extend((written.contains(line) && !is_own(line)).then_some(line));
+            });
             (!lines.is_empty()).then_some((step, lines.len()))
         });
         if let Some((step, count)) = found {
@@ -114,6 +109,13 @@ impl Builder<'_, '_> {
             self.ask(text);
         }
     }
+}
+
+/// Calls `visit` with the lines of all texts in a value.
+fn each_line<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str)) {
+    each_leaf(value, &mut |leaf| {
+        lines_of(leaf.as_str().unwrap_or_default()).for_each(&mut *visit);
+    });
 }
 
 /// The lines of a text, without the numbers that tools put before them.

@@ -73,17 +73,18 @@ impl Builder<'_, '_> {
             for [one, another] in words {
                 match one == another {
                     true => parts.extend(self.fragments(one, Some(one))),
-                    false => parts.extend(self.different_words(one, another)),
+                    false => parts.extend(self.different_words(one, another, true)),
                 }
             }
             return joined(parts);
         }
-        self.different_words(text, other)
+        self.different_words(text, other, false)
     }
 
-    fn different_words(&mut self, text: &str, other: &str) -> Vec<Part> {
+    /// The same of a text without quotes. A part of a longer text may be a known value as a whole.
+    fn different_words(&mut self, text: &str, other: &str, is_part: bool) -> Vec<Part> {
         let (value, texts) = (Value::from(text), [text.to_owned(), other.to_owned()]);
-        let known = self.known_in(&texts);
+        let known = self.known_in(&texts, is_part);
         let pieces = pieces(&known, &texts);
         let is_known = pieces.iter().any(|piece| matches!(piece, Piece::Known(_)));
         let n_around = pieces.iter().map(|piece| match piece {
@@ -110,7 +111,7 @@ impl Builder<'_, '_> {
                     let [one, another] = &values;
                     match (self.copy(one, Some(another)), one, another) {
                         (None, Value::String(one), Value::String(another)) => {
-                            parts.extend(self.different_words(one, another));
+                            parts.extend(self.different_words(one, another, false));
                         }
                         _ => parts.push(self.reference_to(text, [one, another])),
                     }
@@ -305,8 +306,9 @@ impl Builder<'_, '_> {
     }
 
     /// What is known to differ in a text, the longest first: whole values, and words of the texts of results.
-    fn known_in(&self, texts: &[String; 2]) -> Vec<Difference> {
-        let is_inside = |known: &Difference| known.texts != *texts && holds(texts, &known.texts);
+    fn known_in(&self, texts: &[String; 2], is_part: bool) -> Vec<Difference> {
+        let is_inside =
+            |known: &Difference| (is_part || known.texts != *texts) && holds(texts, &known.texts);
         let whole = self.known.iter();
         let whole = whole.filter(|known| known.from_step <= self.step && is_inside(known));
         let mut known: Vec<Difference> = whole.cloned().collect();
@@ -393,7 +395,11 @@ impl Builder<'_, '_> {
 }
 
 /// What stands in quotes and between them, of a command also its words, if two texts are the same but for these.
-fn word_by_word<'t>(is_command: bool, one: &'t str, other: &'t str) -> Option<Vec<[&'t str; 2]>> {
+pub(super) fn word_by_word<'t>(
+    is_command: bool,
+    one: &'t str,
+    other: &'t str,
+) -> Option<Vec<[&'t str; 2]>> {
     let cut = |text: &'t str| {
         let (mut words, mut start, mut open) = (Vec::new(), 0, None);
         let mut before = ' ';

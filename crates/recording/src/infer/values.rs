@@ -1,6 +1,6 @@
 //! Where each value of earlier results stands, and how much it says that two values are equal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use cuecard_source::value::as_text;
@@ -39,10 +39,10 @@ const SHORTEST_CODE: usize = 5;
 const MOST_PLACES: usize = 20;
 
 /// A way into a result.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Path(Vec<Segment>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Segment {
     Key(String),
     Index(usize),
@@ -290,7 +290,9 @@ impl Index {
             let short = || self.words.get(word.get(..SHORT_HASH)?);
             self.words.get(word).or_else(short)
         };
-        let mut places = words(text).filter_map(places).flatten();
+        let mut seen = HashSet::new();
+        let places = words(text).filter_map(places).flatten();
+        let mut places = places.filter(|place| seen.insert(*place));
         let found = places.find(|(source, path)| {
             let around = path
                 .get(&results[*source])

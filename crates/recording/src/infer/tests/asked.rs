@@ -396,3 +396,23 @@ fn what_is_typed_where_a_password_is_asked_for_is_a_secret() {
     assert!(of("1_2").contains("some other text"));
     assert!(of("1_1").contains("hunter blue"));
 }
+
+#[test]
+fn much_repeated_text_is_compared_in_little_time() {
+    let text = |idx: usize| "line\nüö\n".repeat(300 + idx);
+    let calls = (0..20).flat_map(|idx| {
+        let path = format!("/w/a{}.txt", idx % 10);
+        [
+            call(
+                "write",
+                json!({"path": path, "content": text(idx)}),
+                json!("written"),
+            ),
+            call("read", json!({"path": path}), json!(text(idx))),
+        ]
+    });
+    let began = std::time::Instant::now();
+    of_one(&recording("", calls.collect()));
+    // It took more than a minute when each run of words was compared with each other one.
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}

@@ -275,5 +275,9 @@ fn what_differs_inside_of_a_command_is_asked_for() {
         "{command:?}"
     );
     let steps: Vec<Option<usize>> = both.questions.iter().map(|note| note.step).collect();
-    assert_eq!(steps, [Some(1), Some(2)], "{:?}", both.questions);
+    assert_eq!(steps, [Some(1)], "{:?}", both.questions);
+    assert_eq!(
+        param(&both.scenario.steps[1], "text"),
+        "Deployed {{COMMAND_2}} to {{COMMAND_3}}"
+    );
 }

@@ -321,3 +321,66 @@ fn what_is_typed_into_a_field_that_a_snapshot_shows_for_a_secret_is_one() {
         assert_eq!(param(&steps[5], "text"), "it is {{PASSWORD}}!");
     }
 }
+
+#[test]
+fn what_stands_around_a_secret_tells_it() {
+    let secret = "correcthorse";
+    let forms = [
+        "docker login -u bot -p X reg.example",
+        "twine upload -u __token__ -p X dist/a",
+        "redis-cli -h h -a X ping",
+        "zip -P X a.zip a",
+        "ldapsearch -D cn=bot -w X -b dc=x",
+        "smbclient //h/s -U bot%X -c ls",
+        "echo X | docker login -u bot --password-stdin reg.example",
+        "echo \"X\" | gh auth login --with-token",
+        "printf %s X | gh secret set TOKEN",
+        "gh secret set API_TOKEN --body X",
+        "npm config set //registry.npmjs.org/:_authToken X",
+        "aws configure set aws_secret_access_key X",
+        "cargo login X",
+        "openssl rsa -passin pass:X -in k.pem",
+        "htpasswd -bc f bot X",
+        "curl --data-urlencode \"pass=X\" https://a.example",
+        "curl -b \"session=X; lang=en-US\" https://a.example",
+        "curl -H \"Authorization: Bearer X\" https://a.example",
+        "curl -H 'X-Api-Key: X' https://a.example",
+        "wget --header=\"Cookie: sid=X\" https://a.example",
+        "python -c \"u.set_password('X')\"",
+        "restic --password-command \"echo X\" backup",
+        "machine h login bot password X",
+        "<password>X</password>",
+        "db:\n  password: X\n",
+        "aws_secret_access_key = X\n",
+        "await page.getByLabel('Password').fill('X');",
+    ];
+    let of = |arguments: Value| of_one(&recording("Go", vec![call("t", arguments, json!("ok"))]));
+    for form in forms {
+        let text = of(json!({ "command": form.replace('X', secret) }))
+            .scenario
+            .to_text();
+        assert!(!text.contains(secret), "{form}: {text}");
+    }
+    for arguments in [
+        json!({"auth": {"user": "bot", "pass": secret}}),
+        json!({"field": "password", "text": secret}),
+        json!({"placeholder": "Your password", "text": secret}),
+        json!({"locator": "getByLabel('Password')", "value": secret}),
+        json!({"pin": secret}),
+    ] {
+        let text = of(arguments.clone()).scenario.to_text();
+        assert!(!text.contains(secret), "{arguments}: {text}");
+    }
+    for plain in [
+        "docker run -p correcthorse:80 x",
+        "git config set user.name correcthorse",
+        "password: Correcthorse",
+        "password: generated",
+        "curl -b \"lang=correcthorse\" https://a.example",
+        "echo correcthorse | docker load",
+        "getByLabel('Name').fill('correcthorse')",
+    ] {
+        let inferred = of(json!({ "command": plain }));
+        assert_eq!(json!(inferred.scenario.variables), json!({}), "{plain}");
+    }
+}

@@ -292,3 +292,56 @@ fn two_times_of_one_day_are_related() {
         "the values of `START` and `END` have something in common: does one follow from the other?";
     assert_eq!(questions(&inferred), [expected]);
 }
+
+#[test]
+fn whole_values_are_taken_in_quotes_too() {
+    let calls = |mail: &str| {
+        let said = json!({ "who": mail }).to_string();
+        [
+            ("get", json!({}), json!({"id": 1, "mail": mail})),
+            ("say", json!({ "text": said }), json!("ok")),
+        ]
+    };
+    let both = of_two(&calls("carl47@example.org"), &calls("dora12@example.org"));
+    assert_eq!(
+        param(&both.scenario.steps[1], "text"),
+        r#"{"who":"{{get.mail}}"}"#
+    );
+    assert_eq!(
+        json!(both.scenario.steps[0].output),
+        json!({"mail": "$.mail"})
+    );
+}
+
+#[test]
+fn variables_are_composed_in_the_words_of_commands() {
+    let calls = |id: &str, day: &str| {
+        let shell = |command: String| Call {
+            server: None,
+            tool: "claude__bash".to_owned(),
+            ..call("", json!({ "command": command }), json!("ok"))
+        };
+        recording(
+            "Do it again",
+            vec![
+                shell(format!("gh issue view {id} --json title")),
+                shell(format!("git checkout -b fix/{id}")),
+                shell(format!("gh pr create --body \"Closes #{id}\"")),
+                call("list", json!({ "day": day }), json!("ok")),
+                call(
+                    "free",
+                    json!({ "from": format!("{day}T00:00:00Z") }),
+                    json!("ok"),
+                ),
+            ],
+        )
+    };
+    let (one, other) = (calls("4711", "2026-07-15"), calls("5822", "2026-08-16"));
+    let both = infer(&one, Some(&other), "test").expect("a scenario");
+    assert_eq!(
+        Value::Object(both.scenario.variables.clone()),
+        json!({"COMMAND": "4711", "DAY": "2026-07-15"})
+    );
+    assert_eq!(param(&both.scenario.steps[4], "from"), "{{DAY}}T00:00:00Z");
+    assert_eq!(findings(&both), Vec::<String>::new());
+}

@@ -1,0 +1,162 @@
+//! Secrets by what stands around them: options of programs, pipes, headers, cookies, fields, and files of settings.
+
+use std::sync::LazyLock;
+
+use cuecard_source::value::{SHORTEST_SECRET, as_text, names_credential};
+use regex::Regex;
+use serde_json::Value;
+
+use super::fields::secret_of;
+use super::passwords::is_state;
+
+/// A word of a command. What the shell makes is none.
+const WORD: &str = r#"(?:"([^"$`\\]+)"|'([^']+)'|([^\s"'$`\\;|&<>()-][^\s"'$`\\;|&<>()]*))"#;
+
+/// The forms of texts with a secret, `WORD` or a group. A group `name` must name one, and a group `field` must be what a page calls a field
+/// for one.
+const FORMS: &[&str] = &[
+    r"(?:^|\s)--(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:=|\s+)WORD",
+    r"\bset\s+(?P<name>[^\s=]+)[\s=]+WORD",
+    r#"-H\s*["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
+    r#"--header[=\s]+["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
+    // What is piped into a program that reads a secret.
+    r#"\b(?:echo|printf)(?:\s+-\w+)*(?:\s+["']?%s(?:\\n)?["']?)?\s+WORD\s*\|[^\n;&|]*(?:--password-stdin|--with-token|\ssecret\s+set\s)"#,
+    r"(?:--password-stdin|--with-token)\s*<<<\s*WORD",
+    r#"\b(?i:pass|password)-command[=\s]+["'](?:echo|printf)\s+([^\s"'$]+)["']"#,
+    // In code: `set_password('X')`, `getByLabel('Password').fill('X')`, `fill('#password', 'X')`.
+    r#"(?P<name>\bset_?[A-Za-z_]+)\(\s*["'`]([^"'`]+)["'`]\s*\)"#,
+    r#"\(\s*["'`](?P<field>[^"'`]{1,100})["'`][^()]*\)\s*\.(?:fill|type|pressSequentially|send_keys|setValue)\(\s*["'`]([^"'`]+)["'`]"#,
+    r#"\.(?:fill|type)\(\s*["'`](?P<field>[^"'`]{1,100})["'`]\s*,\s*["'`]([^"'`]+)["'`]"#,
+    // In forms, in `.netrc` and in XML.
+    r#"(?:^|[\s"'?&])(?:pass|pin|otp)=([^&\s"'$<>]+)"#,
+    r#"\blogin\s+\S+\s+password\s+([^\s"'$<>]+)"#,
+    r"<(?P<name>[A-Za-z_.-]+)>([^<>\s$]+)</",
+    r"\bpass:WORD",
+    r"\s-U\s*[^\s%]+%WORD",
+    r"\b(?:cargo|vault)\s+login\s+WORD",
+    r"\bhtpasswd\s+-\w*b\w*(?:\s+[^\s-]\S*){1,2}\s+WORD",
+];
+
+/// Programs with their options for secrets that no other program calls so.
+const PROGRAMS: &[(&str, &str)] = &[
+    (
+        r"(?:docker|podman|nerdctl|helm\s+registry|oc|az)\s+login|twine\s+\w+|mongo\w*|sshpass",
+        "-p",
+    ),
+    (r"(?:redis|valkey)-cli", "-a"),
+    (r"zip|unzip", "-P"),
+    (r"ldap\w+", "-w"),
+    (r"(?:gh|glab)\s+(?:secret|variable)\s+set", "-b|--body"),
+];
+
+/// Keys of parameters that are other words elsewhere.
+const KEYS: &[&str] = &["pass", "pin", "otp", "pw"];
+
+/// Parameters that say which field the `text` or `value` beside them is for.
+const LABELS: &[&str] = &["field", "input", "locator", "placeholder"];
+
+/// Calls `visit` with the secrets in arguments.
+pub(super) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
+    let mut take = |value: &Value| {
+        let text = as_text(value);
+        if text.chars().count() >= SHORTEST_SECRET && !text.contains(char::is_whitespace) {
+            visit(text.into_owned());
+        }
+    };
+    match value {
+        Value::String(text) => in_text(text, visit),
+        Value::Array(items) => items.iter().for_each(|item| each_secret(item, visit)),
+        Value::Object(members) => {
+            let label = |key: &&str| members.get(*key)?.as_str().and_then(secret_of);
+            if LABELS.iter().any(|key| label(key).is_some()) {
+                let typed = ["text", "value"].map(|key| members.get(key));
+                typed.into_iter().flatten().for_each(&mut take);
+            }
+            for (key, member) in members {
+                let is_key = KEYS.contains(&key.to_lowercase().as_str());
+                if is_key && (member.is_string() || member.is_number()) {
+                    take(member);
+                }
+                if key.eq_ignore_ascii_case("session")
+                    && let Some(text) = member.as_str().filter(|text| is_opaque(text))
+                {
+                    take(&text.into());
+                }
+            }
+            for member in members.values() {
+                each_secret(member, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a text is no word and no name that people give.
+fn is_opaque(text: &str) -> bool {
+    const SHORTEST: usize = 16;
+    let has = |test: fn(char) -> bool| text.contains(test);
+    text.len() >= SHORTEST
+        && has(|letter| letter.is_ascii_digit())
+        && has(char::is_alphabetic)
+        && !has(|letter| letter.is_whitespace() || "/:@".contains(letter))
+}
+
+fn in_text(text: &str, visit: &mut impl FnMut(String)) {
+    static REGEXES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        let programs = PROGRAMS.iter().map(|(programs, options)| {
+            format!(r"(?:^|[\s;&|(])(?:{programs})\s(?:[^\n|;&]*?\s)?(?:{options})(?:=|\s+)WORD")
+        });
+        let forms = FORMS.iter().map(|form| (*form).to_owned());
+        let forms = forms.chain(programs).map(|form| form.replace("WORD", WORD));
+        let regexes = forms.map(|form| Regex::new(&form).expect("it is fixed"));
+        regexes.collect()
+    });
+    /// A line of a file of settings. Those with digits are found wherever they stand.
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?m)^[\s-]*["']?(?P<name>[\w.-]+)["']?\s*[:=]\s*["']?([a-z][a-z-]{7,})["']?,?\s*$"#,
+        )
+        .expect("it is fixed")
+    });
+    static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?:\bcurl\b[^\n|;]*?\s-b\s*|--cookie[=\s]+|(?i:cookie):\s*)["']?([^"'\n$]+)"#)
+            .expect("it is fixed")
+    });
+    let mut add = |secret: &str| {
+        if secret.chars().count() >= SHORTEST_SECRET {
+            visit(secret.to_owned());
+        }
+    };
+    for regex in REGEXES.iter() {
+        for found in regex.captures_iter(text) {
+            let (name, field) = (found.name("name"), found.name("field"));
+            if name.is_none_or(|name| names_credential(name.as_str()))
+                && field.is_none_or(|field| secret_of(field.as_str()).is_some())
+            {
+                let mut groups = found.iter().skip(1).flatten();
+                let secret = groups.find(|group| ![name, field].contains(&Some(*group)));
+                secret.iter().for_each(|secret| add(secret.as_str()));
+            }
+        }
+    }
+    for found in LINE.captures_iter(text) {
+        let is_word = names_credential(&found[2]) || is_state(&found[2]);
+        if names_credential(&found["name"]) && !is_word {
+            add(&found[2]);
+        }
+    }
+    for found in COOKIES.captures_iter(text) {
+        cookies(&found[1]).for_each(&mut add);
+    }
+}
+
+/// The values of cookies by which servers know users.
+pub(super) fn cookies(text: &str) -> impl Iterator<Item = &str> {
+    text.split(';').filter_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        let name = name.to_lowercase();
+        let names = ["sess", "sid", "auth", "token"];
+        let is_secret = names.iter().any(|part| name.contains(part));
+        is_secret.then(|| value.trim())
+    })
+}
