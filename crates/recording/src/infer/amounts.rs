@@ -137,7 +137,10 @@ fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
                 || goes_on(text[range.end..].chars().next());
             let number = &text[range.clone()];
             let mut worths = if is_part { Vec::new() } else { worths(number) };
-            let digits = number.replace(' ', "");
+            let mut digits = number.replace(' ', "");
+            if let Some((whole, fraction)) = digits.split_once('.') {
+                digits = [whole, fraction].concat();
+            }
             let is_code =
                 digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
             worths.extend(is_code.then(|| format!("#{digits}")));
@@ -206,6 +209,8 @@ mod tests {
             ("12 000 pieces, 5 1500", "12000. 1500."),
             ("+49 30 12345678", "#493012345678 12345678. #12345678"),
             ("DE89 3704 0044 0532", "#89370400440532 3704. 532."),
+            ("p1781599364451618", "#1781599364451618"),
+            ("1781599364.451618", "1781599364.451618 #1781599364451618"),
             (
                 "1.2.3 7 10.0 192.168.1.20 2026-05-03 10:30 v1500 1500/2",
                 "#15001500",

@@ -19,7 +19,7 @@ use super::secrets::{secrets, secrets_of_results, typed_secrets};
 use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{
-    Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, may_name, weight,
+    Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight,
 };
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
@@ -209,14 +209,25 @@ impl<'r> Builder<'_, 'r> {
     fn literals(&mut self) {
         for call in self.calls {
             super::values::each_leaf(&json!(call.call.arguments), &mut |leaf| {
-                let is_literal = self.prompt.mentions(leaf) == Mention::Literal;
-                if let Value::String(text) = leaf
-                    && is_literal
-                    && !self.prompt.literals.contains(text)
-                {
-                    match weight(leaf) >= Weight::Middling || text.contains(' ') {
-                        true => self.prompt.literals.push(text.clone()),
-                        false => self.prompt.names.push(text.clone()),
+                if self.prompt.mentions(leaf) != Mention::Literal {
+                    return;
+                }
+                let text = as_text(leaf).into_owned();
+                let is_name = match leaf {
+                    Value::String(_) => weight(leaf) < Weight::Middling && !text.contains(' '),
+                    // In a text an ordinary number may be another one.
+                    _ if self.others.is_some() || !(is_telling(leaf) || may_name(leaf, "", "")) => {
+                        return;
+                    }
+                    _ => {
+                        self.prompt.numbers.insert(text.clone(), leaf.clone());
+                        false
+                    }
+                };
+                if !self.prompt.literals.contains(&text) {
+                    match is_name {
+                        true => self.prompt.names.push(text),
+                        false => self.prompt.literals.push(text),
                     }
                 }
             });
@@ -588,6 +599,7 @@ impl<'r> Builder<'_, 'r> {
                 && (is_given
                     || (is_named && !key.is_empty())
                     || is_telling(value)
+                    || is_word_of_name(value, source.path.name())
                     || may_name(value, &key, source.path.name()))
             {
                 self.ask_about(

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::Part;
-use super::prompt::{Mention, occurrences};
+use super::prompt::{Mention, joins_word, occurrences};
 use super::values::{each_leaf, is_telling, may_name, number};
 
 /// So many words are looked at, of all results, prompts and arguments.
@@ -215,6 +215,12 @@ impl Builder<'_, '_> {
             {
                 self.ask_of_held(value, Origin::Prompt);
             }
+            let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
+            for part in compounds.filter(|part| *part != value && part.contains(['-', '_'])) {
+                if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
+                    self.ask_of_held(part, Origin::Prompt);
+                }
+            }
             // The value of an option is none of these.
             n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
             if word.ends_with([';', '|', '&']) {
@@ -411,8 +417,12 @@ fn words_of(text: &str) -> impl Iterator<Item = Word> {
                 continue;
             }
             let is_digit = first.is_ascii_digit();
-            let same =
-                |letter: char| letter.is_alphanumeric() && letter.is_ascii_digit() == is_digit;
+            let joins = joins_word(first);
+            let same = |letter: char| {
+                letter.is_alphanumeric()
+                    && letter.is_ascii_digit() == is_digit
+                    && joins_word(letter) == joins
+            };
             let length = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
             let start = at;
             at += length;

@@ -1,6 +1,9 @@
 //! Secrets that a prompt calls so: `the password is hunter2-blue`.
 
+use std::sync::LazyLock;
+
 use cuecard_source::value::{SHORTEST_SECRET, names_credential};
+use regex::Regex;
 
 use super::prompt::quoted;
 
@@ -74,7 +77,20 @@ pub(super) fn secrets_in(prompt: &str) -> Vec<PromptSecret<'_>> {
                 is_plain: !has_mark,
             })
         });
-    quoted.chain(words).collect()
+    quoted.chain(words).chain(without_spaces(prompt)).collect()
+}
+
+/// What a prompt without spaces between words calls a password: `パスワードはhunter2です`.
+fn without_spaces(prompt: &str) -> impl Iterator<Item = PromptSecret<'_>> {
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?:パスワード|暗証番号|密码|密碼|口令|비밀번호)\s*(?:は|が|を|是|为|為|는|은|：|:|=)\s*[「『“]?([!-~]{4,})")
+            .expect("it is fixed")
+    });
+    let found = NAMED.captures_iter(prompt).filter_map(|found| found.get(1));
+    found.map(|found| PromptSecret {
+        text: bare(found.as_str()),
+        is_plain: false,
+    })
 }
 
 /// Whether a word says of a secret how it is, without giving it.

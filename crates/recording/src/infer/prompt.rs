@@ -1,5 +1,7 @@
 //! What the user said in the prompt, as far as it can be told from the words around it.
 
+use std::collections::HashMap;
+
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
@@ -14,6 +16,8 @@ pub(super) struct Prompt {
     text: String,
     /// What stands there in quotes, and words that are no plain words: `acme/web`, `https://…`, `4711`.
     pub(super) literals: Vec<String>,
+    /// The numbers among them that are whole values of parameters, which are given as numbers.
+    pub(super) numbers: HashMap<String, Value>,
     /// Single plain words that are whole values of parameters.
     pub(super) names: Vec<String>,
     /// Where each prompt begins in the text, and how many calls there were before it.
@@ -58,6 +62,7 @@ impl Prompt {
         Self {
             text,
             literals,
+            numbers: HashMap::new(),
             names: Vec::new(),
             starts,
             quoted,
@@ -140,6 +145,8 @@ pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
         ('“', '”'),
         ('‘', '’'),
         ('«', '»'),
+        ('「', '」'),
+        ('『', '』'),
     ];
     let all = quotes.into_iter();
     all.flat_map(move |(start, end)| between(text, start, end))
@@ -148,7 +155,7 @@ pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
 /// What stands in quotes on a line; a quote inside a word is an apostrophe.
 fn between(text: &str, start: char, end: char) -> impl Iterator<Item = &str> {
     const LONGEST: usize = 200;
-    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let is_letter = |letter: Option<char>| letter.is_some_and(joins_word);
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -169,9 +176,17 @@ fn between(text: &str, start: char, end: char) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a letter beside another one belongs to the same word. Chinese and Japanese have no spaces, and Korean particles
+/// none before them.
+pub(super) fn joins_word(letter: char) -> bool {
+    let is_cjk = matches!(letter, '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}');
+    letter.is_alphanumeric() && !is_cjk
+}
+
 /// Where a text stands in another one and is no part of a longer word.
 pub(super) fn occurrences<'t>(text: &'t str, part: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let is_letter = |letter: Option<char>| letter.is_some_and(joins_word);
     let places = (!part.is_empty()).then(|| text.match_indices(part));
     places
         .into_iter()

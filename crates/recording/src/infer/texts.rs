@@ -170,7 +170,9 @@ impl Builder<'_, '_> {
         }
         for literal in &self.prompt.literals {
             let places = occurrences(text, literal);
-            candidates.extend(places.map(|at| (at, Value::from(literal.as_str()), Kind::Given)));
+            let number = self.prompt.numbers.get(literal).cloned();
+            let value = number.unwrap_or_else(|| literal.as_str().into());
+            candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
         }
         let literals = self.prompt.literals.iter();
         let is_torn = |literal: &&String| {

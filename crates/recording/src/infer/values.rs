@@ -595,6 +595,14 @@ pub(super) fn may_name(value: &Value, parameter: &str, part: &str) -> bool {
     }
 }
 
+/// Whether a plain word may name what a result calls so: `octocat` as the `login` there.
+pub(super) fn is_word_of_name(value: &Value, part: &str) -> bool {
+    const NAMES: &[&str] = &["handle", "login", "name", "slug", "username"];
+    const SHORTEST: usize = 5;
+    let is_long = |text: &str| text.chars().count() >= SHORTEST;
+    NAMES.contains(&part) && value.as_str().is_some_and(is_long)
+}
+
 /// Whether it is worth a question that a value stands in a result too: an amount, a number of many digits, a text of
 /// several words or with digits, a name, a code of capitals.
 pub(super) fn is_telling(value: &Value) -> bool {

@@ -1,6 +1,6 @@
 //! What the prompt gave, and what stays as it was recorded.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{call, of_one, of_two, param, questions, recording};
 use crate::infer::infer;
@@ -211,4 +211,82 @@ fn one_recording_without_a_prompt_says_what_helps() {
     assert!(hints[0].contains("a second recording"), "{hints:?}");
     let both = infer(&one, Some(&one), "test").expect("a scenario");
     assert_eq!(both.hints, [""; 0]);
+}
+
+#[test]
+fn a_number_of_the_prompt_that_is_a_variable_is_one_in_longer_texts_too() {
+    let calls = vec![
+        call("refund", json!({"order_id": 14964}), json!("ok")),
+        call(
+            "mail",
+            json!({"subject": "Refund for order 14964", "file": "refunds/14964.md", "limit": 50}),
+            json!("ok"),
+        ),
+    ];
+    let inferred = of_one(&recording("Refund order 14964, at most 50", calls));
+    assert_eq!(questions(&inferred), Vec::<&str>::new());
+    assert_eq!(
+        Value::Object(inferred.scenario.variables.clone()),
+        json!({"ORDER_ID": 14964, "LIMIT": 50})
+    );
+    assert_eq!(
+        json!(inferred.scenario.steps[1].params),
+        json!({"subject": "Refund for order {{ORDER_ID}}", "file": "refunds/{{ORDER_ID}}.md", "limit": "{{LIMIT}}"})
+    );
+}
+
+#[test]
+fn values_stand_beside_letters_of_languages_without_spaces() {
+    for (prompt, arguments, variables) in [
+        (
+            "赤い椅子を登録して、dora.halevy@example.orgに連絡してください。",
+            json!({"to": "dora.halevy@example.org"}),
+            json!({"TO": "dora.halevy@example.org"}),
+        ),
+        (
+            "チケットPROJ-812を閉じて、金額は4800円",
+            json!({"key": "PROJ-812", "amount": 4800}),
+            json!({"KEY": "PROJ-812", "AMOUNT": 4800}),
+        ),
+        (
+            "「赤い傘の在庫確認」を登録してください。",
+            json!({"title": "赤い傘の在庫確認"}),
+            json!({"TITLE": "赤い傘の在庫確認"}),
+        ),
+        (
+            "パスワードはhunter2-blueです",
+            json!({"text": "hunter2-blue"}),
+            json!({"TEXT_SECRET": ""}),
+        ),
+    ] {
+        let inferred = of_one(&recording(prompt, vec![call("t", arguments, json!("ok"))]));
+        assert_eq!(json!(inferred.scenario.variables), variables, "{prompt}");
+    }
+    let calls = vec![call("t", json!({"name": "田中太郎"}), json!("ok"))];
+    let inferred = of_one(&recording("東京のユーザー田中太郎を作成", calls));
+    assert_eq!(
+        questions(&inferred),
+        ["`name` is `田中太郎`, which the prompt mentions: is it a variable?"]
+    );
+}
+
+#[test]
+fn words_of_names_and_in_paths_are_questions() {
+    let calls = vec![
+        call("me", json!({}), json!({"login": "octocat"})),
+        call("assign", json!({"assignee": "octocat"}), json!("ok")),
+        call(
+            "run",
+            json!({"command": "git mv src/old_name.py lib/other.py"}),
+            json!("ok"),
+        ),
+    ];
+    let inferred = of_one(&recording("Rename old_name everywhere", calls));
+    assert_eq!(
+        questions(&inferred),
+        [
+            "`assignee` is `octocat`, as `$.login` of `me` was: is it copied from there?",
+            "`command` holds `old_name`, and so does the prompt: is it a variable?"
+        ]
+    );
 }
