@@ -21,7 +21,15 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, Image
 from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
+from mcp_types import (
+    CreateMessageResult,
+    ListRootsResult,
+    ModelHint,
+    ModelPreferences,
+    SamplingMessage,
+    TextContent,
+)
 from pydantic import BaseModel, Field
 
 PICTURE = base64.b64decode(
@@ -108,6 +116,37 @@ async def confirm(what: str, context: Context) -> dict[str, Any]:
     """Asks in the middle of its work, which only the older era has a way for."""
     answer = await context.elicit(f"Really {what}?", schema=Name)
     return {"what": what, "by": answer.data.name if answer.action == "accept" else answer.action}
+
+
+def messages(topic: str) -> list[SamplingMessage]:
+    return [SamplingMessage(role="user", content=TextContent(type="text", text=f"Name a {topic}."))]
+
+
+def ask_model(topic: str) -> Sample:
+    preferences = ModelPreferences(hints=[ModelHint(name="large-4")])
+    return Sample(messages(topic), max_tokens=20, model_preferences=preferences)
+
+
+def ask_roots() -> ListRoots:
+    return ListRoots()
+
+
+@server.tool()
+async def consult(
+    topic: str,
+    reply: Annotated[CreateMessageResult, Resolve(ask_model)],
+    roots: Annotated[ListRootsResult, Resolve(ask_roots)],
+) -> dict[str, Any]:
+    """Asks the client's model, and for its roots, in the way of either era."""
+    return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
+
+
+@server.tool()
+async def consult_directly(topic: str, context: Context) -> dict[str, Any]:
+    """The same in the middle of its work, which only the older era has a way for."""
+    reply = await context.session.create_message(messages(topic), max_tokens=20)
+    roots = await context.session.list_roots()
+    return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
 
 
 @server.tool()
