@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use cuecard_tool_call::model::{AnswerPlace, QuestionKind};
 use cuecard_tool_call::script::{Answered, ReadyAnswers, Unanswered};
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use super::link::{LONGEST_TEXT, Link, lock};
 use super::notice::Notice;
@@ -14,6 +16,11 @@ use super::notice::Notice;
 /// How many answers and refusals are remembered until they are asked for; those after them are still in the
 /// notices.
 const MOST: usize = 1_000;
+
+/// How long a server may take to ask for the roots after its start, and then to make use of them. A call before that
+/// would find it without any folder.
+const ROOTS_ASKED: Duration = Duration::from_millis(300);
+const ROOTS_USED: Duration = Duration::from_millis(100);
 
 /// The longest proposal of an answer, in characters.
 const LONGEST_HELP: usize = 1_000;
@@ -40,6 +47,8 @@ pub(super) struct Questions {
     server: String,
     answers: Mutex<Arc<ReadyAnswers>>,
     asked: Mutex<Asked>,
+    /// Notified of each answer.
+    answered: Notify,
 }
 
 impl Questions {
@@ -48,12 +57,21 @@ impl Questions {
             server: server.to_owned(),
             answers: Mutex::new(answers),
             asked: Mutex::default(),
+            answered: Notify::new(),
         }
     }
 
     /// Whether the server may ask questions of this kind; it is told so at its start.
     pub(super) fn offers(&self, kind: QuestionKind) -> bool {
         lock(&self.answers).offers(kind, &self.server)
+    }
+
+    /// Returns when a server that asks for the roots when it starts had time to use them.
+    pub(super) async fn wait_for_roots(&self) {
+        let asked = tokio::time::timeout(ROOTS_ASKED, self.answered.notified()).await;
+        if asked.is_ok() {
+            tokio::time::sleep(ROOTS_USED).await;
+        }
     }
 
     pub(super) fn answer_with(&self, answers: Arc<ReadyAnswers>) {
@@ -90,6 +108,7 @@ impl Questions {
                     result: result.clone(),
                     place,
                 });
+                self.answered.notify_one();
                 Ok(result)
             }
             Some(Err(mut unanswered)) => {

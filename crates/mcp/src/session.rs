@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_tool_call::model::QuestionKind;
 use cuecard_tool_call::script::ReadyAnswers;
 use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService};
@@ -117,6 +118,9 @@ impl Session {
             keeper,
             calls,
         } = super::start::start(spec, inherited_env, &answers).await?;
+        if info.era == Era::Legacy && questions.offers(QuestionKind::Roots) {
+            questions.wait_for_roots().await;
+        }
         Ok(Self {
             spec: spec.clone(),
             metadata: SessionMetadata::of(&service, info.era),

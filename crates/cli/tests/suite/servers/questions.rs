@@ -310,18 +310,17 @@ fn a_model_and_roots_without_answers_are_told_with_the_entries_that_would_answer
 fn everything_samples_and_lists_roots(entry: &Value) {
     let mut scratch = with_server(entry);
     patient(&mut scratch);
-    let tool_use = json!([{"type": "text", "text": "hi"}]);
     let answers = json!({
         "roots": [{"uri": "src", "name": "Sources"}],
         "sampling": [
-            {"match": "blocks", "reply": {"content": tool_use, "stopReason": "maxTokens"}},
+            {"match": "goodbye", "reply": "never"},
             {"match": {"matches": "context: hello$"}, "reply": "hello {{WHO}}"},
         ],
     });
     let sample =
         json!({"tool": "mcp__peer__trigger-sampling-request", "params": {"prompt": "hello"}});
     let played = play_with(&scratch, &answers, &sample, 0);
-    let text = played.step(1)["text"].as_str().expect("a text");
+    let text = played.step(1)["result"].as_str().expect("a text");
     let raw = text.split_once('\n').expect("what it got").1;
     let raw: Value = serde_json::from_str(raw).expect("JSON");
     let content = json!({"type": "text", "text": "hello Ada"});
@@ -330,7 +329,7 @@ fn everything_samples_and_lists_roots(entry: &Value) {
     assert_eq!(raw, sent);
     let list = json!({"tool": "mcp__peer__get-roots-list", "params": {}});
     let played = play_with(&scratch, &answers, &list, 0);
-    let text = played.step(1)["text"].as_str().expect("a text");
+    let text = played.step(1)["result"].as_str().expect("a text");
     assert!(
         text.contains("1. Sources\n   URI: file:///") && text.contains("/src\n"),
         "{text}"
