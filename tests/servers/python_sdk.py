@@ -24,11 +24,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
 from mcp_types import (
     CreateMessageResult,
+    CreateMessageResultWithTools,
     ListRootsResult,
     ModelHint,
     ModelPreferences,
     SamplingMessage,
     TextContent,
+    Tool,
 )
 from pydantic import BaseModel, Field
 
@@ -139,6 +141,18 @@ async def consult(
 ) -> dict[str, Any]:
     """Asks the client's model, and for its roots, in the way of either era."""
     return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
+
+
+def ask_for_tool_use(topic: str) -> Sample:
+    return Sample(messages(topic), max_tokens=20, tools=[Tool(name="look_up", input_schema={"type": "object"})])
+
+
+@server.tool()
+async def consult_with_tools(
+    topic: str, reply: Annotated[CreateMessageResultWithTools, Resolve(ask_for_tool_use)]
+) -> dict[str, Any]:
+    """Asks a model that may use tools, which tools it uses."""
+    return {"stop": reply.stop_reason, "uses": [[block.name, block.input] for block in reply.content]}
 
 
 @server.tool()

@@ -302,20 +302,27 @@ fn message(kind: QuestionKind, params: &Json) -> Cow<'_, Json> {
     }
     let messages = params["messages"].as_array().into_iter().flatten();
     let is_user = |message: &&Json| message["role"] == "user";
-    let content = messages
-        .rev()
-        .find(is_user)
-        .map(|message| &message["content"]);
-    let blocks = match content {
-        Some(Json::Array(blocks)) => blocks.as_slice(),
-        Some(block) => std::slice::from_ref(block),
-        None => &[],
-    };
-    let texts: Vec<&str> = blocks
-        .iter()
-        .filter_map(|block| block["text"].as_str())
-        .collect();
+    let last = messages.rev().find(is_user);
+    let mut texts = Vec::new();
+    collect_texts(
+        last.map_or(&Json::Null, |message| &message["content"]),
+        &mut texts,
+    );
     Cow::Owned(texts.join("\n").into())
+}
+
+/// The texts of content blocks, those of the results of tools included.
+fn collect_texts<'a>(content: &'a Json, texts: &mut Vec<&'a str>) {
+    match content {
+        Json::Array(blocks) => blocks.iter().for_each(|block| collect_texts(block, texts)),
+        Json::Object(block) => {
+            texts.extend(block.get("text").and_then(Json::as_str));
+            if let Some(content) = block.get("content") {
+                collect_texts(content, texts);
+            }
+        }
+        _ => {}
+    }
 }
 
 impl<'a> Question<'a> {

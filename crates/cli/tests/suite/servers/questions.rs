@@ -276,6 +276,25 @@ fn python_consults_a_model_and_asks_for_roots_in_both_eras() {
 }
 
 #[test]
+fn a_reply_that_uses_tools_is_sent_as_it_is_written() {
+    for protocol in ["legacy", "modern"] {
+        let Some(entry) = python(protocol) else {
+            return;
+        };
+        let mut scratch = with_server(&entry);
+        patient(&mut scratch);
+        let tool_use =
+            json!({"type": "tool_use", "id": "u1", "name": "look_up", "input": {"who": "{{WHO}}"}});
+        let reply = json!({"content": [tool_use], "stopReason": "toolUse"});
+        let answers = json!({"sampling": [{"reply": reply}]});
+        let step = json!({"tool": "mcp__peer__consult_with_tools", "params": {"topic": "bird"}});
+        let played = play_with(&scratch, &answers, &step, 0);
+        let expected = json!({"stop": "toolUse", "uses": [["look_up", {"who": "Ada"}]]});
+        assert_eq!(played.step(1)["result"], expected, "{}", played.stderr);
+    }
+}
+
+#[test]
 fn a_model_and_roots_without_answers_are_told_with_the_entries_that_would_answer() {
     for protocol in ["legacy", "modern"] {
         let Some(entry) = python(protocol) else {

@@ -224,8 +224,7 @@ fn a_request_to_a_model_gets_the_first_reply_that_matches() {
         let place = AnswerPlace { kind, idx: place };
         Ok(Answered { place, result })
     };
-    let blocks =
-        json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]);
+    let blocks = json!([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "tool_result", "content": [{"type": "text", "text": "b"}]}]);
     assert_eq!(ask(blocks), text("30", 2));
     assert_eq!(
         ask(json!({"type": "text", "text": "else"})),
