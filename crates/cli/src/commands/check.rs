@@ -187,6 +187,7 @@ fn ask(
         .collect();
     let mut recorder = Recorder::new(Clock::start(), Redactor::default());
     let mut connections = Connections::default();
+    let working_directory = std::env::current_dir().unwrap_or_default();
     asynchronously(async |stop| {
         connect::announce(&specs);
         let mut waiting = Waiting::new(output, "starting", names);
@@ -199,9 +200,10 @@ fn ask(
                 // What has no value yet is not known, and that is all: nothing is played.
                 let (bindings, _) = bind_variables(scenario, &variables.given);
                 recorder.add_secrets(bindings.secrets());
+                let bindings = bindings.in_directory(&working_directory);
                 let steps = || 0..scenario.steps.len();
                 connections
-                    .open(scenario, steps(), &mut pool, &mut recorder)
+                    .open(scenario, &bindings, steps(), &mut pool, &mut recorder)
                     .await;
                 let found = connections.check(scenario, &bindings, steps(), &pool, &mut recorder);
                 connections.check_writing(scenario, steps(), &pool, None);
