@@ -294,12 +294,7 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
         0 => format!("all {} played", verdict.n_turns()),
         unplayed => format!("{unplayed} of {} not played", verdict.n_turns()),
     });
-    let word = if verdict.passed { "passed" } else { "failed" };
-    teller.progress(&format!(
-        "verdict  {} {word}: {}",
-        teller.mark(verdict.passed),
-        facts.join(", ")
-    ));
+    teller.verdict(verdict.passed, &facts);
     let mut problems = Vec::new();
     if let Some(reason) = &verdict.trace_error {
         let message = format!("the trace is incomplete: {reason}");

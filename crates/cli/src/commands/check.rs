@@ -41,7 +41,7 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let variables = match inputs::variables_of_file(args.env_file.as_ref(), environment) {
+    let variables = match inputs::variables_of_file(args.server.env.env_file.as_ref(), environment) {
         Ok(variables) => variables,
         Err(diagnostics) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
@@ -166,7 +166,7 @@ fn ask(
     output: &Output,
     all: &mut [Checked],
 ) -> Result<ServerChecks, ExitCode> {
-    let timeout = match inputs::seconds("--timeout", args.timeout) {
+    let timeout = match inputs::seconds("--timeout", args.server.connect.timeout) {
         Ok((timeout, warning)) => {
             output.diagnostics(warning.as_slice(), args.json, &Redactor::default());
             timeout
@@ -229,7 +229,7 @@ fn config(
         return (Config::empty(), ExitCode::Passed);
     };
     let search = ConfigSearch {
-        explicit: args.config.as_deref(),
+        explicit: args.server.connect.config.as_deref(),
         working_directory: &working_directory,
         environment,
     };

@@ -97,6 +97,10 @@ fn run_all(
         Ok(outcomes) => outcomes?,
         Err(code) => return Ok(code),
     };
+    let mut code = outcomes
+        .iter()
+        .map(exit_code)
+        .fold(ExitCode::Passed, ExitCode::worst);
     if args.json {
         let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
         print_document(runs, &loaded.diagnostics);
@@ -112,12 +116,11 @@ fn run_all(
             0 => String::new(),
             left => format!(", {left} not run"),
         };
-        output::stdout(&format!("{passed} of {n_scripts} runs passed{left}\n"));
+        let verdict = code.verdict(output.stdout);
+        output::stdout(&format!(
+            "{verdict}: {passed} of {n_scripts} runs passed{left}\n"
+        ));
     }
-    let mut code = outcomes
-        .iter()
-        .map(exit_code)
-        .fold(ExitCode::Passed, ExitCode::worst);
     if let Some(path) = junit
         && let Err(problem) = write_junit(&outcomes, &path)
     {

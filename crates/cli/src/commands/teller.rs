@@ -1,9 +1,10 @@
 //! Tells what happens while something serves: in words, or as lines of JSON. Nothing that is told waits for a reader.
 
-use cuecard_report::diagnostics;
+use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use serde_json::{Map, Value, json};
 
+use crate::exit_code::ExitCode;
 use crate::line_queue::LineQueue;
 use crate::output::{Output, stderr, stdout};
 
@@ -93,6 +94,20 @@ impl OutputWriter {
             ));
         }
         self.progress.drain();
+    }
+
+    /// The last line for people: the verdict, and what it is about.
+    pub(crate) fn verdict(&self, passed: bool, facts: &[String]) {
+        let exit = match passed {
+            true => ExitCode::Passed,
+            false => ExitCode::Failed,
+        };
+        let style = Style {
+            colour: false,
+            ..self.output.stderr
+        };
+        let facts = facts.join(", ");
+        self.last_line(&format!("verdict  {}: {facts}", exit.verdict(style)));
     }
 
     /// Whether something went well, as a mark.

@@ -63,10 +63,14 @@ impl Project {
         let here = inputs::working_directory().map_err(Stop::could_not_run)?;
         let safety = &args.safety;
         inputs::policy(safety, Some(&args.runs.run_dir), &here).map_err(Stop::invalid)?;
-        let (timeout, _) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+        let (timeout, _) =
+            inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
         let root = safety.root_in(&here);
         let mut server_options = Vec::new();
-        for (option, path) in [("--config", &args.config), ("--env", &args.env_file)] {
+        for (option, path) in [
+            ("--config", &args.server.connect.config),
+            ("--env", &args.server.env.env_file),
+        ] {
             server_options.extend(path.as_ref().map(|path| word(option, here.join(path))));
         }
         let mut run_options = safety.words(&here);

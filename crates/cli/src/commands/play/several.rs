@@ -442,7 +442,7 @@ impl<'a> Summary<'a> {
         self.write_json(&format!("\n  ]{totals}\n}}\n"));
         let written = self.write_reports();
         self.note(written);
-        let line = self.line(output);
+        let line = self.line(exit, output);
         match self.args.json {
             true => stderr(&line),
             false => stdout(&line),
@@ -537,8 +537,8 @@ impl<'a> Summary<'a> {
         })
     }
 
-    /// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
-    fn line(&self, output: &Output) -> String {
+    /// `✗ failed: 3 files · 1 passed · 1 failed (b.json) · 1 not played`.
+    fn line(&self, exit: ExitCode, output: &Output) -> String {
         let style: Style = match self.args.json {
             true => output.stderr,
             false => output.stdout,
@@ -575,6 +575,6 @@ impl<'a> Summary<'a> {
         if not_played > 0 {
             facts.push(format!("{not_played} not played"));
         }
-        format!("{}\n", facts.join(style.dot()))
+        format!("{}: {}\n", exit.verdict(style), facts.join(style.dot()))
     }
 }

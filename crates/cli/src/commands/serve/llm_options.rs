@@ -52,7 +52,7 @@ pub(super) fn options(
         return Err(problems);
     }
     let options = LlmOptions {
-        bind: args.listen.address(),
+        bind: args.listen.address.socket(),
         token: args.token.clone(),
         play,
         chunk: args.chunk,

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
             };
             return server::serve_http(
                 server.clone(),
-                args.http.address(),
+                args.http.address.socket(),
                 token,
                 on_warning,
                 on_ready,
@@ -127,7 +127,6 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
             usize::try_from(served.n_calls).unwrap_or(usize::MAX),
             "call",
         );
-        let word = if passed { "passed" } else { "failed" };
         let mut facts = vec![calls];
         if served.n_misses > 0 {
             facts.push(format!("{} not in the cassette", served.n_misses));
@@ -137,8 +136,7 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
             "{n_used} of {} used",
             count(served.n_records, "record")
         ));
-        let mark = teller.mark(passed);
-        teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+        teller.verdict(passed, &facts);
     }
     match code {
         ExitCode::Passed if !passed => ExitCode::Failed,

@@ -152,9 +152,7 @@ fn tell_verdict(teller: &OutputWriter, verdict: &Verdict) {
     if verdict.unplayed.is_empty() {
         facts.push("all timelines played".to_owned());
     }
-    let word = if verdict.passed { "passed" } else { "failed" };
-    let mark = teller.mark(verdict.passed);
-    teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+    teller.verdict(verdict.passed, &facts);
     if verdict.passed && !verdict.unplayed.is_empty() {
         let names = verdict.unplayed.join(", ");
         teller.last_line(&format!(
@@ -192,7 +190,7 @@ fn options(
         return Err(problems);
     }
     let options = ServiceOptions {
-        bind: args.listen.address(),
+        bind: args.listen.address.socket(),
         token: args.token.clone(),
         cors_origin: args.cors.clone(),
         play,

@@ -62,7 +62,6 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
         teller.last_event("verdict", verdict.to_json());
         return;
     }
-    let word = if verdict.passed { "passed" } else { "failed" };
     let mut parts = Vec::new();
     let count = |n: u64, one: &str| match n {
         1 => format!("1 {one}"),
@@ -86,8 +85,7 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
         0 => format!("all {} turns played", verdict.n_turns),
         _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
     });
-    let mark = teller.mark(verdict.passed);
-    teller.last_line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
+    teller.verdict(verdict.passed, &parts);
 }
 
 /// What faults would hit.

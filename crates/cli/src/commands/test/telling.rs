@@ -192,7 +192,11 @@ impl<'a> TestReporter<'a> {
                 }
                 _ => counts(style, &self.totals, took),
             };
-            text.push_str(&format!("\n{counts}\n"));
+            let exit = match is_interrupted {
+                true => ExitCode::Interrupted,
+                false => self.exit,
+            };
+            text.push_str(&format!("\n{}: {counts}\n", exit.verdict(style)));
         }
         match takes_stdout {
             true => stderr(&text),
