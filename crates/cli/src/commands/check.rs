@@ -41,7 +41,8 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let variables = match inputs::variables_of_file(args.server.env.env_file.as_ref(), environment) {
+    let variables = match inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
+    {
         Ok(variables) => variables,
         Err(diagnostics) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());

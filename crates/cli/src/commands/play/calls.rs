@@ -103,7 +103,9 @@ pub(super) fn prepare(
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     options.policy.protect([file.to_owned()]);
-    options.policy.protect(options.variables.env.env_file.clone());
+    options
+        .policy
+        .protect(options.variables.env.env_file.clone());
     options.policy.protect(calls.config.own_files());
     options.policy.protect(super::results(args));
     Ok(Prepared {
