@@ -61,7 +61,8 @@ fn every_example_is_listed_here_and_checks_without_a_word() {
 /// Its page and its server are not started here: `replay_browser` plays such steps.
 #[test]
 fn the_browser_script_is_right_and_shown_on_its_quick_start() {
-    let scratch = with_examples();
+    let scratch = program::scratch();
+    program::run(&scratch, &["examples"]);
     let checked = program::run(
         &scratch,
         &["check", "--strict", "examples/browser/notes.yaml"],
