@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::acp_control::RunControl;
 use super::serve;
-use super::teller::OutputWriter;
+use super::teller::{OutputWriter, played};
 use super::timeline_options::{TimelineOptions, trace};
 use crate::args::AcpArgs;
 use crate::asynchronous::until_stopped;
@@ -289,11 +289,7 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
         facts.push(count(verdict.n_failures, "failure"));
     }
     facts.push(count(verdict.n_sessions, "session"));
-    facts.push(count(verdict.n_prompts, "prompt"));
-    facts.push(match verdict.unplayed.len() {
-        0 => format!("all {} played", verdict.n_turns()),
-        unplayed => format!("{unplayed} of {} not played", verdict.n_turns()),
-    });
+    facts.push(played(verdict.unplayed.len(), verdict.n_turns(), "prompt"));
     teller.verdict(verdict.passed, &facts);
     let mut problems = Vec::new();
     if let Some(reason) = &verdict.trace_error {

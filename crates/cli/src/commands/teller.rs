@@ -129,6 +129,12 @@ fn event_line(name: &str, mut event: Value) -> String {
     line.to_string()
 }
 
+/// The fact that a mock has played all but `n_unplayed` of `n` turns: `2 of 3 turns played`. `one` is the word for one.
+pub(crate) fn played(n_unplayed: usize, n: usize, one: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} of {n} {one}{s} played", n.saturating_sub(n_unplayed))
+}
+
 /// Variables to be set, for machines.
 pub(crate) fn environment(variables: &[(&str, String)]) -> Map<String, Value> {
     variables

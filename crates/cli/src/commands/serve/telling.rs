@@ -11,7 +11,7 @@ use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
-use crate::commands::teller::{OutputWriter, environment};
+use crate::commands::teller::{OutputWriter, environment, played};
 use crate::output::stdout;
 
 /// More sessions are not numbered, so that the table stays small.
@@ -80,11 +80,7 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
         parts.push(count(others, one));
     }
     parts.push(count(verdict.n_exchanges, "exchange"));
-    let n_unplayed = verdict.unplayed.len();
-    parts.push(match n_unplayed {
-        0 => format!("all {} turns played", verdict.n_turns),
-        _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
-    });
+    parts.push(played(verdict.unplayed.len(), verdict.n_turns, "turn"));
     teller.verdict(verdict.passed, &parts);
 }
 
