@@ -201,7 +201,7 @@ fn terminal_file(
         .any(|ending| path.ends_with(ending));
     if !is_beside || !has_format {
         let message = format!("`--terminal-file {path}` is not a valid file for a terminal config");
-        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's folder";
+        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's directory";
         return refused(message, help);
     }
     match timeline::extract_terminal(source, path) {

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
     }
     if let Some(bound) = found.stopped_at {
         let warning = Diagnostic::warning(codes::FILE_READ, bound)
-            .with_help("specify the folders to search: `cuecard list DIR`");
+            .with_help("specify the directories to search: `cuecard list DIR`");
         output.diagnostic(&warning, args.json, &Redactor::default());
     }
     let listed: Vec<Listed> = found.files.iter().map(|path| read(path)).collect();

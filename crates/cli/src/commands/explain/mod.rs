@@ -107,7 +107,7 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
         .filter(|(_, is_given)| *is_given)
         .map(|(option, _)| {
             Diagnostic::error(codes::ARGUMENT, format!("`{option}` is for timelines"))
-                .with_help("name a timeline or a folder of timelines, or remove the option")
+                .with_help("name a timeline or a directory of timelines, or remove the option")
         })
         .collect();
     if !misplaced.is_empty() {

@@ -104,7 +104,7 @@ impl Project {
                 .ok_or_else(|| {
                     let shown = path.display().to_string();
                     let error = format!("the path `{}` {error}", cut(&shown, 200));
-                    refused(&error, "name a file of the project; the user can allow another folder with `cuecard mcp --allow-path DIR`")
+                    refused(&error, "name a file of the project; the user can allow another directory with `cuecard mcp --allow-path DIR`")
                 }),
         }
     }
@@ -307,7 +307,7 @@ impl Project {
         let is_plain = |part: &str| !part.is_empty() && part.bytes().all(is_name_byte);
         if name.len() > LONGEST_NAME || !name.split('/').all(is_plain) {
             let error = format!("`{}` can't be the name of a scenario", cut(name, 60));
-            let help = "use letters, digits, `-` and `_`, at most 200; with `/` for folders";
+            let help = "use letters, digits, `-` and `_`, at most 200; with `/` for directories";
             return Err(refused(&error, help));
         }
         if self.is_read_only {

@@ -45,7 +45,10 @@ pub(super) fn options(
         Vec::new()
     });
     if !args.workspace.is_dir() {
-        let message = format!("`--workspace {}` is not a folder", args.workspace.display());
+        let message = format!(
+            "`--workspace {}` is not a directory",
+            args.workspace.display()
+        );
         problems.push(argument(&message));
     }
     if !problems.is_empty() {
