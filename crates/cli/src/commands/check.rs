@@ -25,7 +25,7 @@ use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
+use crate::output::{Output, counted, stdout};
 use crate::waiting::Waiting;
 
 /// What the servers said.
@@ -245,40 +245,37 @@ fn config(
 
 fn line(checked: &Checked, config: &Config, output: &Output) -> String {
     let style = output.stdout;
-    let count = |number: usize, word: &str| {
-        format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-    };
     let (errors, warnings) = (
         checked.count(Severity::Error),
         checked.count(Severity::Warning),
     );
     let verdict = match (errors, warnings) {
         (0, 0) => style.good("ok"),
-        (0, _) => style.doubtful(&count(warnings, "warning")),
-        (_, 0) => style.bad(&count(errors, "error")),
+        (0, _) => style.doubtful(&counted(warnings, "warning")),
+        (_, 0) => style.bad(&counted(errors, "error")),
         _ => style.bad(&format!(
             "{}, {}",
-            count(errors, "error"),
-            count(warnings, "warning")
+            counted(errors, "error"),
+            counted(warnings, "warning")
         )),
     };
     let mut facts = vec![verdict];
     let mut list = String::new();
     match &checked.content {
-        Content::TestCase(case) => facts.push(count(case.assertions.len(), "assertion")),
+        Content::TestCase(case) => facts.push(counted(case.assertions.len(), "assertion")),
         Content::Browser(plan) => {
             facts.push(browser_files::line(plan));
             list = browser_files::list(plan);
         }
         Content::Timeline(script) => facts.push(format!(
             "{}, {}",
-            count(script.timeline.events.len(), "event"),
-            count(script.turns.turns.len(), "turn")
+            counted(script.timeline.events.len(), "event"),
+            counted(script.turns.turns.len(), "turn")
         )),
         Content::Cassette(cassette) => facts.push(format!(
             "{}, {}",
-            count(cassette.servers.len(), "server"),
-            count(cassette.records.len(), "call")
+            counted(cassette.servers.len(), "server"),
+            counted(cassette.records.len(), "call")
         )),
         Content::ToolCalls(_) | Content::Unusable => {}
     }

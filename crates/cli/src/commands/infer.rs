@@ -21,7 +21,7 @@ use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, counted, stderr, stdout};
 
 /// This many remarks of a kind are shown; the JSON document has all.
 const MOST_SHOWN: usize = 20;
@@ -249,9 +249,7 @@ fn play_command(written: &str, variables: &Map<String, Value>) -> String {
 /// What came of it, for people.
 fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
     let scenario = &inferred.scenario;
-    let counted =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let n_outputs = scenario.steps.iter().map(|step| step.output.len()).sum();
+    let n_outputs: usize = scenario.steps.iter().map(|step| step.output.len()).sum();
     let mut text = format!(
         "{}: {}, {}, {}\n",
         written.unwrap_or("scenario"),

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json as json_of};
 use crate::args::ListArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, stdout};
+use crate::output::{Output, counted, stdout};
 
 /// Where scenarios are kept, below the working directory.
 pub(super) const FOLDERS: &[&str] = &[".cuecard/scenarios", ".sandy/scenarios"];
@@ -261,10 +261,7 @@ fn text(listed: &Listed, style: Style) -> String {
     let file = style.faint(&listed.file);
     let mut text = match &listed.scenario {
         Some(scenario) => {
-            let mut facts = vec![match scenario.steps.len() {
-                1 => "1 step".to_owned(),
-                steps => format!("{steps} steps"),
-            }];
+            let mut facts = vec![counted(scenario.steps.len(), "step")];
             let servers = servers(scenario);
             if !servers.is_empty() {
                 facts.push(servers.join(", "));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit_code::ExitCode;
 use crate::line_queue::LineQueue;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, counted, stderr, stdout};
 
 /// Where and how it is told. Clones are the same one.
 #[derive(Clone)]
@@ -131,8 +131,8 @@ fn event_line(name: &str, mut event: Value) -> String {
 
 /// The fact that a mock has played all but `n_unplayed` of `n` turns: `2 of 3 turns played`. `one` is the word for one.
 pub(crate) fn played(n_unplayed: usize, n: usize, one: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} of {n} {one}{s} played", n.saturating_sub(n_unplayed))
+    let all = counted(n, one);
+    format!("{} of {all} played", n.saturating_sub(n_unplayed))
 }
 
 /// Variables to be set, for machines.

@@ -26,7 +26,7 @@ use crate::asynchronous::{asynchronously, on_this_thread};
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, Printed, keeping_printed, stderr, stderr_line, stdout};
+use crate::output::{Output, Printed, counted, keeping_printed, stderr, stderr_line, stdout};
 use crate::output_files::{Written, create_kept};
 
 /// What reports say of a file that was left out since the run was interrupted.
@@ -554,10 +554,7 @@ impl<'a> Summary<'a> {
             .filter(|(_, exit)| status(*exit) != "passed" && *exit != ExitCode::Interrupted)
             .map(|(file, _)| shown(file))
             .collect();
-        let files = match self.files.len() {
-            1 => "1 file".to_owned(),
-            count => format!("{count} files"),
-        };
+        let files = counted(self.files.len(), "file");
         let mut facts = vec![files, style.good(&format!("{passed} {word}"))];
         let healed = self.count(ExitCode::Drifted);
         if healed > 0 {

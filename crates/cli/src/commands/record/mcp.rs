@@ -24,7 +24,7 @@ use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, secret, text_environment, working_directory};
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 pub(crate) fn run(
     args: &RecordMcpArgs,
@@ -399,16 +399,12 @@ pub(super) fn recorded(
     if !has_calls {
         let why = match n_unrecorded {
             0 => "no tool was called".to_owned(),
-            1 => "1 call could not be recorded".to_owned(),
-            n => format!("{n} calls could not be recorded"),
+            n => format!("{} could not be recorded", counted(n, "call")),
         };
         teller.last_line(&format!("recorded  nothing: {why}"));
         return exit;
     }
-    let mut calls = match summary.n_calls {
-        1 => "1 call".to_owned(),
-        n => format!("{n} calls"),
-    };
+    let mut calls = counted(summary.n_calls, "call");
     match summary.missing.len() {
         0 => {}
         n => calls.push_str(&format!(", {n} without an answer")),
