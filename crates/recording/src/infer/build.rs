@@ -742,7 +742,7 @@ impl<'r> Builder<'_, 'r> {
                 format!("{OPEN_QUESTION}{}{end}", note.text)
             });
             let text = sentences.collect::<Vec<String>>().join(" ");
-            step.description = crate::scenario::verbatim_text(&text);
+            step.description = crate::scenario::verbatim_text(&self.masker.text(&text));
             let partner = self.partners[idx].and_then(|other| self.others.as_ref()?.get(other));
             let checks = shape::proposals(&self.results[idx], partner.map(|other| &other.value));
             proposals.extend(checks.into_iter().map(|check| Note {

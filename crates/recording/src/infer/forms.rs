@@ -33,7 +33,7 @@ const FORMS: &[&str] = &[
     r"<(?P<name>[A-Za-z_.-]+)>([^<>\s$]+)</",
     r"\bpass:WORD",
     r"\s-U\s*[^\s%]+%WORD",
-    r"\b(?:cargo|vault)\s+login\s+WORD",
+    r"\b(?:(?:cargo|vault)\s+login|ansible-vault\s+encrypt_string)\s+WORD",
     r"\bhtpasswd\s+-\w*b\w*(?:\s+[^\s-]\S*){1,2}\s+WORD",
 ];
 

@@ -371,6 +371,16 @@ fn what_stands_around_a_secret_tells_it() {
         let text = of(arguments.clone()).scenario.to_text();
         assert!(!text.contains(secret), "{arguments}: {text}");
     }
+    let cookie = vec![
+        call(
+            "login",
+            json!({}),
+            json!({"cookie": "sid=hunter2-Blue77; Path=/"}),
+        ),
+        call("use", json!({"c": "sid=hunter2-Blue77"}), json!("ok")),
+    ];
+    let text = of_one(&recording("Go", cookie)).scenario.to_text();
+    assert!(!text.contains("hunter2"), "{text}");
     for plain in [
         "docker run -p correcthorse:80 x",
         "git config set user.name correcthorse",
