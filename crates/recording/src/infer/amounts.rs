@@ -14,7 +14,7 @@ use super::questions::Subject;
 use super::values::each_leaf;
 
 /// So many numbers are looked at, of all results, prompts and arguments, and of a text.
-const MOST_AMOUNTS: usize = 100_000;
+pub(super) const MOST_AMOUNTS: usize = 100_000;
 const MOST_OF_TEXT: usize = 2_000;
 
 /// So many places of a number are followed.
@@ -35,6 +35,11 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
+    /// Whether some numbers were not looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.n_amounts >= MOST_AMOUNTS
+    }
+
     pub(super) fn add(&mut self, origin: Origin, value: &Value) {
         each_leaf(value, &mut |leaf| {
             if !(leaf.is_string() || leaf.is_number()) {

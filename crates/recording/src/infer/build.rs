@@ -7,7 +7,7 @@ use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
 use serde_json::{Map, Value, json};
 
-use super::amounts::Amounts;
+use super::amounts::{Amounts, MOST_AMOUNTS};
 use super::differences::{Difference, each_difference};
 use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
@@ -704,10 +704,11 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        if self.index.is_full() || self.heard.is_full() || self.known.len() >= MOST_DIFFERENCES {
+        let is_full = self.index.is_full() || self.heard.is_full() || self.amounts.is_full();
+        if is_full || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
+                    "the results hold more than {MOST_VALUES} values or words, more than {MOST_AMOUNTS} numbers, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });

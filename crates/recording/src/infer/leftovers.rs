@@ -260,7 +260,14 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT).collect();
+        let mut words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT + 1).collect();
+        let is_cut = words.len() > MOST_OF_TEXT;
+        words.truncate(MOST_OF_TEXT);
+        if is_cut && self.step > 0 {
+            self.ask_everywhere(format!(
+                "of a text of more than {MOST_OF_TEXT} words only the first ones were compared with earlier results: does the rest hold any of them?"
+            ));
+        }
         let is_covered = |word: &Word| {
             let next = covered.partition_point(|range| range.end <= word.start);
             covered

@@ -416,3 +416,22 @@ fn much_repeated_text_is_compared_in_little_time() {
     // It took more than a minute when each run of words was compared with each other one.
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
+
+#[test]
+fn words_that_were_not_compared_are_a_question() {
+    let text = |n_words: usize| "word ".repeat(n_words);
+    let write = |n_words: usize| call("write", json!({"content": text(n_words)}), json!("ok"));
+    let calls = vec![
+        call("read", json!({}), json!("ok")),
+        write(2_000),
+        write(2_001),
+    ];
+    let inferred = of_one(&recording("", calls));
+    assert_eq!(
+        questions(&inferred),
+        [
+            "of a text of more than 2000 words only the first ones were compared with earlier results: does the rest hold any of them?"
+        ]
+    );
+    assert_eq!(inferred.questions[0].step, Some(3));
+}
