@@ -75,6 +75,23 @@ const ABOUT: &[&str] = &[
     "name", "expiry", "ttl", "timeout", "public", "primary", "foreign", "sort", "cache",
 ];
 
+/// What other languages call a password, with `_` between words.
+const PASSWORDS: &[&str] = &[
+    "contrasena",
+    "contraseña",
+    "hasło",
+    "kennwort",
+    "mot_de_passe",
+    "parola",
+    "passwort",
+    "senha",
+    "wachtwoord",
+    "пароль",
+    "パスワード",
+    "密码",
+    "비밀번호",
+];
+
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
     let key = unnumbered(key);
@@ -82,10 +99,14 @@ pub fn names_credential(key: &str) -> bool {
     if VARIABLES.contains(&last) && (last.len() < key.len() || last == "PIN") {
         return true;
     }
-    // Every word that counts has one of these letters; most keys have none, and cost no more than this.
-    let may_be_one =
-        |byte: u8| matches!(byte.to_ascii_lowercase(), b'c' | b'h' | b'k' | b'w' | b'z');
-    key.bytes().any(may_be_one) && names_by_words(&words(key))
+    // Every word that counts has one of these letters; many keys have none, and cost no more than this.
+    let may_be_one = |byte: u8| {
+        matches!(
+            byte.to_ascii_lowercase(),
+            b'c' | b'h' | b'k' | b'p' | b'w' | b'z'
+        )
+    };
+    (key.bytes().any(may_be_one) || !key.is_ascii()) && names_by_words(&words(key))
 }
 
 /// The same of a flag, a variable, a header or a parameter of a URL in a config.
@@ -146,6 +167,7 @@ fn names_by_words(words: &str) -> bool {
     !is_cursor
         && (CREDENTIALS.contains(last)
             || last.ends_with("password")
+            || PASSWORDS.iter().any(|word| words.ends_with(word))
             || (*last == "confirmation" && is("password"))
             || (*last == "key" && SECRET_KEYS.iter().any(|word| is(word)))
             || (*last == "value" && is("secret")))
