@@ -368,7 +368,7 @@ const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf 
 const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript";
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset function select coproc \
+const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
      mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython";
 
 /// Options behind which a program, a script or the name of a variable may follow.

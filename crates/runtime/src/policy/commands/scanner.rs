@@ -404,6 +404,11 @@ impl<'a> Scanner<'a> {
                         }
                         Some("!" | "then" | "elif" | "else") => return Ok(()),
                         Some("do" | "while" | "until") if self.is_lenient => return Ok(()),
+                        Some("function") if self.is_lenient => {
+                            self.take_while(|next| next == ' ');
+                            self.word()?;
+                            return Ok(());
+                        }
                         Some("esac") if self.is_lenient => {
                             self.n_cases = self.n_cases.saturating_sub(1);
                             return self.command(true);

@@ -140,6 +140,10 @@ fn a_refused_command_is_rewritten() {
             "tag() { git tag \"$1\"; }; tag \"${VALUE_B}\"",
         ),
         (
+            "function tag { git tag D; }; tag",
+            "function tag { git tag \"${VALUE_B}\"; }; tag",
+        ),
+        (
             "diff <(git show D) b.txt",
             "diff <(git show \"${VALUE_B}\") b.txt",
         ),
