@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use cuecard_source::json::has_lone_surrogate;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::Endpoint;
 use futures::TryStreamExt as _;
@@ -172,6 +173,7 @@ async fn pass_on(
         previous_id: None,
         status: 502,
         is_stream: false,
+        has_lone_surrogate: has_lone_surrogate(&body),
         answered: misplaced.map_or(Answered::Other, |path| {
             Answered::LeftOut(format!(
                 "a player answers at `{path}`: set the client's base URL to the one that is shown at the start"
@@ -270,6 +272,7 @@ async fn whole(
     }
     let status = answer.status().as_u16();
     let at_ms = proxy.since(&passed);
+    passed.has_lone_surrogate |= has_lone_surrogate(&bytes);
     passed.answered = match status {
         200..=299 => match read_body(endpoint, &bytes, at_ms) {
             Ok(decoded) => of_model(decoded),

@@ -130,6 +130,28 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 }
 
 #[tokio::test]
+async fn half_a_surrogate_pair_is_told_once() {
+    let end = format!("{}0\r\n\r\n", stream(&format!("{CHUNK}{END}")));
+    let cut = end.replace("upon ", "\\ud83d");
+    for (answers, text) in [([cut, end.clone()], "Go"), ([end.clone(), end], "CUT")] {
+        let (url, _gone) = upstream(answers.map(send).to_vec()).await;
+        let recorded = Recorded::of(&url).await;
+        for text in [text, "Go on"] {
+            let body = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": text}]});
+            let asked = client::http().post(format!("{}/v1/chat/completions", recorded.url()));
+            let asked = asked.header("content-type", "application/json");
+            let body = body.to_string().replace("CUT", "\\ud83d");
+            let answer = asked.body(body).send().await.expect("an answer");
+            let _ = answer.bytes().await;
+        }
+        let ended = recorded.end().await;
+        let codes = ended.told.findings.iter().map(|found| found.code.name());
+        let n_told = codes.filter(|code| *code == "C-JSON-04").count();
+        assert_eq!(n_told, 1, "{text}: {:?}", ended.notes());
+    }
+}
+
+#[tokio::test]
 async fn a_client_with_another_base_url_is_told() {
     let (url, _gone) = upstream(vec![send(whole("200 OK", "{}"))]).await;
     let recorded = Recorded::of(&url).await;
