@@ -150,9 +150,7 @@ impl MockService {
         let options = &self.options;
         load(&self.paths, &options.play, |timeline| {
             // Prompts are compared with the bytes of their media.
-            let is_compared = |event: &EventKind| {
-                options.waits_for_prompts && matches!(event, EventKind::UserInputs(_))
-            };
+            let is_compared = |event: &EventKind| matches!(event, EventKind::UserInputs(_));
             let (timeline, mut found) = media::embedded(timeline, is_compared);
             let is_strict = options.play.is_strict;
             let (script, doubts) =
