@@ -357,6 +357,9 @@ data: [DONE]
 "#;
     let list = r#"[{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]}
 ,{"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1}}]"#;
+    let unnamed =
+        r#"{"object": "response", "id": "r", "status": "failed", "output": [], "error": null}"#;
+    let empty = r#"{"candidates": [{"content": {}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 0}}"#;
     let input = json!({"model": "m", "input": "Go"});
     let messages =
         json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Go"}]});
@@ -364,9 +367,21 @@ data: [DONE]
     for (path, request, answer, note) in [
         (
             "/v1/responses",
-            input,
+            input.clone(),
             whole("200 OK", failed),
             Some("status 200"),
+        ),
+        (
+            "/v1/responses",
+            input,
+            whole("200 OK", unnamed),
+            Some("no `message`"),
+        ),
+        (
+            "/v1beta/models/m:generateContent",
+            contents.clone(),
+            whole("200 OK", empty),
+            Some("a `content` without parts"),
         ),
         (
             "/v1/chat/completions",
@@ -477,7 +492,8 @@ async fn a_prompt_may_be_only_a_document() {
     let (url, _gone) = upstream(answers).await;
     let recorded = Recorded::of(&url).await;
     let source = json!({"type": "text", "media_type": "text/plain", "data": "Notes of the day"});
-    let prompt = json!({"role": "user", "content": [{"type": "document", "source": source}]});
+    let document = json!({"type": "document", "source": source, "title": "Notes 3.txt"});
+    let prompt = json!({"role": "user", "content": [document]});
     let asks = async |url: &str, messages: Value| {
         let asked = client::http()
             .post(format!("{url}/v1/messages"))
@@ -495,7 +511,9 @@ async fn a_prompt_may_be_only_a_document() {
     let ended = recorded.end().await;
     assert_eq!(ended.told.outcomes, ["turn"; 2]);
     assert_eq!(ended.notes(), [""; 0]);
-    assert!(ended.text("r.yaml").contains("And now?"));
+    let text = ended.text("r.yaml");
+    assert!(text.contains("And now?"), "{text}");
+    assert!(text.contains("uri: \"file:///Notes 3.txt\""), "{text}");
 }
 
 /// A model that does what its request does not allow plays so again.
@@ -570,7 +588,13 @@ async fn a_model_that_does_not_obey_is_recorded_as_it_is() {
 #[tokio::test]
 async fn what_says_nothing_is_recorded_as_it_is() {
     let created = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"in_progress\",\"output\":[]}}\n\n";
-    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"boom\"},\"output\":[]}}\n\n";
+    let failure = |message: &str| {
+        let error = json!({"code": "server_error", "message": message});
+        let response = json!({"id": "r", "object": "response", "status": "failed", "error": error, "output": []});
+        let failed = json!({"type": "response.failed", "response": response});
+        let failed = format!("{created}event: response.failed\ndata: {failed}\n\n");
+        format!("{}0\r\n\r\n", stream(&failed))
+    };
     let candidate = |reason: &str| {
         let answer = json!({"candidates": [{"finishReason": reason, "index": 0}],
             "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1}, "modelVersion": "m", "responseId": "x"});
@@ -579,15 +603,20 @@ async fn what_says_nothing_is_recorded_as_it_is() {
     let ask = json!({"contents": [{"role": "user", "parts": [{"text": "Draw"}]}]});
     let gemini = "/v1beta/models/m:generateContent";
     let responses = json!({"model": "m", "input": "Draw", "stream": true});
-    let failure = format!("{}0\r\n\r\n", stream(&format!("{created}{failed}")));
     for (path, body, answer, has) in [
         (gemini, &ask, candidate("MAX_TOKENS"), "\"MAX_TOKENS\""),
         (gemini, &ask, candidate("STOP"), "\"STOP\""),
         (
             "/v1/responses",
             &responses,
-            failure,
-            "event: response.failed",
+            failure("boom"),
+            r#""message":"boom""#,
+        ),
+        (
+            "/v1/responses",
+            &responses,
+            failure(""),
+            r#""error":{"code":"server_error","message":""}"#,
         ),
     ] {
         let (url, _) = upstream(vec![send(answer)]).await;
