@@ -164,8 +164,10 @@ const checks = {
     await page.emulateMedia({ colorScheme: "light" });
     await page.locator("#theme").click();
     assert.equal(await dark(), ofSystem);
-    // The browser writes what a page keeps after the page was told that it is written.
-    for (let reloads = 0; reloads === 0 || (reloads < 50 && (await dark()) !== ofSystem); reloads++) await page.reload();
+    // When the browser writes what a page keeps to its disk is its own affair: what was kept is given to the next page.
+    const kept = await page.evaluate(() => ({ ...localStorage }));
+    await page.addInitScript((kept) => Object.assign(localStorage, kept), kept);
+    await page.reload();
     assert.equal(await dark(), ofSystem, "the choice is kept");
   },
 

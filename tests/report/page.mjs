@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 /** Starts Chromium through the playwright-core in a folder. */
 export async function launch(playwright, executablePath) {
   const { chromium } = createRequire(import.meta.url)(playwright);
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+  return chromium.launch({ executablePath, timeout: 120000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
 }
 
 /** Opens a report in a window of its own, and gives `check` its page. Whatever the page asks for is a failure. */

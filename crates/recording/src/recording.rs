@@ -22,6 +22,16 @@ pub struct Recording {
     pub doubts: Vec<(usize, String)>,
     /// Calls that had an effect and can't be made again, each with the reason, by the places of the calls behind them.
     pub gaps: Vec<(usize, String)>,
+    /// The days on which it was made (UTC), such as `2026-03-04`, as far as the source tells.
+    pub days: Vec<String>,
+}
+
+/// The days of points in time as RFC 3339 writes them.
+pub(crate) fn days<'t>(times: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let days = times.filter_map(|time| Some(time.split_once('T')?.0));
+    let mut days: Vec<String> = days.map(str::to_owned).collect();
+    days.dedup();
+    days
 }
 
 impl Recording {

@@ -16,6 +16,7 @@ use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
 use crate::infer::{Note, Part, each_leaf, snake, takes_data};
+use crate::recording::days;
 use crate::{Call, Outcome, Recording, RpcError, Server};
 
 /// What a session was.
@@ -36,6 +37,9 @@ pub fn session_of(trace: &Trace) -> Session {
     let cwd = told("cwd").and_then(Value::as_str);
     let start = trace.events.iter().find(|event| !event.ts_synthesized);
     let start = start.map(|event| event.ts.as_millisecond());
+    let told_times = trace.events.iter().filter(|event| !event.ts_synthesized);
+    let times: Vec<String> = told_times.map(|event| event.ts.to_string()).collect();
+    recording.days = days(times.iter().map(String::as_str));
     for event in &trace.events {
         match &event.data {
             EventData::MessageReceived(message) if is_prompt(&message.content) => {

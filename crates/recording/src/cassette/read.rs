@@ -16,6 +16,7 @@ use serde_json::{Map, json};
 
 use super::format::{CallLine, ErrorLine, Notification, ServerLine, ToolEntry, VERSION};
 use crate::marks::Marks;
+use crate::recording::days;
 use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
 
 /// More lines are not read.
@@ -47,6 +48,8 @@ pub struct Cassette {
     /// The calls, in the order in which they began: recordings have their lines in the order of the answers. A line
     /// without `started` stays behind the one before it.
     pub records: Vec<Record>,
+    /// When it was recorded, as its lines say.
+    recorded_at: Vec<String>,
 }
 
 /// A call of a cassette.
@@ -70,12 +73,14 @@ impl Cassette {
             source,
             servers: Vec::new(),
             records: Vec::new(),
+            recorded_at: Vec::new(),
             findings: Vec::new(),
         };
         reader.lines();
         let Reader {
             servers,
             records,
+            recorded_at,
             mut findings,
             ..
         } = reader;
@@ -95,6 +100,7 @@ impl Cassette {
             source: source.clone(),
             servers,
             records: records.into_iter().map(|(_, record)| record).collect(),
+            recorded_at,
         });
         (cassette, findings)
     }
@@ -109,6 +115,7 @@ impl Cassette {
                 .iter()
                 .map(|record| record.call.clone())
                 .collect(),
+            days: days(self.recorded_at.iter().map(String::as_str)),
             ..Recording::default()
         }
     }
@@ -253,6 +260,7 @@ struct Reader<'a> {
     source: &'a SourceFile,
     servers: Vec<Server>,
     records: Vec<Record>,
+    recorded_at: Vec<String>,
     findings: Vec<Diagnostic>,
 }
 
@@ -347,6 +355,7 @@ impl Reader<'_> {
                 &format!("this program reads version {VERSION}"),
             );
         }
+        self.recorded_at.extend(line.recorded_at);
         let introduction = line.introduction.map_or(Json::Null, Json::Object);
         let own_name = server_info(&introduction)["name"].as_str();
         let name = line.server.as_deref().or(own_name).unwrap_or(UNNAMED);

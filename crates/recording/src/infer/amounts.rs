@@ -23,6 +23,9 @@ const MOST_PLACES: usize = 50;
 /// A number of fewer digits stands everywhere.
 const FEWEST_DIGITS: usize = 3;
 
+/// So many digits are the same number of a phone or an account, whatever groups they are written in.
+const FEWEST_OF_CODE: usize = 8;
+
 /// The numbers of everything that was read so far, by what they are worth.
 #[derive(Debug, Default)]
 pub(super) struct Amounts {
@@ -58,16 +61,13 @@ impl Amounts {
 impl Builder<'_, '_> {
     /// Asks of the first number in a text, outside of what is `covered`, that was read before in another form.
     pub(super) fn ask_of_amounts(&mut self, text: &str, covered: &[Range<usize>]) {
-        if self.asked_of(&self.key) {
-            return;
-        }
         let is_left = |range: &Range<usize>| {
             let mut covered = covered.iter();
             !covered.any(|part| range.start < part.end && part.start < range.end)
         };
         let found = amounts_in(text)
             .take(MOST_OF_TEXT)
-            .filter(|(range, _)| is_left(range))
+            .filter(|(range, _)| is_left(range) && !self.asked_of(&text[range.clone()]))
             .find_map(|(range, worths)| {
                 let written = &text[range];
                 let (origin, other) = worths
@@ -102,7 +102,7 @@ impl Builder<'_, '_> {
         let places = self.amounts.places.get(worth)?;
         let is_it = |(origin, other): &&(Origin, String)| match origin {
             Origin::Result(_) | Origin::Prompt => other != written,
-            Origin::Quote | Origin::Arguments(_) => false,
+            Origin::Quote | Origin::Day | Origin::Arguments(_) => false,
         };
         let (origin, other) = places.iter().find(is_it)?;
         let is_known = places.iter().any(|(known, other)| match (known, origin) {
@@ -117,21 +117,33 @@ impl Builder<'_, '_> {
 /// The numbers of a text, each with what it may be worth: `1.512` is over a thousand, or under two.
 fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"[0-9]+(?:[.,'’\u{a0}\u{202f}][0-9]+)*").expect("it is fixed")
+        Regex::new(r"[0-9]+(?:[.,'’ \u{a0}\u{202f}][0-9]+)*").expect("it is fixed")
     });
-    NUMBER.find_iter(text).filter_map(|found| {
-        let before = text[..found.start()].chars().next_back();
-        let after = text[found.end()..].chars().next();
-        let goes_on = |letter: Option<char>| {
-            letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
-        };
-        let is_part = goes_on(before.filter(|before| *before != '-')) || goes_on(after);
-        let worths = if is_part {
-            Vec::new()
-        } else {
-            worths(found.as_str())
-        };
-        (!worths.is_empty()).then_some((found.range(), worths))
+    NUMBER.find_iter(text).flat_map(|found| {
+        // Numbers beside each other may be one in groups, or several.
+        let (mut parts, mut at) = (Vec::new(), found.start());
+        for part in found.as_str().split_inclusive(' ') {
+            parts.push(at..at + part.trim_end().len());
+            at += part.len();
+        }
+        let whole = (parts.len() > 1).then(|| found.range());
+        let all = whole.into_iter().chain(parts);
+        all.filter_map(|range| {
+            let goes_on = |letter: Option<char>| {
+                letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
+            };
+            let before = text[..range.start].chars().next_back();
+            let is_part = goes_on(before.filter(|before| *before != '-'))
+                || goes_on(text[range.end..].chars().next());
+            let number = &text[range.clone()];
+            let mut worths = if is_part { Vec::new() } else { worths(number) };
+            let digits = number.replace(' ', "");
+            let is_code =
+                digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
+            worths.extend(is_code.then(|| format!("#{digits}")));
+            (!worths.is_empty()).then_some((range, worths))
+        })
+        .collect::<Vec<_>>()
     })
 }
 
@@ -191,9 +203,12 @@ mod tests {
             ("about 12.50.", "12.5"),
             ("1,234,567", "1234567."),
             ("-1234.50", "1234.5"),
+            ("12 000 pieces, 5 1500", "12000. 1500."),
+            ("+49 30 12345678", "#493012345678 12345678. #12345678"),
+            ("DE89 3704 0044 0532", "#89370400440532 3704. 532."),
             (
                 "1.2.3 7 10.0 192.168.1.20 2026-05-03 10:30 v1500 1500/2",
-                "",
+                "#15001500",
             ),
         ] {
             assert_eq!(worths(text), expected, "{text}");

@@ -139,6 +139,7 @@ pub(super) fn build(
         .add(Origin::Quote, &json!(builder.prompt.quoted));
     let prompts = json!(recording.prompts);
     builder.heard.add(Origin::Prompt, &prompts);
+    builder.heard.add(Origin::Day, &json!(recording.days));
     builder.amounts.add(Origin::Prompt, &prompts);
     builder.differences();
     for step in 0..calls.len() {
@@ -541,7 +542,12 @@ impl<'r> Builder<'_, 'r> {
                 return None;
             }
         }
-        let first = sources.first()?.step;
+        let Some(first) = sources.first().map(|source| source.step) else {
+            if is_given {
+                self.ask_of_repeated(value, n_seen);
+            }
+            return None;
+        };
         sources.retain(|source| source.step == first);
         let named =
             |source: &Source| source.regex.is_none() && is_namesake(&self.key, source.path.name());
@@ -563,7 +569,8 @@ impl<'r> Builder<'_, 'r> {
         if !is_proved {
             // A short number may be a count; a text or an amount is seldom another one's.
             if !differs
-                && ((is_named && !key.is_empty())
+                && (is_given
+                    || (is_named && !key.is_empty())
                     || is_telling(value)
                     || may_name(value, &key, source.path.name()))
             {

@@ -191,15 +191,20 @@ pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
     pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(&part))
 }
 
-/// Whether two variables may stand for one value: one is in the other, or they share a word in each recording that the
-/// other recording has not.
-pub(super) fn are_related(one: &[String; 2], other: &[String; 2]) -> bool {
+/// How much speaks for it that two variables stand for one value: one is in the other, or they share words in each
+/// recording that the other recording has not; 0 is nothing.
+pub(super) fn relation(one: &[String; 2], other: &[String; 2]) -> usize {
     let [ones, others] = [one, other].map(|texts| texts.each_ref().map(|text| marks(text)));
-    let shares = |side: usize| {
-        let mut shared = ones[side].intersection(&others[side]);
-        shared.any(|mark| !ones[1 - side].contains(mark) && !others[1 - side].contains(mark))
+    let shared = |side: usize| {
+        let shared = ones[side].intersection(&others[side]);
+        let is_own =
+            |mark: &&String| !ones[1 - side].contains(*mark) && !others[1 - side].contains(*mark);
+        shared.filter(is_own).count()
     };
-    resemble(one, other) || resemble(other, one) || (shares(0) && shares(1))
+    match resemble(one, other) || resemble(other, one) {
+        true => usize::MAX,
+        false => shared(0).min(shared(1)),
+    }
 }
 
 /// What tells a text from others: its words, whatever stands between them, its dates, and its numbers by their values.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cuecard_page::Snapshot;
-use cuecard_source::value::{Json, as_text, is_credential, key_of};
+use cuecard_source::value::{Json, SHORTEST_SECRET, as_text, key_of};
 use serde_json::{Map, Value, json};
 
 use super::targets::names_element;
@@ -17,7 +17,26 @@ const TYPED_INTO: &[&str] = &["textbox", "spinbutton"];
 pub(crate) struct Fields {
     /// What each is called, by what the server knows it by.
     names: HashMap<String, String>,
+    /// What the field is called that a call acted on last, if it is one.
+    focused: Option<String>,
 }
+
+/// How fields beside those for passwords and tokens call what is nobody else's.
+const PRIVATE: &[&str] = &[
+    "2fa",
+    "card number",
+    "cvc",
+    "cvv",
+    "one-time",
+    "one time",
+    "pin",
+    "recovery",
+    "security code",
+    "verification code",
+];
+
+/// Keys of parameters that move the focus of a page.
+const KEYS: &[&str] = &["key", "keys"];
 
 impl Fields {
     /// Reads the snapshot in a result, if it has one. What it shows stands for what was shown before.
@@ -31,19 +50,31 @@ impl Fields {
             let snapshot = may_be.then(|| Snapshot::read(text).ok()).flatten();
             for element in snapshot.into_iter().flat_map(|snapshot| snapshot.elements) {
                 let is_typed_into = TYPED_INTO.contains(&element.role.as_str());
-                match is_typed_into && is_for_secret(&element.name) {
-                    true => self.names.insert(element.id, element.name),
-                    false => self.names.remove(&element.id),
+                match secret_of(&element.name).filter(|_| is_typed_into) {
+                    Some(name) => self.names.insert(element.id, name),
+                    None => self.names.remove(&element.id),
                 };
             }
         }
     }
 
-    /// What a call types into fields for secrets: each secret, with what the field calls it, such as `Password`.
-    pub(crate) fn typed(&self, arguments: &Map<String, Json>) -> Vec<(String, String)> {
+    /// What a call types into fields for secrets: each secret, with what the field calls it, such as `Password`. A call
+    /// that names no field types into the one that was acted on last.
+    pub(crate) fn typed(&mut self, arguments: &Map<String, Json>) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        if !self.names.is_empty() {
+        if !self.names.is_empty() || self.focused.is_some() {
             self.find(arguments, &mut found);
+        }
+        let element = arguments.iter().find(|(key, _)| names_element(key));
+        match (element, &self.focused) {
+            (Some((_, id)), _) => {
+                self.focused = id.as_str().and_then(|id| self.names.get(id).cloned());
+            }
+            (None, Some(_)) if KEYS.iter().any(|key| arguments.contains_key(*key)) => {
+                self.focused = None;
+            }
+            (None, Some(name)) => typed_into(name, arguments, &mut found),
+            (None, None) => {}
         }
         found
     }
@@ -52,13 +83,7 @@ impl Fields {
         let ids = members.iter().filter(|(key, _)| names_element(key));
         let mut names = ids.filter_map(|(_, id)| self.names.get(id.as_str()?));
         if let Some(name) = names.next() {
-            let labelled = labelled(members.clone(), name);
-            for (key, value) in members {
-                let called = key_of(&labelled, key);
-                if called != key && is_credential(called, value) {
-                    found.push((as_text(value).into_owned(), called.to_owned()));
-                }
-            }
+            typed_into(name, members, found);
         }
         for value in members.values() {
             match value {
@@ -73,12 +98,37 @@ impl Fields {
     }
 }
 
+/// The values among members that are typed into a field of this name.
+fn typed_into(name: &str, members: &Map<String, Json>, found: &mut Vec<(String, String)>) {
+    let labelled = labelled(members.clone(), "Password");
+    let typed = members
+        .iter()
+        .filter(|(key, _)| key_of(&labelled, key) != *key);
+    let typed = typed.map(|(_, value)| as_text(value).into_owned());
+    let is_one = |value: &String| value.chars().count() >= SHORTEST_SECRET;
+    found.extend(typed.filter(is_one).map(|value| (value, name.to_owned())));
+}
+
 /// The members with the name of the field beside them.
 fn labelled(mut members: Map<String, Json>, name: &str) -> Map<String, Json> {
     members.insert("target".to_owned(), json!({ "name": name }));
     members
 }
 
-fn is_for_secret(name: &str) -> bool {
-    key_of(&labelled(Map::new(), name), "value") != "value"
+/// What a field of this name asks for, if that is a secret: `Password` of `Your Password *`.
+fn secret_of(name: &str) -> Option<String> {
+    let members = labelled(Map::new(), name);
+    let called = key_of(&members, "value");
+    let lower = name.to_lowercase();
+    let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    let has = |words: &&str| {
+        lower.match_indices(words).any(|(at, _)| {
+            is_end(lower[..at].chars().next_back())
+                && is_end(lower[at + words.len()..].chars().next())
+        })
+    };
+    match called == "value" {
+        false => Some(called.to_owned()),
+        true => PRIVATE.iter().any(has).then(|| name.to_owned()),
+    }
 }

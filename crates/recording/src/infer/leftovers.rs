@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::Part;
-use super::prompt::occurrences;
-use super::questions::Subject;
+use super::prompt::{Mention, occurrences};
 use super::values::{each_leaf, is_telling, may_name, number};
 
 /// So many words are looked at, of all results, prompts and arguments.
@@ -27,6 +26,12 @@ const TELLING_LENGTH: usize = 4;
 const TELLING_DIGITS: usize = 2;
 const TELLING_WORDS: usize = 4;
 
+/// So much of a value is shown.
+const LONGEST_SHOWN: usize = 60;
+
+/// So many words of a command are the name of its program and what that shall do.
+const WORDS_OF_PROGRAM: usize = 2;
+
 /// Parameters of edits.
 pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
 
@@ -37,6 +42,8 @@ pub(super) enum Origin {
     Prompt,
     /// What the prompts have in quotes.
     Quote,
+    /// The days of the recording.
+    Day,
     /// The arguments of a step.
     Arguments(usize),
     /// The result of a step.
@@ -46,10 +53,17 @@ pub(super) enum Origin {
 /// The words of everything that was read so far.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
-    texts: Vec<(Origin, Vec<String>)>,
+    texts: Vec<(Origin, Vec<HeardWord>)>,
     /// Where each word stands: the text and the place in it.
     places: HashMap<String, Vec<(usize, usize)>>,
     n_words: usize,
+}
+
+/// A word of a text that was read before.
+#[derive(Debug)]
+struct HeardWord {
+    folded: String,
+    is_capital: bool,
 }
 
 /// A word of a text.
@@ -79,11 +93,15 @@ impl Heard {
             if self.n_words >= MOST_WORDS {
                 return;
             }
-            let words: Vec<String> = words_of(&leaf).map(|word| word.folded).collect();
+            let words = words_of(&leaf).map(|word| HeardWord {
+                is_capital: leaf[word.start..].starts_with(char::is_uppercase),
+                folded: word.folded,
+            });
+            let words: Vec<HeardWord> = words.collect();
             self.n_words += words.len();
             let text = self.texts.len();
             for (at, word) in words.iter().enumerate() {
-                let places = self.places.entry(word.clone()).or_default();
+                let places = self.places.entry(word.folded.clone()).or_default();
                 if places.len() < MOST_PLACES {
                     places.push((text, at));
                 }
@@ -100,7 +118,7 @@ impl Heard {
         for &(text, at) in places.into_iter().flatten() {
             let theirs = &self.texts[text].1[at..];
             let n_words = std::iter::zip(words, theirs)
-                .take_while(|(word, their)| word.folded == **their)
+                .take_while(|(word, their)| word.folded == their.folded)
                 .count();
             runs.push(Run { n_words, text, at });
         }
@@ -129,6 +147,41 @@ impl Builder<'_, '_> {
         self.ask_of_leftovers(parts);
     }
 
+    /// Asks of single words of the prompt in a command, but for the names of programs and of what they shall do.
+    pub(super) fn ask_of_command_words(&mut self, parts: &[Part]) {
+        if self.key != "command" {
+            return;
+        }
+        let text = parts.iter().map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            // A word with a reference is none of the prompt's.
+            Part::Variable(..) | Part::Output(..) => "\0",
+        });
+        let text: String = text.collect();
+        let mut n_before = 0;
+        for word in text.split_whitespace() {
+            let is_option = word.starts_with('-');
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            let value = value.trim_matches(['"', '\'', ';', '|']);
+            let is_word = value.starts_with(char::is_alphabetic)
+                && value
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
+            if (n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len()))
+                && is_word
+                && self.prompt.mentions(&value.into()) == Mention::Word
+                && !self.asked_of(value)
+            {
+                self.ask_of_held(value, Origin::Prompt);
+            }
+            // The value of an option is none of these.
+            n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
+            if word.ends_with([';', '|', '&']) {
+                n_before = 0;
+            }
+        }
+    }
+
     /// Asks of a single word that the user gave for a parameter and that stands in a longer text: there it may be another
     /// word that is spelled so.
     pub(super) fn ask_of_names(&mut self, parts: &[Part]) {
@@ -138,17 +191,12 @@ impl Builder<'_, '_> {
                 _ => false,
             };
             if parts.iter().any(is_in) {
-                let key = &self.key;
-                self.ask_about(
-                    Subject::new(&name, "the prompt", ""),
-                    format!("`{key}` holds `{name}`, and so does the prompt: is it a variable?"),
-                );
+                self.ask_of_held(&name, Origin::Prompt);
             }
         }
     }
 
-    /// Asks of the first run of words in the recorded parts of a text that was read before, unless the parameter is in
-    /// question already.
+    /// Asks of the words in the recorded parts of a text that were read before, and of its amounts.
     fn ask_of_leftovers(&mut self, parts: &[Part]) {
         // What an edit replaces, and by what, is much the same as the file.
         if EDITED.contains(&self.key.as_str()) {
@@ -177,13 +225,17 @@ impl Builder<'_, '_> {
                 let own = &words[at..at + run.n_words];
                 self.tells(run, own, &text, &is_covered)
             });
-            if let Some(run) = telling.next() {
-                let own = &words[at..at + run.n_words];
-                let shown = &text[own[0].start..own[own.len() - 1].end];
-                self.ask_of_run(run, shown);
-                return;
+            let Some(run) = telling.next() else {
+                at += 1;
+                continue;
+            };
+            let own = &words[at..at + run.n_words];
+            at += run.n_words;
+            let shown = &text[own[0].start..own[own.len() - 1].end];
+            let shown = cut(shown, LONGEST_SHOWN);
+            if !self.asked_of(&shown) {
+                self.ask_of_held(&shown, self.heard.texts[run.text].0);
             }
-            at += 1;
         }
         self.ask_of_amounts(&text, &covered);
     }
@@ -211,11 +263,15 @@ impl Builder<'_, '_> {
         let has_digit = left
             .iter()
             .any(|word| word.folded.bytes().any(|byte| byte.is_ascii_digit()));
-        let capitals = left
-            .iter()
-            .filter(|word| text[word.start..].starts_with(char::is_uppercase));
         let (origin, theirs) = &self.heard.texts[run.text];
         let is_whole = run.at == 0 && run.n_words == theirs.len();
+        let is_name = matches!(origin, Origin::Prompt) || is_whole;
+        let theirs = &theirs[run.at..];
+        let capitals = own.iter().zip(theirs).filter(|(word, their)| {
+            !is_covered(word)
+                && (text[word.start..].starts_with(char::is_uppercase)
+                    || (is_name && their.is_capital))
+        });
         let is_long = n_letters >= TELLING_LENGTH || left.len() >= 3;
         let is_number = left.iter().any(|word| {
             word.folded.len() >= TELLING_DIGITS
@@ -228,6 +284,7 @@ impl Builder<'_, '_> {
         match origin {
             Origin::Quote => is_whole && n_letters >= TELLING_LENGTH,
             Origin::Prompt => is_telling,
+            Origin::Day => is_whole,
             Origin::Result(step) => {
                 *step < self.step && (is_telling || is_glued) && !self.heard.knew(own, *step)
             }
@@ -235,25 +292,41 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn ask_of_run(&mut self, run: &Run, shown: &str) {
-        let (key, shown) = (self.key.clone(), cut(shown, 60).into_owned());
-        if self.asked_of(&key) {
-            return;
+    /// Asks of a value that a prompt behind so many calls has, if the result of one of them has it somewhere.
+    pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
+        let text = as_text(value);
+        let words: Vec<Word> = words_of(&text).collect();
+        let runs = self.heard.longest(&words).into_iter();
+        let mut runs = runs.filter(|run| run.n_words == words.len());
+        let origin = runs.find_map(|run| match self.heard.texts[run.text].0 {
+            Origin::Result(step) if self.calls[step].number <= n_calls => Some(step),
+            _ => None,
+        });
+        if let Some(step) = origin
+            && !self.heard.knew(&words, step)
+        {
+            self.ask_of_held(&cut(&text, LONGEST_SHOWN), Origin::Result(step));
         }
-        match self.heard.texts[run.text].0 {
+    }
+
+    /// Asks of a value that the parameter holds, and something before it.
+    fn ask_of_held(&mut self, value: &str, origin: Origin) {
+        let (origin, rest) = match origin {
             Origin::Result(step) => {
-                let subject = Subject::new(&shown, &self.ids[step], "");
-                let id = &self.ids[step];
-                let text = format!(
-                    "`{key}` holds `{shown}`, and so does the result of `{id}`: is it copied from there?"
-                );
-                self.ask_about(subject, text);
+                let id = self.ids[step].clone();
+                let rest = format!("and so does the result of `{id}`: is it copied from there?");
+                (id, rest)
             }
-            _ => self.ask_about(
-                Subject::new(&shown, "the prompt", ""),
-                format!("`{key}` holds `{shown}`, and so does the prompt: is it a variable?"),
+            Origin::Day => (
+                "the day".to_owned(),
+                "the day of the recording: is it a variable?".to_owned(),
             ),
-        }
+            _ => (
+                "the prompt".to_owned(),
+                "and so does the prompt: is it a variable?".to_owned(),
+            ),
+        };
+        self.ask_of_part_of_key(value, &origin, rest);
     }
 }
 

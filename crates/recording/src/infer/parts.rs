@@ -83,7 +83,7 @@ pub(super) fn command(parts: &[Part]) -> Command {
     }
 }
 
-/// Whether the policy takes the outputs where they stand, as it takes data.
+/// Whether the policy takes the outputs where they stand, as it takes data; of digits, also others that begin with a zero.
 pub(crate) fn takes_data(parts: &[Part]) -> bool {
     static POLICY: LazyLock<Option<Policy>> = LazyLock::new(|| {
         let options = PolicyOptions {
@@ -95,7 +95,10 @@ pub(crate) fn takes_data(parts: &[Part]) -> bool {
     });
     let pieces = parts.iter().map(|part| match part {
         Part::Output(name, text) => Piece {
-            text: text.clone(),
+            text: match text.bytes().all(|byte| byte.is_ascii_digit()) {
+                true => format!("0{text}"),
+                false => text.clone(),
+            },
             is_string: true,
             origin: Origin::Peer,
             reference: Some(name.as_str().into()),

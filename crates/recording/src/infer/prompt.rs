@@ -69,7 +69,10 @@ impl Prompt {
         let text = as_text(value);
         let is_there = match value {
             Value::String(text) => text.trim().chars().count() > 1 && self.holds(text),
-            Value::Number(_) => self.holds(&text),
+            Value::Number(_) => {
+                let mut places = occurrences(&self.text, &text);
+                places.any(|at| !is_inside_code(&self.text, at, text.len()))
+            }
             _ => false,
         };
         let tells = || match value {
@@ -109,6 +112,23 @@ impl Prompt {
     fn holds(&self, text: &str) -> bool {
         occurrences(&self.text, text).next().is_some()
     }
+}
+
+/// Whether a number is a part of a date, a time, a phone number, an address or the like.
+fn is_inside_code(text: &str, at: usize, length: usize) -> bool {
+    let (before, after) = (&text[..at], &text[at + length..]);
+    let is_glued = |mut letters: std::iter::Rev<std::str::Chars<'_>>| {
+        letters.next().is_some_and(|sign| "-/_.@:+".contains(sign))
+            && letters.next().is_some_and(char::is_alphanumeric)
+    };
+    let is_phone = before
+        .rsplit(|letter: char| !letter.is_ascii_digit() && !" +".contains(letter))
+        .next()
+        .is_some_and(|digits| digits.contains('+'));
+    let mut letters = after.chars();
+    let goes_on = letters.next().is_some_and(|sign| "-/_.@:,".contains(sign))
+        && letters.next().is_some_and(char::is_alphanumeric);
+    is_glued(before.chars().rev()) || is_phone || goes_on
 }
 
 /// What stands in quotes of any kind.

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use super::Note;
 use super::build::{Builder, snake};
-use super::differences::are_related;
+use super::differences::relation;
 use super::parts::Part;
+use super::prompt::occurrences;
 use crate::scenario::tool_name;
 
 /// Parameters of servers that take programs.
@@ -96,8 +97,9 @@ impl Builder<'_, '_> {
     pub(super) fn ask_of_variables(&mut self) {
         let variables = std::mem::take(&mut self.given);
         for (idx, (name, texts, step)) in variables.iter().enumerate().take(MOST_COMPARED) {
-            let mut before = variables[..idx].iter();
-            if let Some((other, ..)) = before.find(|(_, other, _)| are_related(texts, other)) {
+            let before = variables[..idx].iter().rev();
+            let related = before.map(|(other, others, _)| (relation(texts, others), other));
+            if let Some((1.., other)) = related.max_by_key(|(relation, _)| *relation) {
                 self.step = *step;
                 self.ask(format!(
                     "the values of `{other}` and `{name}` have something in common: does one follow from the other?"
@@ -106,32 +108,52 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Whether a question of the step is about a parameter.
-    pub(super) fn asked_of(&self, key: &str) -> bool {
-        let starts = [format!("`{key}`"), format!("in `{key}`")];
+    /// Whether a question of the step is about all of the parameter that is looked at, or about this value in it.
+    pub(super) fn asked_of(&self, value: &str) -> bool {
+        let starts = [format!("`{}`", self.key), format!("in `{}`", self.key)];
         self.questions[self.step].iter().any(|question| {
+            let of_value = |subject: &Subject| {
+                question.key == self.key && occurrences(&subject.value, value).next().is_some()
+            };
             let text = &question.note.text;
-            starts.iter().any(|start| text.starts_with(start))
+            let of_all = || starts.iter().any(|start| text.starts_with(start));
+            question.subject.as_ref().map_or_else(of_all, of_value)
         })
     }
 
     /// Asks of the call.
     pub(super) fn ask(&mut self, text: String) {
-        self.push(text, String::new(), None);
+        self.push(text, String::new(), None, None);
     }
 
     /// Asks what has the same answer in each step where it is asked.
     pub(super) fn ask_everywhere(&mut self, text: String) {
         let subject = Subject::new(&text, "", "");
-        self.push(text, String::new(), Some(subject));
+        self.push(text, String::new(), Some(subject), None);
     }
 
     /// Asks of a value in the parameter that is looked at.
     pub(super) fn ask_about(&mut self, subject: Subject, text: String) {
-        self.push(text, self.key.clone(), Some(subject));
+        self.push(text, self.key.clone(), Some(subject), None);
     }
 
-    fn push(&mut self, text: String, key: String, subject: Option<Subject>) {
+    /// Asks of a value that the parameter holds, with the rest of the question; values of which the same is asked are asked
+    /// about together.
+    pub(super) fn ask_of_part_of_key(&mut self, value: &str, origin: &str, rest: String) {
+        let subject = Subject::new(value, origin, "");
+        let value = self.redactor.text(value).into_owned();
+        let text = format!("`{}` holds `{value}`", self.key);
+        let rest = self.redactor.text(&rest).into_owned();
+        self.push(text, self.key.clone(), Some(subject), Some((value, rest)));
+    }
+
+    fn push(
+        &mut self,
+        text: String,
+        key: String,
+        subject: Option<Subject>,
+        held: Option<(String, String)>,
+    ) {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
@@ -140,7 +162,12 @@ impl Builder<'_, '_> {
         };
         let questions = &mut self.questions[self.step];
         if !questions.iter().any(|known| known.note.text == note.text) {
-            questions.push(Question { note, key, subject });
+            questions.push(Question {
+                note,
+                key,
+                subject,
+                held,
+            });
         }
     }
 }
@@ -152,6 +179,19 @@ pub(super) struct Question {
     /// The parameter that it is about; empty if it is about the call.
     key: String,
     subject: Option<Subject>,
+    /// The value, and the rest of the question that ends it.
+    held: Option<(String, String)>,
+}
+
+impl Question {
+    /// Whether another one asks the same of another value of the parameter.
+    fn takes(&self, other: &Question) -> bool {
+        let rests = [self, other].map(|question| question.held.as_ref().map(|(_, rest)| rest));
+        self.note.step == other.note.step
+            && self.key == other.key
+            && rests[0].is_some()
+            && rests[0] == rests[1]
+    }
 }
 
 /// What a question is about, the same in whichever step it is asked.
@@ -192,12 +232,19 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
             let known = places.iter().find(|(path, _)| is_it(path));
             let known = known.map(|(_, idx)| *idx);
             if known.is_none() {
-                places.push((subject.path.clone(), asked.len()));
+                let is_taken = asked.last().is_some_and(|(last, _)| last.takes(&question));
+                places.push((subject.path.clone(), asked.len() - usize::from(is_taken)));
             }
             known
         });
         let Some(known) = known else {
-            asked.push((question, Vec::new()));
+            match asked.last_mut() {
+                Some((last, _)) if last.takes(&question) => {
+                    let value = question.held.map_or_else(String::new, |(value, _)| value);
+                    last.note.text.push_str(&format!(", `{value}`"));
+                }
+                _ => asked.push((question, Vec::new())),
+            }
             continue;
         };
         let (first, others) = &mut asked[known];
@@ -209,7 +256,10 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
     }
     let notes = asked
         .into_iter()
-        .map(|(Question { mut note, .. }, others)| {
+        .map(|(Question { mut note, held, .. }, others)| {
+            if let Some((_, rest)) = held {
+                note.text = format!("{}, {rest}", note.text);
+            }
             if !others.is_empty() {
                 note.text = format!("{} (likewise {})", note.text, places(&others));
             }

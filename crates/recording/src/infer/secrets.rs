@@ -1,18 +1,21 @@
 //! What must not be written: it becomes a variable without a value.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use cuecard_source::value::{
-    REDACTED, as_text, find_credentials, find_credentials_in_text, is_credential,
+    REDACTED, SHORTEST_SECRET, as_text, find_credentials, find_credentials_in_text, is_credential,
+    names_credential,
 };
-use serde_json::{Value, json};
+use regex::Regex;
+use serde_json::{Map, Value, json};
 
 use super::build::Builder;
 use super::fields::Fields;
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
 use super::questions::Subject;
-use super::values::is_namesake;
+use super::values::{each_leaf, is_namesake};
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
 use crate::{Outcome, Recording};
@@ -43,6 +46,11 @@ pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<
         let texts = recording.calls.iter();
         let texts = texts.map(|call| json!(call.arguments).to_string());
         let texts: Vec<String> = texts.collect();
+        for call in &recording.calls {
+            each_leaf_of(&call.arguments, &mut |text| {
+                secrets.extend(options_in(text));
+            });
+        }
         for text in &texts {
             secrets.extend(MARK.find_iter(text).map(|mark| mark.as_str().to_owned()));
             let arguments = serde_json::from_str(&plain(text)).unwrap_or_default();
@@ -60,6 +68,28 @@ pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<
         }
     }
     secrets
+}
+
+fn each_leaf_of(arguments: &Map<String, Value>, visit: &mut impl FnMut(&str)) {
+    for argument in arguments.values() {
+        each_leaf(argument, &mut |leaf| {
+            visit(leaf.as_str().unwrap_or_default());
+        });
+    }
+}
+
+/// What a command gives to options such as `--password`, be it a plain word. What the shell makes is none.
+fn options_in(text: &str) -> impl Iterator<Item = String> {
+    static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?:^|\s)--([A-Za-z][A-Za-z0-9-]*)(?:=|\s+)(?:"([^"$`\\]+)"|'([^']+)'|([^\s"'$`\\;|&<>()-][^\s"'$`\\;|&<>()]*))"#)
+            .expect("it is fixed")
+    });
+    let options = OPTION.captures_iter(text);
+    let secrets = options.filter(|option| names_credential(&option[1]));
+    let values = secrets.filter_map(|option| option.iter().skip(2).flatten().next());
+    values
+        .map(|value| value.as_str().to_owned())
+        .filter(|value| value.len() >= SHORTEST_SECRET)
 }
 
 /// The credentials in results, of which nothing may be shown.

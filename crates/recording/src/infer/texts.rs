@@ -37,6 +37,7 @@ impl Builder<'_, '_> {
         // What is the same in two recordings is no copy.
         if other.is_none() {
             self.ask_of_lines(&parts);
+            self.ask_of_command_words(&parts);
             self.ask_of_names(&parts);
             self.ask_of_rest(&parts);
         }
@@ -58,7 +59,7 @@ impl Builder<'_, '_> {
             _ if is_opaque => vec![Part::Text(text.to_owned())],
             Some(other) if differs && !holds_secret => self.different(text, other),
             // A part of it alone is no copy.
-            _ if !holds_secret && !self.holds_whole(text) && self.is_inside_result(text) => {
+            None if !holds_secret && !self.holds_whole(text) && self.is_inside_result(text) => {
                 vec![Part::Text(text.to_owned())]
             }
             _ => self.fragments(text, other.filter(|other| *other == text)),
@@ -67,6 +68,20 @@ impl Builder<'_, '_> {
 
     /// The parts of a text that is another one in the second recording: known values, or the one piece that differs.
     fn different(&mut self, text: &str, other: &str) -> Vec<Part> {
+        if let Some(words) = word_by_word(self.key == "command", text, other) {
+            let mut parts = Vec::new();
+            for [one, another] in words {
+                match one == another {
+                    true => parts.extend(self.fragments(one, Some(one))),
+                    false => parts.extend(self.different_words(one, another)),
+                }
+            }
+            return joined(parts);
+        }
+        self.different_words(text, other)
+    }
+
+    fn different_words(&mut self, text: &str, other: &str) -> Vec<Part> {
         let (value, texts) = (Value::from(text), [text.to_owned(), other.to_owned()]);
         let known = self.known_in(&texts);
         let pieces = pieces(&known, &texts);
@@ -95,7 +110,7 @@ impl Builder<'_, '_> {
                     let [one, another] = &values;
                     match (self.copy(one, Some(another)), one, another) {
                         (None, Value::String(one), Value::String(another)) => {
-                            parts.extend(self.different(one, another));
+                            parts.extend(self.different_words(one, another));
                         }
                         _ => parts.push(self.reference_to(text, [one, another])),
                     }
@@ -206,7 +221,9 @@ impl Builder<'_, '_> {
                     Some((at, end, Part::Variable(self.variable(&value, again), part)))
                 }
                 (None, Kind::Copied) => {
-                    self.ask_of_part(&value, text);
+                    if other.is_none() {
+                        self.ask_of_part(&value, text);
+                    }
                     None
                 }
             });
@@ -353,6 +370,10 @@ impl Builder<'_, '_> {
             return;
         }
         let written = as_text(value);
+        // Of an address and what it is below, the longest part is asked about.
+        if self.asked_of(&written) {
+            return;
+        }
         let is_strong = weight(value) == Weight::Strong;
         let may_be = written.len() >= 3 && (number(&written).is_some() || is_telling(value));
         if !is_strong
@@ -369,6 +390,56 @@ impl Builder<'_, '_> {
             self.is_inside_result(&written);
         }
     }
+}
+
+/// What stands in quotes and between them, of a command also its words, if two texts are the same but for these.
+fn word_by_word<'t>(is_command: bool, one: &'t str, other: &'t str) -> Option<Vec<[&'t str; 2]>> {
+    let cut = |text: &'t str| {
+        let (mut words, mut start, mut open) = (Vec::new(), 0, None);
+        let mut before = ' ';
+        for (at, letter) in text.char_indices() {
+            let is_mark = match open {
+                Some(quote) => letter == quote,
+                None => letter == '"' || (is_command && (letter.is_whitespace() || letter == '\'')),
+            };
+            if is_mark && before != '\\' {
+                words.extend([&text[start..at], &text[at..at + letter.len_utf8()]]);
+                start = at + letter.len_utf8();
+                if !letter.is_whitespace() {
+                    open = if open.is_none() { Some(letter) } else { None };
+                }
+            }
+            before = letter;
+        }
+        words.push(&text[start..]);
+        (open.is_none() && words.len() > 1).then_some(words)
+    };
+    let (ones, others) = (cut(one)?, cut(other)?);
+    let pairs: Vec<[&str; 2]> = std::iter::zip(&ones, &others)
+        .map(|(one, other)| [*one, *other])
+        .collect();
+    let is_even = ones.len() == others.len()
+        && pairs
+            .iter()
+            .all(|[one, other]| one.is_empty() == other.is_empty())
+        && pairs
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .all(|[one, other]| one == other);
+    is_even.then_some(pairs)
+}
+
+/// The parts with no text beside another one.
+fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for part in parts {
+        match (all.last_mut(), part) {
+            (Some(Part::Text(last)), Part::Text(text)) => last.push_str(&text),
+            (_, part) => all.push(part),
+        }
+    }
+    all
 }
 
 /// The words of a text, and the parts of those that are paths and addresses.

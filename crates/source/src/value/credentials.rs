@@ -38,6 +38,23 @@ pub fn is_credential(key: &str, value: &Json) -> bool {
     names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
 }
 
+/// What other languages call a password, with `_` between words.
+const PASSWORDS: &[&str] = &[
+    "contrasena",
+    "contraseña",
+    "hasło",
+    "kennwort",
+    "mot_de_passe",
+    "parola",
+    "passwort",
+    "senha",
+    "wachtwoord",
+    "пароль",
+    "パスワード",
+    "密码",
+    "비밀번호",
+];
+
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
     // The second one of a form, or of two sites: `password2`, `API_KEY_2`.
@@ -50,10 +67,13 @@ pub fn names_credential(key: &str) -> bool {
     if key.ends_with("_PASS") || key.ends_with("_PAT") {
         return true;
     }
-    // Every word that counts has one of these letters; most keys have none, and cost no more than this.
-    if !key
-        .bytes()
-        .any(|byte| matches!(byte.to_ascii_lowercase(), b'c' | b'h' | b'k' | b'w' | b'z'))
+    // Every word that counts has one of these letters; many keys have none, and cost no more than this.
+    if !key.bytes().any(|byte| {
+        matches!(
+            byte.to_ascii_lowercase(),
+            b'c' | b'h' | b'k' | b'p' | b'w' | b'z'
+        )
+    }) && key.is_ascii()
     {
         return false;
     }
@@ -100,6 +120,7 @@ pub fn names_credential(key: &str) -> bool {
             | "apikey"
             | "cookie"
     ) || last.ends_with("password")
+        || PASSWORDS.iter().any(|word| words.ends_with(word))
         || (last == "confirmation" && is("password"))
         || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
         || (last == "value" && is("secret"))

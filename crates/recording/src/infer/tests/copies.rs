@@ -183,7 +183,7 @@ fn amounts_and_parts_of_longer_texts_are_copies_or_questions() {
         ("Meet at 10:30.", 1),
         ("Released 2.4.1 now", 1),
         ("v2.4.1", 1),
-        ("Dear Ann Lee", 2),
+        ("Dear Ann Lee", 1),
         ("Dear Ann,", 1),
         ("Ann", 1),
         ("Built f5bed10", 1),

@@ -1,6 +1,7 @@
 //! Recordings by construction: what was copied, given or secret is known, so that both a missed copy and one that is
 //! none are found.
 
+mod asked;
 mod attempts;
 mod commands;
 mod copies;
