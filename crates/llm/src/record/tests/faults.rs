@@ -316,10 +316,33 @@ async fn what_stands_before_the_provider_is_passed_on_and_recorded_as_an_error()
     );
 }
 
+async fn gzip(text: &str) -> Vec<u8> {
+    let mut compressed = Vec::new();
+    let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(text.as_bytes());
+    encoder.read_to_end(&mut compressed).await.expect("memory");
+    compressed
+}
+
+/// A request is read as a player reads it.
+#[tokio::test]
+async fn a_compressed_request_is_recorded() {
+    let message =
+        r#"{"choices": [{"finish_reason": "stop", "message": {"content": "Once upon "}}]}"#;
+    let (url, _gone) = upstream(vec![send(whole("200 OK", message))]).await;
+    let recorded = Recorded::of(&url).await;
+    let body = gzip(r#"{"model": "m", "messages": [{"role": "user", "content": "Go \ud83d"}]}"#);
+    let request = client::http().post(format!("{}/v1/chat/completions", recorded.url()));
+    let request = request.header("content-encoding", "gzip").body(body.await);
+    let answer = request.send().await.expect("an answer");
+    assert_eq!(answer.text().await.expect("a body"), message);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn"], "{:?}", ended.notes());
+    let text = ended.text("r.yaml");
+    assert!(text.contains("Go \u{fffd}"), "{text}");
+}
+
 #[tokio::test]
 async fn a_compressed_answer_is_decoded() {
-    use tokio::io::AsyncReadExt as _;
-
     let events = format!("{CHUNK}{END}");
     let message =
         r#"{"choices": [{"finish_reason": "stop", "message": {"content": "Once upon "}}]}"#;
@@ -327,9 +350,7 @@ async fn a_compressed_answer_is_decoded() {
         ("text/event-stream", events.as_str()),
         ("application/json", message),
     ] {
-        let mut compressed = Vec::new();
-        let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(body.as_bytes());
-        encoder.read_to_end(&mut compressed).await.expect("memory");
+        let compressed = gzip(body).await;
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
             compressed.len()
