@@ -30,7 +30,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::connections::Request;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerOptions, serve};
-use cuecard_runtime::listener::Guard;
+use cuecard_runtime::listener::{self, Guard};
 use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::media;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
@@ -272,11 +272,7 @@ pub struct RunningService {
 impl RunningService {
     /// `http://127.0.0.1:41873`, without a slash at the end: the page is there, and the API below `/api/v1`.
     pub fn base_url(&self) -> String {
-        let mut address = self.address;
-        if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-        }
-        format!("http://{address}")
+        listener::base_url(self.address)
     }
 
     /// How many scenarios there are.
