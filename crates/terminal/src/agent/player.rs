@@ -10,7 +10,7 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::cut;
 use cuecard_timeline::model::keys::{KeyModes, read_keys};
 use cuecard_timeline::model::{
-    BlockKind, EventKind, PlanEntry, ResponseElement, TimelineEvent, UserInput,
+    BlockKind, EventKind, PlanEntry, ResponseElement, TimelineEvent, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
     Act, EventPart, PlayerKind, StepRole, TerminalStep, Wanted, block_text, normalise,
