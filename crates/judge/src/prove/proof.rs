@@ -1,0 +1,607 @@
+//! Whether a claim is supported, refuted or unproven.
+
+use std::collections::BTreeSet;
+
+use super::claims::Claim;
+use super::data::{COMPARING, RESTRICTING, weekday};
+use super::derived::invented;
+use super::facts::{Fact, Value, Word, read};
+use super::order::{has, has_same_roles, is_in_order, lacking};
+use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
+use super::records::ByRecord;
+use super::same::{Same, same};
+use super::sources::{Field, Passage, Sources, stems};
+use super::text::{BlockKind, Language, clauses, is_title, plain};
+use cuecard_source::value::cut;
+
+/// What is known of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Supported,
+    Refuted,
+    Unproven,
+}
+
+/// A verdict with what shows it.
+#[derive(Debug, Clone)]
+pub(super) struct Proof {
+    pub(super) verdict: Verdict,
+    /// Of a claim that is not supported, why; else what supports it.
+    pub(super) why: String,
+    /// The event of the passage, if one result shows it.
+    pub(super) event: Option<usize>,
+}
+
+impl Proof {
+    pub(super) fn new(verdict: Verdict, why: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            why: why.into(),
+            event: None,
+        }
+    }
+
+    pub(super) fn of(mut self, event: Option<usize>) -> Self {
+        self.event = event;
+        self
+    }
+
+    pub(super) fn is(&self, verdict: Verdict) -> bool {
+        self.verdict == verdict
+    }
+}
+
+use Verdict::{Refuted, Supported, Unproven};
+
+/// What a claim takes from the lines above it, and from the clauses before.
+#[derive(Debug, Clone, Default)]
+struct Carried {
+    facts: Vec<Fact>,
+    words: Vec<Word>,
+}
+
+/// Proves claims by the sources.
+pub(super) struct Prover<'s> {
+    pub(super) sources: &'s Sources,
+    /// The smallest part of the words of a claim that is only unproven and not refuted.
+    pub(super) min_overlap: Option<f64>,
+}
+
+/// So much of a passage is shown.
+const LONGEST_SHOWN: usize = 100;
+
+pub(super) fn quoted(text: &str) -> String {
+    format!("“{}”", cut(text.trim(), LONGEST_SHOWN))
+}
+
+impl Prover<'_> {
+    pub(super) fn language(&self) -> Option<Language> {
+        self.sources.language
+    }
+
+    pub(super) fn prove(&self, claim: &Claim) -> Proof {
+        let language = self.language();
+        let is_listed = matches!(
+            claim.kind,
+            BlockKind::Heading | BlockKind::Cell | BlockKind::HeadCell
+        );
+        let names = !is_listed && !is_title(&claim.text);
+        let naming = self.sources.namings(&claim.over.join(" . "));
+        let hangs = claim.kind == BlockKind::Cell && !claim.over.is_empty();
+        if naming.is_empty() && !hangs && self.sources.units.contains(&plain(&claim.text)) {
+            return Proof::new(Supported, "it stands there as it is");
+        }
+        let whole = pieces(&claim.text, language, names).whole;
+        let is_below =
+            |fact: &&Fact| fact.number() == Some(claim.n_below as f64) && claim.n_below > 0;
+        let invented: Vec<Proof> = whole
+            .facts
+            .iter()
+            .filter_map(|fact| match invented(fact, self.sources) {
+                Some(proof) if proof.is(Refuted) && is_below(&fact) => Some(Proof::new(
+                    Unproven,
+                    format!("{} is only the number of items below", fact.text),
+                )),
+                proof => proof,
+            })
+            .collect();
+        if let Some(refuted) = invented.iter().find(|proof| proof.is(Refuted)) {
+            return refuted.clone();
+        }
+        if whole.words.is_empty() && whole.facts.is_empty() {
+            return self.of_nothing(&whole);
+        }
+        let mut carried = self.hanging(claim, &naming);
+        let mut said = self.sources.namings(&claim.text);
+        said.extend(&naming);
+        let parts = clauses(&claim.text, language);
+        if parts.len() > 1 {
+            let taken = self.with_names(pieces(&claim.text, language, names));
+            let proof = self.prove_parts(&with(taken, &carried), names, &said);
+            if proof.is(Supported) {
+                return proof;
+            }
+        }
+        let mut proofs = Vec::new();
+        let first_words = parts
+            .first()
+            .map(|first| pieces(first, language, names).whole);
+        for (nth, clause) in parts.into_iter().enumerate() {
+            // A fragment behind another one is about the same.
+            if let Some(first) = first_words
+                .as_ref()
+                .filter(|_| nth > 0 && !has_verb(clause))
+                && carried.words.is_empty()
+            {
+                carried.words = first.words.iter().map(Word::carried).collect();
+                carried.facts.extend(
+                    first
+                        .facts
+                        .iter()
+                        .filter(|fact| fact.is_id())
+                        .map(Fact::carried),
+                );
+            }
+            let here = self.sources.namings(clause);
+            if carried.words.is_empty()
+                && carried.facts.is_empty()
+                && self.sources.units.contains(&plain(clause))
+            {
+                proofs.push(Proof::new(Supported, "it stands there as it is"));
+            } else {
+                let taken = self.with_names(pieces(clause, language, names));
+                let nothing = Carried::default();
+                let is_own =
+                    !here.is_empty() && naming.is_empty() && (nth == 0 || has_verb(clause));
+                let with_it = if is_own { &nothing } else { &carried };
+                proofs.push(self.prove_parts(&with(taken, with_it), names, &said));
+            }
+            if !here.is_empty() {
+                let mut words = match naming.is_empty() {
+                    true => Vec::new(),
+                    false => carried.words.clone(),
+                };
+                words.extend(
+                    here.iter()
+                        .flat_map(|name| read(name, language, false).words),
+                );
+                carried = Carried {
+                    facts: Vec::new(),
+                    words,
+                };
+            }
+            let facts = read(clause, language, names).facts.into_iter();
+            let ids: Vec<Fact> = facts
+                .filter(Fact::is_id)
+                .map(|fact| fact.carried())
+                .collect();
+            if !ids.is_empty() {
+                carried.facts = ids;
+            }
+            carried.words = carried.words.iter().map(Word::carried).collect();
+        }
+        if let Some(refuted) = proofs.iter().find(|proof| proof.is(Refuted)) {
+            return refuted.clone();
+        }
+        if let Some(first) = proofs.first()
+            && proofs.iter().all(|proof| proof.is(Supported))
+        {
+            return first.clone();
+        }
+        if let Some(first) = invented.into_iter().next() {
+            return first;
+        }
+        if let Some(least) = self.min_overlap
+            && self.shares(&whole).is_some_and(|part| part < least)
+        {
+            return Proof::new(Refuted, "the results have too few of its words");
+        }
+        let open = proofs.into_iter().find(|proof| proof.is(Unproven));
+        open.unwrap_or_else(|| Proof::new(Unproven, "not proved"))
+    }
+
+    /// A piece without facts and words.
+    fn of_nothing(&self, piece: &Piece) -> Proof {
+        match (self.language(), piece.is_denied) {
+            (None, _) => Proof::new(
+                Unproven,
+                "not proved: the words of this language are not known",
+            ),
+            (Some(_), true) => Proof::new(Unproven, "it only denies"),
+            (Some(_), false) => Proof::new(Supported, "it says nothing"),
+        }
+    }
+
+    /// Which part of the words of a piece all sources together have.
+    fn shares(&self, piece: &Piece) -> Option<f64> {
+        let wanted = piece.stems();
+        let mut have: BTreeSet<&str> = BTreeSet::new();
+        for passage in &self.sources.passages {
+            have.extend(passage.piece.stems());
+            have.extend(passage.header.words.iter().map(String::as_str));
+        }
+        for field in self
+            .sources
+            .records
+            .iter()
+            .flat_map(|record| &record.fields)
+        {
+            have.extend(field.words.iter().chain(&field.keys).map(String::as_str));
+        }
+        let count = wanted.iter().filter(|word| have.contains(**word)).count();
+        (!wanted.is_empty()).then(|| count as f64 / wanted.len() as f64)
+    }
+
+    /// Of the lines above: the facts that name, and the words that name a record, or that are keys of cells.
+    fn hanging(&self, claim: &Claim, naming: &[&str]) -> Carried {
+        let language = self.language();
+        let is_cell = claim.kind == BlockKind::Cell;
+        let names: BTreeSet<String> = naming
+            .iter()
+            .flat_map(|name| stems(name, language.or(Some(Language::English))))
+            .collect();
+        let mut carried = Carried::default();
+        for over in &claim.over {
+            let said = read(over, language, false);
+            let facts = said
+                .facts
+                .iter()
+                .filter(|fact| matches!(fact.value, Value::Id(_) | Value::Date(_)));
+            carried.facts.extend(facts.map(Fact::carried));
+            let words = said
+                .words
+                .iter()
+                .filter(|word| is_cell || names.contains(&word.stem));
+            carried.words.extend(words.map(Word::carried));
+        }
+        carried
+    }
+
+    /// An item that names no record keeps what named one before it: of "Ana: 14 seats, balance $35", of Ana.
+    fn with_names(&self, mut taken: Pieces) -> Pieces {
+        let mut current: Vec<&str> = Vec::new();
+        for item in &mut taken.items {
+            let here = self.sources.namings(&item.text);
+            if !here.is_empty() {
+                current = here;
+                continue;
+            }
+            for name in &current {
+                let said = read(name, self.language(), false);
+                let words = said.words.iter().filter(|word| !item.has_word(&word.stem));
+                let words: Vec<Word> = words.map(Word::carried).collect();
+                item.words.splice(0..0, words);
+                let facts = said
+                    .facts
+                    .iter()
+                    .filter(|fact| fact.is_id() && !item.facts.contains(fact));
+                let facts: Vec<Fact> = facts.map(Fact::carried).collect();
+                item.facts.splice(0..0, facts);
+            }
+        }
+        taken
+    }
+
+    fn prove_parts(&self, taken: &Pieces, names: bool, said: &[&str]) -> Proof {
+        let has_items = !taken.items.is_empty();
+        let first = self.prove_part(&taken.whole, said, has_items);
+        if first.is(Supported) {
+            return first;
+        }
+        let language = self.language();
+        let subject = |text: &str| {
+            let names = self.sources.namings(text).into_iter();
+            names
+                .flat_map(|name| read(name, language, false).words)
+                .collect::<Vec<Word>>()
+        };
+        let of_items =
+            |piece: &Piece| self.all_of(&enumeration(piece, language, names, &subject), said);
+        if !has_items {
+            return of_items(&taken.whole).unwrap_or(first);
+        }
+        let proofs = taken.items.iter().map(|item| {
+            let proof = self.prove_part(item, said, false);
+            match proof.is(Unproven) {
+                true => of_items(item).unwrap_or(proof),
+                false => proof,
+            }
+        });
+        let proofs: Vec<Proof> = proofs.collect();
+        let found = |verdict| proofs.iter().find(move |proof| proof.is(verdict));
+        let worst = found(Refuted).or_else(|| found(Unproven));
+        worst.unwrap_or(&proofs[0]).clone()
+    }
+
+    fn all_of(&self, parts: &[Piece], said: &[&str]) -> Option<Proof> {
+        let proofs: Vec<Proof> = parts
+            .iter()
+            .map(|part| self.prove_part(part, said, false))
+            .collect();
+        let are_all = !proofs.is_empty() && proofs.iter().all(|proof| proof.is(Supported));
+        are_all.then(|| proofs[0].clone())
+    }
+
+    /// One piece of a claim. With `has_rivals` it has several facts of one kind, and only what has all of them in its order
+    /// proves it.
+    fn prove_part(&self, piece: &Piece, said: &[&str], has_rivals: bool) -> Proof {
+        if piece.facts.is_empty() && piece.words.is_empty() {
+            return self.of_nothing(piece);
+        }
+        let mut piece = piece.clone();
+        if self.sources.denials_in_names(&piece.text) % 2 == 1 {
+            piece.is_denied = !piece.is_denied;
+        }
+        self.drop_rounding_words(&mut piece);
+        if let Some(wrong) = self.wrong_weekday(&mut piece) {
+            return wrong;
+        }
+        let mut found = Found::default();
+        for passage in self
+            .sources
+            .passages
+            .iter()
+            .filter(|passage| passage.is_strict == has_rivals)
+        {
+            self.by_passage(&piece, passage, &mut found);
+        }
+        let mut counted = None;
+        if !has_rivals {
+            for (idx, record) in self.sources.records.iter().enumerate() {
+                match self.by_record(&piece, idx) {
+                    ByRecord::Supported(_) if record.is_stale => found.is_old = true,
+                    ByRecord::Supported(text)
+                        if piece.says_none && !self.is_none_of_all(&piece, idx) =>
+                    {
+                        found.other_order.get_or_insert((text, Some(record.event)));
+                    }
+                    ByRecord::Supported(text) => {
+                        found.proof.get_or_insert((text, Some(record.event)));
+                    }
+                    ByRecord::Refuted(text) if !record.is_stale => {
+                        found.opposed.get_or_insert((text, Some(record.event)));
+                    }
+                    ByRecord::Refuted(_) => {}
+                    ByRecord::Unproven(missing, text, cost) => {
+                        found.offer(cost, missing, text, Some(record.event));
+                    }
+                }
+            }
+            counted = self.count(&piece);
+            if let Some(proof) = counted.as_ref().filter(|proof| proof.is(Supported)) {
+                return proof.clone();
+            }
+            if let Some(mixed) = self.mixed_up(&piece, said) {
+                return mixed;
+            }
+        }
+        // What only the user said doesn't stand against a result.
+        let is_denied = |event: &Option<usize>| event.is_none() && found.opposed.is_some();
+        if let Some((text, event)) = found.proof.filter(|(_, event)| !is_denied(event)) {
+            return Proof::new(Supported, quoted(&text)).of(event);
+        }
+        let nearest = found.nearest;
+        let is_missing = |nearest: &Nearest| {
+            let shown: Vec<String> = nearest
+                .missing
+                .iter()
+                .take(6)
+                .map(|word| format!("`{word}`"))
+                .collect();
+            let near = format!("; nearest: {}", quoted(&nearest.text));
+            Proof::new(Unproven, format!("not proved: {}{near}", shown.join(", ")))
+                .of(nearest.event)
+        };
+        let unproven = |nearest: Option<Nearest>| match nearest {
+            Some(nearest) if !nearest.missing.is_empty() => is_missing(&nearest),
+            Some(nearest) => Proof::new(
+                Unproven,
+                format!("not proved; nearest: {}", quoted(&nearest.text)),
+            )
+            .of(nearest.event),
+            None => Proof::new(Unproven, "not proved: no result has its words"),
+        };
+        if has_rivals {
+            return unproven(nearest);
+        }
+        if let Some(counted) = counted {
+            return counted;
+        }
+        if let Some((text, event)) = found.opposed {
+            return Proof::new(
+                Refuted,
+                format!("the results say the opposite, {}", quoted(&text)),
+            )
+            .of(event);
+        }
+        if let Some((text, event)) = found.other_order {
+            return Proof::new(
+                Unproven,
+                format!("the same words say something else in {}", quoted(&text)),
+            )
+            .of(event);
+        }
+        if found.is_old {
+            return self.stale(&piece);
+        }
+        unproven(nearest)
+    }
+
+    /// Takes out `over` and the like where the number after it is cut as the word says.
+    fn drop_rounding_words(&self, piece: &mut Piece) {
+        let bounding: Vec<Fact> = piece
+            .facts
+            .iter()
+            .filter(|fact| {
+                fact.about
+                    .as_deref()
+                    .is_some_and(|about| COMPARING.contains(about))
+            })
+            .cloned()
+            .collect();
+        if bounding.is_empty() {
+            return;
+        }
+        piece.words.retain(|word| {
+            let is_cut = |fact: &&Fact| {
+                let exact = Fact {
+                    about: None,
+                    ..(*fact).clone()
+                };
+                fact.about.as_deref() == Some(word.lower.as_str())
+                    && !self
+                        .sources
+                        .facts()
+                        .any(|source| same(&exact, source) == Same::Yes)
+            };
+            !(COMPARING.contains(word.lower.as_str()) && bounding.iter().any(|fact| is_cut(&fact)))
+        });
+    }
+
+    /// A weekday beside a date of the sources is derived: right, so that it needs no source, or wrong.
+    fn wrong_weekday(&self, piece: &mut Piece) -> Option<Proof> {
+        let days: Vec<Word> = piece
+            .words
+            .iter()
+            .filter(|word| weekday(&word.lower).is_some())
+            .cloned()
+            .collect();
+        let first = days.first()?;
+        for fact in &piece.facts {
+            let Value::Date([_, _, Some(_)]) = fact.value else {
+                continue;
+            };
+            let mut dates: Vec<[Option<i32>; 3]> = Vec::new();
+            for source in self.sources.facts() {
+                if let Value::Date(date @ [Some(_), Some(_), Some(_)]) = source.value
+                    && same(fact, source) == Same::Yes
+                    && !dates.contains(&date)
+                {
+                    dates.push(date);
+                }
+            }
+            if let [[Some(year), Some(month), Some(day)]] = dates.as_slice() {
+                let date = jiff::civil::Date::new(
+                    i16::try_from(*year).ok()?,
+                    i8::try_from(*month).ok()?,
+                    i8::try_from(*day).ok()?,
+                )
+                .ok()?;
+                if Some(date.weekday().to_monday_zero_offset()) != weekday(&first.lower) {
+                    return Some(Proof::new(
+                        Refuted,
+                        format!("{} is no {}", fact.text, first.lower),
+                    ));
+                }
+                piece.words.retain(|word| !days.contains(word));
+                return None;
+            }
+        }
+        None
+    }
+
+    fn by_passage(&self, piece: &Piece, passage: &Passage, found: &mut Found) {
+        let around: Vec<&Field> = passage
+            .record
+            .map(|record| self.sources.fields(record))
+            .unwrap_or_default();
+        let has_stem = |stem: &str| {
+            passage.piece.has_word(stem)
+                || passage.header.words.contains(stem)
+                || around.iter().any(|field| field.words.contains(stem))
+        };
+        let facts = || {
+            let own = passage.piece.facts.iter().chain(&passage.header.facts);
+            own.chain(around.iter().flat_map(|field| &field.facts))
+        };
+        let missing_facts = piece
+            .facts
+            .iter()
+            .filter(|fact| has(fact, facts(), &has_stem, &passage.piece.text) != Same::Yes);
+        let missing_facts: Vec<String> = missing_facts.map(|fact| fact.text.clone()).collect();
+        let (mut missing, n_flips) = lacking(&piece.words, &has_stem, self.language());
+        if self.language().is_none() && missing.is_empty() && !piece.words.is_empty() {
+            missing.push("words of a language that is not known".to_owned());
+        }
+        if !missing.is_empty() || !missing_facts.is_empty() {
+            let cost = 2 * missing_facts.len() + missing.len();
+            missing.extend(missing_facts);
+            found.offer(cost, missing, passage.piece.text.clone(), passage.event);
+            return;
+        }
+        let own = &passage.piece;
+        let stems = piece.stems();
+        let is_of_other = own.is_denied
+            && !own.denied.is_empty()
+            && !own.denied.iter().any(|word| stems.contains(word.as_str()));
+        let is_restricted = || {
+            own.words.iter().any(|word| {
+                RESTRICTING.contains(word.lower.as_str()) && !stems.contains(word.stem.as_str())
+            })
+        };
+        let place = || (own.text.clone(), passage.event);
+        if passage.is_stale {
+            found.is_old = true;
+        } else if is_of_other {
+            found.other_order = Some(place());
+        } else if (usize::from(piece.is_denied) + n_flips) % 2 != usize::from(own.is_denied) {
+            found.opposed = Some(place());
+        } else if is_restricted()
+            || !is_in_order(piece, passage)
+            || !has_same_roles(piece, [&passage.header.roles, &own.roles])
+        {
+            found.other_order = Some(place());
+        } else {
+            found.proof = Some(place());
+        }
+    }
+}
+
+/// Puts what hangs above a claim before its pieces.
+fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
+    for piece in taken.all_mut() {
+        let has_id = piece.facts.iter().any(Fact::is_id);
+        let facts = carried
+            .facts
+            .iter()
+            .filter(|fact| !(has_id && fact.is_id()));
+        let facts: Vec<Fact> = facts.cloned().collect();
+        piece.facts.splice(0..0, facts);
+        piece.words.splice(0..0, carried.words.iter().cloned());
+    }
+    taken
+}
+
+/// What the passages and records gave for a piece.
+#[derive(Default)]
+struct Found {
+    proof: Option<(String, Option<usize>)>,
+    opposed: Option<(String, Option<usize>)>,
+    other_order: Option<(String, Option<usize>)>,
+    is_old: bool,
+    nearest: Option<Nearest>,
+}
+
+struct Nearest {
+    cost: usize,
+    missing: Vec<String>,
+    text: String,
+    event: Option<usize>,
+}
+
+impl Found {
+    fn offer(&mut self, cost: usize, missing: Vec<String>, text: String, event: Option<usize>) {
+        if self
+            .nearest
+            .as_ref()
+            .is_none_or(|nearest| cost < nearest.cost)
+        {
+            self.nearest = Some(Nearest {
+                cost,
+                missing,
+                text,
+                event,
+            });
+        }
+    }
+}
