@@ -1,4 +1,4 @@
-//! Sentences of browser scenarios, and selectors.
+//! Sentences of browser scripts, and selectors.
 
 #![no_main]
 

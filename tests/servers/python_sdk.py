@@ -21,7 +21,17 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, Image
 from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
+from mcp_types import (
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ListRootsResult,
+    ModelHint,
+    ModelPreferences,
+    SamplingMessage,
+    TextContent,
+    Tool,
+)
 from pydantic import BaseModel, Field
 
 PICTURE = base64.b64decode(
@@ -108,6 +118,49 @@ async def confirm(what: str, context: Context) -> dict[str, Any]:
     """Asks in the middle of its work, which only the older era has a way for."""
     answer = await context.elicit(f"Really {what}?", schema=Name)
     return {"what": what, "by": answer.data.name if answer.action == "accept" else answer.action}
+
+
+def messages(topic: str) -> list[SamplingMessage]:
+    return [SamplingMessage(role="user", content=TextContent(type="text", text=f"Name a {topic}."))]
+
+
+def ask_model(topic: str) -> Sample:
+    preferences = ModelPreferences(hints=[ModelHint(name="large-4")])
+    return Sample(messages(topic), max_tokens=20, model_preferences=preferences)
+
+
+def ask_roots() -> ListRoots:
+    return ListRoots()
+
+
+@server.tool()
+async def consult(
+    topic: str,
+    reply: Annotated[CreateMessageResult, Resolve(ask_model)],
+    roots: Annotated[ListRootsResult, Resolve(ask_roots)],
+) -> dict[str, Any]:
+    """Asks the client's model, and for its roots, in the way of either era."""
+    return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
+
+
+def ask_for_tool_use(topic: str) -> Sample:
+    return Sample(messages(topic), max_tokens=20, tools=[Tool(name="look_up", input_schema={"type": "object"})])
+
+
+@server.tool()
+async def consult_with_tools(
+    topic: str, reply: Annotated[CreateMessageResultWithTools, Resolve(ask_for_tool_use)]
+) -> dict[str, Any]:
+    """Asks a model that may use tools, which tools it uses."""
+    return {"stop": reply.stop_reason, "uses": [[block.name, block.input] for block in reply.content]}
+
+
+@server.tool()
+async def consult_directly(topic: str, context: Context) -> dict[str, Any]:
+    """The same in the middle of its work, which only the older era has a way for."""
+    reply = await context.session.create_message(messages(topic), max_tokens=20)
+    roots = await context.session.list_roots()
+    return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
 
 
 @server.tool()

@@ -21,6 +21,7 @@ import uvicorn
 from mcp.server.fastmcp import Context, FastMCP, Image
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.websocket import websocket_server
+from mcp.types import SamplingMessage, TextContent
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
@@ -78,6 +79,15 @@ async def ask(context: Context) -> str:
         return f"{len(roots.roots)} roots"
     except Exception as error:
         return f"refused: {error}"
+
+
+@server.tool()
+async def consult_directly(topic: str, context: Context) -> dict:
+    """Asks the client's model, and for its roots."""
+    message = SamplingMessage(role="user", content=TextContent(type="text", text=f"Name a {topic}."))
+    reply = await context.session.create_message([message], max_tokens=20)
+    roots = await context.session.list_roots()
+    return {"text": reply.content.text, "model": reply.model, "roots": [str(root.uri) for root in roots.roots]}
 
 
 @server.tool()

@@ -18,13 +18,14 @@ mod resume;
 mod run;
 mod safety;
 mod serve;
+mod shared;
 mod test;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use acp::AcpArgs;
@@ -44,7 +45,11 @@ pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowAr
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
     MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
-    SpeedArgs, WhichTimelineArgs,
+    TimelineSpeedArgs, WhichTimelineArgs,
+};
+pub(crate) use shared::{
+    AddressArgs, ConnectArgs, DistanceArgs, EnvFileArgs, SecretVariableArgs, ServerArgs, SpeedArgs,
+    TagArgs,
 };
 pub(crate) use test::{DiffArgs, TestArgs};
 
@@ -197,7 +202,7 @@ pub(crate) struct ExamplesArgs {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// Scenarios or browser steps to play: files, folders, names, or `-` for stdin
+    /// Scenarios or browser steps to play: files, directories, names, or `-` for stdin
     ///
     /// Names are those of scenarios in .cuecard/scenarios/ or .sandy/scenarios/.
     #[arg(required = true, value_name = "FILE")]
@@ -222,15 +227,8 @@ pub(crate) struct PlayArgs {
     /// With --dry-run: also start the servers, and check the tools
     #[arg(long, requires = "dry_run", help_heading = "Playback")]
     pub connect: bool,
-    /// Factor of scripted delays (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0,
-        help_heading = "Playback"
-    )]
-    pub speed: f64,
+    #[command(flatten, next_help_heading = "Playback")]
+    pub speed: SpeedArgs,
     /// Treat warnings as errors; also fail steps that change or lose a value
     #[arg(long, help_heading = "Playback")]
     pub strict: bool,
@@ -277,17 +275,8 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     pub runs: RunsArgs,
 
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Servers")]
-    pub config: Option<PathBuf>,
-    /// Timeout for a call or for starting a server, in seconds [default: 60]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Servers"
-    )]
-    pub timeout: Option<f64>,
+    #[command(flatten, next_help_heading = "Servers")]
+    pub servers: ConnectArgs,
 
     #[command(flatten)]
     pub browser: BrowserFlags,
@@ -353,9 +342,8 @@ pub(crate) struct VariableArgs {
         help_heading = "Variables"
     )]
     pub json_variables: Vec<String>,
-    /// Read variables from a file of NAME=VALUE lines
-    #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
-    pub env_file: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Variables")]
+    pub env: EnvFileArgs,
     /// Redact the value of this variable everywhere (repeatable)
     ///
     /// The value is that of CUECARD_VAR_NAME, or is asked for in a terminal.
@@ -364,14 +352,6 @@ pub(crate) struct VariableArgs {
     /// Treat all variables from the environment and from --env as secrets
     #[arg(long, hide = true)]
     pub hide_environment: bool,
-}
-
-/// Which of the tagged files are meant.
-#[derive(Debug, Args)]
-pub(crate) struct TagArgs {
-    /// Only test cases and timelines with this tag (repeatable)
-    #[arg(long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
 }
 
 /// What the rules of timelines ask for.
@@ -403,8 +383,9 @@ pub(crate) enum IncludeResults {
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("of_connect").arg("timeout").requires("connect")))]
 pub(crate) struct CheckArgs {
-    /// Scenarios, timelines, test cases, folders of timelines, or `-` for stdin
+    /// Scenarios, timelines, browser scripts, test cases, directories of them, or `-` for stdin
     #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -423,30 +404,17 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Servers")]
-    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerArgs,
     /// Also start the servers, and check tools and parameters without calling any tool
     #[arg(long, help_heading = "Servers")]
     pub connect: bool,
-    /// Read variables from a file of NAME=VALUE lines
-    #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
-    pub env_file: Option<PathBuf>,
-    /// With --connect: timeout for starting a server, in seconds [default: 60]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        requires = "connect",
-        help_heading = "Servers"
-    )]
-    pub timeout: Option<f64>,
 }
 
 /// Arguments of `list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Folders to look in [default: .cuecard/scenarios and .sandy/scenarios]
+    /// Directories to look in [default: .cuecard/scenarios and .sandy/scenarios]
     pub folders: Vec<PathBuf>,
     /// Print the list as JSON to stdout
     #[arg(long)]
@@ -458,40 +426,14 @@ pub(crate) struct ListArgs {
 pub(crate) struct DoctorArgs {
     /// The servers to try [default: all]
     pub servers: Vec<String>,
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Read variables from a file of NAME=VALUE lines
-    #[arg(long = "env", value_name = "FILE")]
-    pub env_file: Option<PathBuf>,
-    /// Timeout for starting a server, in seconds [default: 60]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub timeout: Option<f64>,
     /// Don't start any server: only list the servers and where they are configured
     #[arg(long)]
     pub no_start: bool,
     /// Print the findings as JSON to stdout
     #[arg(long)]
     pub json: bool,
-}
-
-/// How a server is found and reached.
-#[derive(Debug, Args)]
-pub(crate) struct ServerArgs {
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Servers")]
-    pub config: Option<PathBuf>,
-    /// Read variables from a file of NAME=VALUE lines
-    #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
-    pub env_file: Option<PathBuf>,
-    /// Timeout for a call or for starting the server, in seconds [default: 60]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Servers"
-    )]
-    pub timeout: Option<f64>,
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// Arguments of `tools`.
@@ -592,6 +534,7 @@ pub(crate) enum ExportServer {
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("of_prompt").arg("max_distance").requires("prompt")))]
 pub(crate) struct ExplainArgs {
     /// A code, or timelines and folders of timelines
     #[arg(value_name = "CODE|PATH")]
@@ -601,27 +544,13 @@ pub(crate) struct ExplainArgs {
     /// Show which timeline is selected for this prompt, and why
     #[arg(long, value_name = "TEXT", requires = "what")]
     pub prompt: Option<String>,
-    /// Maximum distance at which a timeline is selected, from 0 to 1
-    #[arg(
-        long,
-        value_name = "DISTANCE",
-        allow_negative_numbers = true,
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
-        requires = "prompt"
-    )]
-    pub max_distance: f64,
+    #[command(flatten)]
+    pub distance: DistanceArgs,
     /// Show how one player handles each event
     #[arg(long, value_enum, value_name = "NAME")]
     pub player: Option<Player>,
-    /// Multiply times by this factor (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        alias = "scenario-speed",
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0
-    )]
-    pub speed: f64,
+    #[command(flatten)]
+    pub speed: SpeedArgs,
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
@@ -652,7 +581,7 @@ pub(crate) enum Player {
 pub(crate) struct SchemaArgs {
     /// The format [default: list all formats]
     pub name: Option<String>,
-    /// Write the schema, or all schemas, as NAME.schema.json to this folder
+    /// Write the schema, or all schemas, as NAME.schema.json to this directory
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

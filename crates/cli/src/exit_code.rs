@@ -2,6 +2,7 @@
 
 use std::process::ExitCode as ProcessExit;
 
+use cuecard_report::Style;
 use cuecard_tool_call::script::Verdict;
 
 /// How the program ends. Of several, the worst: 130, 3, 2, 1, 4, 0.
@@ -83,6 +84,20 @@ impl ExitCode {
         }
     }
 
+    /// How the last line of a command begins: a mark and the word of the table, such as `✓ passed`.
+    pub(crate) fn verdict(self, style: Style) -> String {
+        let word = match self {
+            Self::Passed | Self::Drifted => {
+                return style.good(&format!("{} passed", style.symbol("✓", "ok")));
+            }
+            Self::Failed | Self::OfCommand(_) => "failed",
+            Self::CouldNotRun => "could not run",
+            Self::Invalid => "invalid",
+            Self::Interrupted => "interrupted",
+        };
+        style.bad(&format!("{} {word}", style.symbol("✗", "x")))
+    }
+
     /// The worse of two.
     pub(crate) fn worst(self, other: Self) -> Self {
         const ORDER: [ExitCode; 6] = [
@@ -110,7 +125,27 @@ impl From<ExitCode> for ProcessExit {
 
 #[cfg(test)]
 mod tests {
-    use super::ExitCode;
+    use super::{ExitCode, PAGE, Style};
+
+    #[test]
+    fn the_word_is_that_of_the_table() {
+        for (exit, verdict) in [
+            (ExitCode::Passed, "✓ passed"),
+            (ExitCode::Drifted, "✓ passed"),
+            (ExitCode::Failed, "✗ failed"),
+            (ExitCode::CouldNotRun, "✗ could not run"),
+            (ExitCode::Invalid, "✗ invalid"),
+            (ExitCode::Interrupted, "✗ interrupted"),
+        ] {
+            assert_eq!(exit.verdict(Style::default()), verdict);
+            assert!(PAGE.contains(&verdict[4..]), "{verdict}");
+        }
+        let ascii = Style {
+            unicode: false,
+            ..Style::default()
+        };
+        assert_eq!(ExitCode::Passed.verdict(ascii), "ok passed");
+    }
 
     #[test]
     fn of_several_the_worst_counts() {

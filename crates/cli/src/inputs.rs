@@ -19,7 +19,7 @@ use cuecard_tool_call::script::{Given, help_on_unknown_variable, short_secret};
 use serde_json::Map;
 use tokio::task::spawn_blocking;
 
-use crate::args::{SafetyArgs, SymbolArgs, VariableArgs};
+use crate::args::{EnvFileArgs, SafetyArgs, SymbolArgs, VariableArgs};
 use crate::asynchronous::until_stopped;
 use crate::signals::leave_now;
 
@@ -79,7 +79,9 @@ pub(crate) fn variables_of_file(
     environment: &[(OsString, OsString)],
 ) -> Result<Variables, Vec<Diagnostic>> {
     let given = VariableArgs {
-        env_file: env_file.cloned(),
+        env: EnvFileArgs {
+            env_file: env_file.cloned(),
+        },
         ..VariableArgs::default()
     };
     let variables = variables_of(&given, environment);
@@ -97,7 +99,7 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
     };
     let is_secret = |name: &str| args.secrets.iter().any(|secret| secret == name);
     let is_hidden = |name: &str| args.hide_environment || is_secret(name);
-    if let Some(path) = &args.env_file {
+    if let Some(path) = &args.env.env_file {
         match read_source(path) {
             Ok(source) => {
                 let (pairs, diagnostics) = env_file::parse(&source);

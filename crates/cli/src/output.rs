@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -144,6 +145,16 @@ impl Printed {
             }
         }
     }
+}
+
+/// A number with its noun: `1 turn`, `2 turns`, `2 misses`.
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    let ending = match (number == N::from(1), one.ends_with('s')) {
+        (true, _) => "",
+        (false, true) => "es",
+        (false, false) => "s",
+    };
+    format!("{number} {one}{ending}")
 }
 
 /// Does `work`, and returns what this thread printed during it instead of showing it.

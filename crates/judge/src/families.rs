@@ -1,7 +1,7 @@
 //! Groundedness, memory, recovery and scheduler: which function judges which type.
 
 use super::{
-    Finding, Verdict, View, citations, claims, graceful, memory, recovery, scheduled_tasks,
+    Finding, Verdict, View, citations, graceful, grounded, memory, recovery, scheduled_tasks,
 };
 use crate::model::AssertionCheck;
 
@@ -10,8 +10,8 @@ pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) 
     match check {
         AssertionCheck::ClaimsSupportedByFixtures {
             allowed_sources,
-            min_overlap,
-        } => claims::supported(view, allowed_sources, *min_overlap),
+            proof,
+        } => grounded::supported(view, allowed_sources, proof),
         AssertionCheck::NoFabricatedSourceOrCitation {
             allowed_sources,
             citation_patterns,

@@ -5,7 +5,6 @@
 
 mod blocks;
 mod citations;
-mod claims;
 pub mod compare;
 mod document;
 mod evidence;
@@ -13,6 +12,7 @@ mod families;
 mod fold;
 mod format;
 mod graceful;
+mod grounded;
 mod limits;
 mod memory;
 pub mod model;
@@ -20,6 +20,7 @@ pub mod mutate;
 mod order;
 mod output;
 mod player_checks;
+mod prove;
 mod questions;
 mod reach;
 mod recovery;

@@ -3,13 +3,14 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use rmcp::handler::client::ClientHandler as _;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
     ClientRequest, ErrorCode, ErrorData, ListToolsRequest, PaginatedRequestParams, RequestId,
     RequestMetaObject, ServerResult,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::service::{
+    Peer, PeerRequestOptions, RoleClient, RunningService, Service as _, ServiceError,
+};
 use serde_json::Value;
 
 use super::calls::{Asked, Metadata, NoResult};

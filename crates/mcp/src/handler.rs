@@ -7,21 +7,18 @@
 
 use std::sync::Arc;
 
-use rmcp::handler::client::ClientHandler;
+use cuecard_tool_call::model::QuestionKind;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
-    CustomNotification, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
-    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
-    ResourceUpdatedNotificationParam,
+    ClientCapabilities, ClientConfig, ClientResult, CustomResult, ElicitationCapability, ErrorCode,
+    ErrorData, FormElicitationCapability, Implementation, ProtocolVersion, RootsCapabilities,
+    SamplingCapability, ServerNotification, ServerRequest,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleClient};
-use serde::Serialize;
+use rmcp::service::{NotificationContext, RequestContext, RoleClient, Service};
 use serde_json::Value;
 
 use super::link::Link;
 use super::notice::Notice;
-use super::questions::{ELICITATION, Questions};
+use super::questions::Questions;
 
 /// Receives what the server sends unasked.
 #[derive(Clone)]
@@ -47,15 +44,6 @@ impl Handler {
             })
     }
 
-    /// Refuses a request that has no answer, whatever it asks.
-    fn refuse(&self, method: &str, params: impl Serialize) -> ErrorData {
-        let params = serde_json::to_value(params).unwrap_or_default();
-        match self.answer(method, params) {
-            Err(error) => error,
-            Ok(_) => ErrorData::internal_error("the answer has no form", None),
-        }
-    }
-
     fn other(&self, method: &str) {
         self.link.notice(Notice::Other {
             method: method.to_owned(),
@@ -63,105 +51,75 @@ impl Handler {
     }
 }
 
-impl ClientHandler for Handler {
+// Not by the SDK's handler: an answer is sent as it is written, whatever the SDK knows of its parts.
+impl Service<RoleClient> for Handler {
+    async fn handle_request(
+        &self,
+        request: ServerRequest,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ClientResult, ErrorData> {
+        if matches!(request, ServerRequest::PingRequest(_)) {
+            return Ok(ClientResult::empty(()));
+        }
+        let mut request = serde_json::to_value(request)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let params = request["params"].take();
+        let method = request["method"].as_str().unwrap_or_default();
+        let result = self.answer(method, params)?;
+        Ok(ClientResult::CustomResult(CustomResult::new(result)))
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ServerNotification,
+        _context: NotificationContext<RoleClient>,
+    ) -> Result<(), ErrorData> {
+        match notification {
+            ServerNotification::ProgressNotification(progress) => {
+                self.link.notice(Notice::Progress {
+                    progress: progress.params.progress,
+                    total: progress.params.total,
+                    message: progress.params.message,
+                });
+            }
+            ServerNotification::LoggingMessageNotification(log) => self.link.notice(Notice::Log {
+                level: format!("{:?}", log.params.level).to_lowercase(),
+                logger: log.params.logger,
+                data: log.params.data,
+            }),
+            ServerNotification::ToolListChangedNotification(_) => self.link.note_tools_changed(),
+            ServerNotification::PromptListChangedNotification(_) => {
+                self.other("notifications/prompts/list_changed");
+            }
+            ServerNotification::ResourceListChangedNotification(_) => {
+                self.other("notifications/resources/list_changed");
+            }
+            ServerNotification::ResourceUpdatedNotification(_) => {
+                self.other("notifications/resources/updated");
+            }
+            ServerNotification::CustomNotification(custom) => self.other(&custom.method),
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("cuecard", env!("CARGO_PKG_VERSION"));
         // Only what the scenario answers: a server must not count on the rest.
+        let offers = |kind| self.questions.offers(kind);
         let mut capabilities = ClientCapabilities::default();
-        if self.questions.offers().elicitation {
+        capabilities.roots = offers(QuestionKind::Roots).then(RootsCapabilities::default);
+        if offers(QuestionKind::Sampling) {
+            let mut sampling = SamplingCapability::default();
+            // A reply may use tools.
+            sampling.tools = Some(serde_json::Map::new());
+            capabilities.sampling = Some(sampling);
+        }
+        if offers(QuestionKind::Elicitation) {
             let form = FormElicitationCapability::default();
             capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
         }
         ClientConfig::new(capabilities, us)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-    }
-
-    async fn create_message(
-        &self,
-        params: CreateMessageRequestParams,
-        _context: RequestContext<RoleClient>,
-    ) -> Result<CreateMessageResult, ErrorData> {
-        Err(self.refuse("sampling/createMessage", params))
-    }
-
-    async fn list_roots(
-        &self,
-        _context: RequestContext<RoleClient>,
-    ) -> Result<ListRootsResult, ErrorData> {
-        Err(self.refuse("roots/list", ()))
-    }
-
-    async fn create_elicitation(
-        &self,
-        request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
-    ) -> Result<ElicitResult, ErrorData> {
-        let internal =
-            |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
-        let params = serde_json::to_value(request).map_err(internal)?;
-        let result = self.answer(ELICITATION, params)?;
-        serde_json::from_value(result).map_err(internal)
-    }
-
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _context: RequestContext<RoleClient>,
-    ) -> Result<CustomResult, ErrorData> {
-        // A question whose schema the SDK can't read gets here too.
-        let params = request.params.unwrap_or_default();
-        self.answer(&request.method, params).map(CustomResult::new)
-    }
-
-    async fn on_progress(
-        &self,
-        params: ProgressNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.link.notice(Notice::Progress {
-            progress: params.progress,
-            total: params.total,
-            message: params.message,
-        });
-    }
-
-    async fn on_logging_message(
-        &self,
-        params: LoggingMessageNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.link.notice(Notice::Log {
-            level: format!("{:?}", params.level).to_lowercase(),
-            logger: params.logger,
-            data: params.data,
-        });
-    }
-
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.link.note_tools_changed();
-    }
-
-    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.other("notifications/prompts/list_changed");
-    }
-
-    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.other("notifications/resources/list_changed");
-    }
-
-    async fn on_resource_updated(
-        &self,
-        _params: ResourceUpdatedNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.other("notifications/resources/updated");
-    }
-
-    async fn on_custom_notification(
-        &self,
-        notification: CustomNotification,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.other(&notification.method);
     }
 }

@@ -1,5 +1,7 @@
 //! What to do about a server that does not start, or does not answer.
 
+use cuecard_tool_call::model::QuestionKind;
+
 use super::config::COMMAND_LINE;
 use super::error::{
     CallError, CallErrorKind, HttpRequest, ServerFacts, SocketProblem, StartError, StartErrorKind,
@@ -184,10 +186,15 @@ impl CallError {
                 code: MISSING_CAPABILITY,
                 message,
                 ..
-            } if message.contains("elicitation") => Some(
-                "it asks the user a question: answer it with \"answers\": { \"elicitation\": [ { \"action\": \"accept\" } ] }"
-                    .to_owned(),
-            ),
+            } => {
+                let mut kinds = QuestionKind::ALL.into_iter();
+                let kind = kinds.find(|kind| message.contains(kind.key()))?;
+                Some(format!(
+                    "it asks a question: answer it with \"answers\": {{ \"{}\": [ {} ] }}",
+                    kind.key(),
+                    kind.general_entry()
+                ))
+            }
             CallErrorKind::RpcError {
                 code: PAGE_REQUIRED,
                 ..

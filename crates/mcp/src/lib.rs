@@ -53,7 +53,7 @@ pub use error::{
 };
 pub use exit::Exit;
 pub use notice::Notice;
-pub use questions::{Asked, Offers};
+pub use questions::Asked;
 pub use reply::{ContentBlock, ToolReply};
 pub use session::{Era, Session, SessionInfo};
 pub use spec::{DuplexMaker, Protocol, ServerSpec, TransportSpec};

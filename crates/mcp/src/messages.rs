@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_tool_call::model::QuestionKind;
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -21,7 +22,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::calls::{Calls, NoResult};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
 use super::link::{Link, ReadEnd};
-use super::questions::ELICITATION;
 use super::requests::{Asker, Unmatched};
 use super::streams::{Framing, LineReader, StreamWriter};
 
@@ -30,9 +30,6 @@ const LARGEST_BATCH: usize = 1_000;
 
 /// The most lines in a row that are no messages: a server that prints more only prints.
 const MOST_STRAY_LINES: usize = 100_000;
-
-/// What a server may ask of its client, in every version of the protocol.
-const QUESTIONS: [&str; 3] = [ELICITATION, "sampling/createMessage", "roots/list"];
 
 /// How long a server that no longer reads may still write.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -171,7 +168,7 @@ impl MessageTransport {
         message: &mut Map<String, Value>,
     ) -> Option<ServerJsonRpcMessage> {
         let method = message.get("method")?.as_str()?;
-        if !QUESTIONS.contains(&method) || !self.calls.open().is_ours_open() {
+        if QuestionKind::of_method(method).is_none() || !self.calls.open().is_ours_open() {
             return None;
         }
         let id = match message.get("id")? {

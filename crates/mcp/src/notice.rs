@@ -5,6 +5,7 @@ use std::fmt;
 
 use cuecard_source::diagnostic::Code;
 use cuecard_source::value::{Redactor, mask_credentials};
+use cuecard_tool_call::model::{AnswerPlace, QuestionKind};
 use serde_json::Value;
 
 use super::text::cut;
@@ -51,8 +52,8 @@ pub enum Notice {
         method: String,
         /// The answer.
         result: Value,
-        /// Which of the scenario's answers of this kind it was, from 0.
-        entry: usize,
+        /// Which of the scenario's answers it was.
+        place: AnswerPlace,
     },
     /// A request of the server's own that was refused.
     Refused {
@@ -213,16 +214,20 @@ impl Notice {
             Self::Answered {
                 method,
                 mut result,
-                entry,
+                place,
             } => {
                 let size = result.to_string().len();
                 if size > LONGEST_QUESTION {
-                    result["content"] = Value::String(format!("{size} bytes, not kept"));
+                    let key = match place.kind {
+                        QuestionKind::Roots => "roots",
+                        QuestionKind::Sampling | QuestionKind::Elicitation => "content",
+                    };
+                    result[key] = Value::String(format!("{size} bytes, not kept"));
                 }
                 Self::Answered {
                     method: short(method),
                     result,
-                    entry,
+                    place,
                 }
             }
             Self::Refused { method, reason } => Self::Refused {

@@ -3,34 +3,33 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use cuecard_tool_call::model::{AnswerPlace, QuestionKind};
 use cuecard_tool_call::script::{Answered, ReadyAnswers, Unanswered};
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use super::link::{LONGEST_TEXT, Link, lock};
 use super::notice::Notice;
-
-pub(super) const ELICITATION: &str = "elicitation/create";
 
 /// How many answers and refusals are remembered until they are asked for; those after them are still in the
 /// notices.
 const MOST: usize = 1_000;
 
+/// How long a server may take to ask for the roots after its start, and then to make use of them. A call before that
+/// would find it without any folder.
+const ROOTS_ASKED: Duration = Duration::from_millis(300);
+const ROOTS_USED: Duration = Duration::from_millis(100);
+
 /// The longest proposal of an answer, in characters.
 const LONGEST_HELP: usize = 1_000;
-
-/// What a server may ask; it is told so at its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Offers {
-    /// Forms for a user to fill in.
-    pub elicitation: bool,
-}
 
 /// What a server has asked.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Asked {
-    /// Which of the scenario's answers to elicitation were given, from 0.
-    pub answered: Vec<usize>,
+    /// Which of the scenario's answers were given.
+    pub answered: Vec<AnswerPlace>,
     /// Why others were not answered.
     pub unanswered: Vec<Unanswered>,
 }
@@ -46,23 +45,33 @@ pub(super) struct Refused {
 /// The questions of one server.
 pub(super) struct Questions {
     server: String,
-    offers: Offers,
     answers: Mutex<Arc<ReadyAnswers>>,
     asked: Mutex<Asked>,
+    /// Notified of each answer.
+    answered: Notify,
 }
 
 impl Questions {
-    pub(super) fn new(server: &str, offers: Offers) -> Self {
+    pub(super) fn new(server: &str, answers: Arc<ReadyAnswers>) -> Self {
         Self {
             server: server.to_owned(),
-            offers,
-            answers: Mutex::default(),
+            answers: Mutex::new(answers),
             asked: Mutex::default(),
+            answered: Notify::new(),
         }
     }
 
-    pub(super) fn offers(&self) -> Offers {
-        self.offers
+    /// Whether the server may ask questions of this kind; it is told so at its start.
+    pub(super) fn offers(&self, kind: QuestionKind) -> bool {
+        lock(&self.answers).offers(kind, &self.server)
+    }
+
+    /// Returns when a server that asks for the roots when it starts had time to use them.
+    pub(super) async fn wait_for_roots(&self) {
+        let asked = tokio::time::timeout(ROOTS_ASKED, self.answered.notified()).await;
+        if asked.is_ok() {
+            tokio::time::sleep(ROOTS_USED).await;
+        }
     }
 
     pub(super) fn answer_with(&self, answers: Arc<ReadyAnswers>) {
@@ -82,25 +91,24 @@ impl Questions {
     ) -> Result<Value, Refused> {
         // Held throughout, so that no other question comes between this one and its answer.
         let mut asked = lock(&self.asked);
-        let answer = match method {
-            ELICITATION => Some(lock(&self.answers).elicit(&self.server, &params)),
-            _ => None,
-        };
+        let answer = QuestionKind::of_method(method)
+            .map(|kind| lock(&self.answers).answer(kind, &self.server, &params));
         let method = method.to_owned();
         link.notice(Notice::Asked {
             method: method.clone(),
             params,
         });
         match answer {
-            Some(Ok(Answered { entry, result })) => {
+            Some(Ok(Answered { place, result })) => {
                 if asked.answered.len() < MOST {
-                    asked.answered.push(entry);
+                    asked.answered.push(place);
                 }
                 link.notice(Notice::Answered {
                     method,
                     result: result.clone(),
-                    entry,
+                    place,
                 });
+                self.answered.notify_one();
                 Ok(result)
             }
             Some(Err(mut unanswered)) => {
@@ -110,11 +118,12 @@ impl Questions {
                     method,
                     reason: unanswered.message.clone(),
                 });
+                let is_known = unanswered.is_offered;
                 if asked.unanswered.len() < MOST {
                     asked.unanswered.push(unanswered);
                 }
                 Err(Refused {
-                    is_known: self.offers.elicitation,
+                    is_known,
                     message:
                         "cuecard has no answer to this question: no answer in its scenario matches"
                             .to_owned(),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_tool_call::model::QuestionKind;
 use cuecard_tool_call::script::ReadyAnswers;
 use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService};
@@ -20,7 +21,7 @@ use super::error::{CallError, CallErrorKind, StartError};
 use super::handler::Handler;
 use super::link::{CallStart, LONGEST_TEXT, Link};
 use super::notice::Notice;
-use super::questions::{Asked, Offers, Questions};
+use super::questions::{Asked, Questions};
 use super::reply::{NoReply, ToolReply};
 use super::result::text_of;
 use super::spec::{Protocol, ServerSpec};
@@ -97,17 +98,17 @@ impl Session {
         spec: &ServerSpec,
         inherited_env: &[(OsString, OsString)],
     ) -> Result<Self, StartError> {
-        Self::start_offering(spec, inherited_env, Offers::default()).await
+        Self::start_answering(spec, inherited_env, Arc::default()).await
     }
 
-    /// As [`Session::start`], and tells the server what it may ask.
+    /// As [`Session::start`], with the answers to what the server asks; it is told what it may ask.
     ///
     /// # Errors
     /// As [`Session::start`].
-    pub async fn start_offering(
+    pub async fn start_answering(
         spec: &ServerSpec,
         inherited_env: &[(OsString, OsString)],
-        offers: Offers,
+        answers: Arc<ReadyAnswers>,
     ) -> Result<Self, StartError> {
         let Started {
             info,
@@ -116,7 +117,10 @@ impl Session {
             service,
             keeper,
             calls,
-        } = super::start::start(spec, inherited_env, offers).await?;
+        } = super::start::start(spec, inherited_env, &answers).await?;
+        if info.era == Era::Legacy && questions.offers(QuestionKind::Roots) {
+            questions.wait_for_roots().await;
+        }
         Ok(Self {
             spec: spec.clone(),
             metadata: SessionMetadata::of(&service, info.era),

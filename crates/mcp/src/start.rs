@@ -12,13 +12,14 @@ use super::error::{HttpRequest, ServerFacts, StartError, StartErrorKind};
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
 use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
-use super::questions::{Offers, Questions};
+use super::questions::Questions;
 use super::session::{Era, SessionInfo};
 use super::spec::{Protocol, ServerSpec, TransportSpec};
 use super::stdio::ProcessSupervisor;
 use super::text::{clean, cut};
 use super::transport::{self, Connection};
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_tool_call::script::ReadyAnswers;
 
 /// What a session is made of.
 pub(super) struct Started {
@@ -34,10 +35,10 @@ pub(super) struct Started {
 pub(super) async fn start(
     spec: &ServerSpec,
     inherited_env: &[(OsString, OsString)],
-    offers: Offers,
+    answers: &Arc<ReadyAnswers>,
 ) -> Result<Started, StartError> {
     let began = Stopwatch::start();
-    let error = match start_as(spec, inherited_env, offers, began).await {
+    let error = match start_as(spec, inherited_env, answers, began).await {
         Ok(started) => return Ok(started),
         Err(error) => error,
     };
@@ -62,7 +63,7 @@ pub(super) async fn start(
         url: url.clone(),
         headers: headers.clone(),
     };
-    start_as(&older, inherited_env, offers, began)
+    start_as(&older, inherited_env, answers, began)
         .await
         .map_err(|second| StartError {
             kind: StartErrorKind::NeitherHttp {
@@ -77,13 +78,13 @@ pub(super) async fn start(
 async fn start_as(
     spec: &ServerSpec,
     inherited_env: &[(OsString, OsString)],
-    offers: Offers,
+    answers: &Arc<ReadyAnswers>,
     began: Stopwatch,
 ) -> Result<Started, StartError> {
     let start = Start {
         spec,
         inherited_env,
-        offers,
+        answers,
         began,
     };
     // The extension has a protocol of its own, where there is nothing to ask.
@@ -109,7 +110,7 @@ async fn start_as(
 struct Start<'a> {
     spec: &'a ServerSpec,
     inherited_env: &'a [(OsString, OsString)],
-    offers: Offers,
+    answers: &'a Arc<ReadyAnswers>,
     began: Stopwatch,
 }
 
@@ -145,7 +146,7 @@ impl Start<'_> {
         } = connected
             .unwrap_or(Err(no_connection))
             .map_err(|kind| failed(masked(kind, &link)))?;
-        let questions = Arc::new(Questions::new(&self.spec.name, self.offers));
+        let questions = Arc::new(Questions::new(&self.spec.name, Arc::clone(self.answers)));
         let handler = Handler::new(Arc::clone(&link), Arc::clone(&questions));
         let handshake = wire.serve(handler, lifecycle(protocol));
         // Boxed, since the SDK's futures are large. An elapsed one is dropped, and its transport with it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_tool_call::format::server_of;
 use cuecard_tool_call::model::ToolCallScenario;
-use cuecard_tool_call::script::{Bindings, Failure, FailureKind};
+use cuecard_tool_call::script::{Bindings, Failure, FailureKind, ReadyAnswers};
 
 pub use schema::check_arguments;
 pub(crate) use schema::unknown_names;
@@ -73,12 +73,13 @@ impl Connections {
     pub async fn open(
         &mut self,
         scenario: &ToolCallScenario,
+        bindings: &Bindings,
         steps: impl Iterator<Item = usize>,
         pool: &mut Pool,
         recorder: &mut Recorder<'_>,
     ) {
         // Some tools are there only for a client that answers questions.
-        pool.offer(&scenario.answers);
+        pool.answer_with(&Arc::new(ReadyAnswers::at_start(scenario, bindings)));
         let mut names: Vec<String> = Vec::new();
         for idx in steps {
             let server = server_of(scenario, &scenario.steps[idx], |name| pool.knows(name));

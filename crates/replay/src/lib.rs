@@ -103,8 +103,8 @@ pub async fn play(
     stop: &CancellationToken,
 ) -> Played {
     let clock = recorder.clock();
-    toolbox.offer(&play.scenario.answers);
-    let mut script = Script::new(play.scenario, play.bindings, play.options);
+    let bindings = play.bindings.in_directory(&toolbox.working_directory);
+    let mut script = Script::new(play.scenario, bindings, play.options);
     script.restore(play.restored);
     let reporter = recorder.reporter();
     let mut screenshots = Vec::new();

@@ -171,7 +171,7 @@ pub(super) async fn call(
         Err(error) => Err(Box::pin(call_failure(&session, tool, &error)).await),
     };
     match unanswered.into_iter().next() {
-        Some(first) => with_unanswered(answer, first, toolbox.pool.elicits(server), is_all),
+        Some(first) => with_unanswered(answer, first, is_all),
         None => answer,
     }
 }
@@ -207,10 +207,9 @@ fn needs_task(server: &str, tool: &str) -> Failure {
 fn with_unanswered(
     answer: Result<Answer, Failure>,
     question: Unanswered,
-    was_offered: bool,
     is_all: bool,
 ) -> Result<Answer, Failure> {
-    match (answer, was_offered) {
+    match (answer, question.is_offered) {
         (Ok(answer), false) => Ok(answer),
         (Err(mut failure), false) => {
             failure.notes.push(question.message);

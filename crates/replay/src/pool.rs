@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_tool_call::model::Answers;
+use cuecard_tool_call::model::AnswerPlace;
 use cuecard_tool_call::script::{Failure, FailureKind, ReadyAnswers, Unanswered};
 use cuecard_trace::{EventData, Log, RequestAnswered, RequestReceived};
 
 use cuecard_mcp::config::Config;
-use cuecard_mcp::{Notice, Offers, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
+use cuecard_mcp::{Notice, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
 use cuecard_runtime::tap::Recorder;
 
 /// The server that the binary brings itself; it needs no config.
@@ -33,12 +33,10 @@ pub struct Pool {
     seen: HashSet<String>,
     /// Servers that can do over the older protocol only what their calls need.
     legacy: HashSet<String>,
-    /// What the scenario answers: a server is told so when it starts.
-    answers: Answers,
-    /// The same, as far as it can be given now.
-    ready_answers: Arc<ReadyAnswers>,
-    /// Which answers to elicitation were given.
-    given_answers: HashSet<usize>,
+    /// What servers are answered.
+    answers: Arc<ReadyAnswers>,
+    /// Which of the answers were given.
+    given_answers: HashSet<AnswerPlace>,
 }
 
 impl Pool {
@@ -55,8 +53,7 @@ impl Pool {
             sessions: HashMap::new(),
             seen: HashSet::new(),
             legacy: HashSet::new(),
-            answers: Answers::default(),
-            ready_answers: Arc::default(),
+            answers: Arc::default(),
             given_answers: HashSet::new(),
         }
     }
@@ -66,19 +63,9 @@ impl Pool {
         &self.config
     }
 
-    /// What servers that start from now on may ask.
-    pub(super) fn offer(&mut self, answers: &Answers) {
-        self.answers.clone_from(answers);
-    }
-
-    /// What servers are answered from now on.
+    /// What servers are answered from now on; those that start then are told which questions have answers.
     pub(super) fn answer_with(&mut self, answers: &Arc<ReadyAnswers>) {
-        self.ready_answers = Arc::clone(answers);
-    }
-
-    /// Whether the server called `name` was told that it may ask a user something.
-    pub(super) fn elicits(&self, name: &str) -> bool {
-        self.answers.elicits(name)
+        self.answers = Arc::clone(answers);
     }
 
     /// What `session` asked since the last time, and was not answered.
@@ -94,15 +81,10 @@ impl Pool {
         for session in sessions {
             self.take_unanswered(&session);
         }
-        let entries = 0..self.answers.elicitation.len();
-        entries
-            .filter(|entry| !self.given_answers.contains(entry))
-            .map(|entry| {
-                format!(
-                    "C-ANSWER-04: answer {} of `answers.elicitation` was never requested by a server",
-                    entry + 1
-                )
-            })
+        let places = self.answers.places();
+        let unused = places.filter(|place| !self.given_answers.contains(place));
+        unused
+            .map(|place| format!("C-ANSWER-04: {place} was never requested by a server"))
             .collect()
     }
 
@@ -150,7 +132,7 @@ impl Pool {
             let is_lost = session.is_lost();
             let hangs = !session.is_over() && session.hangs().await;
             if !is_lost && !hangs {
-                session.answer_with(Arc::clone(&self.ready_answers));
+                session.answer_with(Arc::clone(&self.answers));
                 return Ok(session);
             }
             self.take_unanswered(&session);
@@ -215,7 +197,7 @@ impl Pool {
         let pool = &*self;
         let starting = specs.into_iter().map(|(name, spec)| async move {
             let started = match spec {
-                Ok(spec) => start_session(spec, &pool.environment, pool.offers(name)).await,
+                Ok(spec) => start_session(spec, &pool.environment, &pool.answers).await,
                 Err(failure) => Err(failure),
             };
             (name, started)
@@ -245,15 +227,8 @@ impl Pool {
     ) -> Result<Arc<Session>, Failure> {
         let spec = self.prepare(name, recorder)?;
         recorder.settle();
-        let (spec, session) = start_session(spec, &self.environment, self.offers(name)).await?;
+        let (spec, session) = start_session(spec, &self.environment, &self.answers).await?;
         Ok(self.keep(&spec, session, recorder))
-    }
-
-    /// What the server called `name` is told that we can answer.
-    fn offers(&self, name: &str) -> Offers {
-        Offers {
-            elicitation: self.answers.elicits(name),
-        }
     }
 
     /// How to start a server, whose secrets are known from now on.
@@ -291,7 +266,7 @@ impl Pool {
         }
         recorder.record(log("debug", message));
         let session = Arc::new(session);
-        session.answer_with(Arc::clone(&self.ready_answers));
+        session.answer_with(Arc::clone(&self.answers));
         self.seen.insert(spec.name.clone());
         self.sessions.insert(spec.name.clone(), session.clone());
         session
@@ -385,9 +360,9 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
 async fn start_session(
     spec: ServerSpec,
     environment: &[(OsString, OsString)],
-    offers: Offers,
+    answers: &Arc<ReadyAnswers>,
 ) -> Result<(ServerSpec, Session), Failure> {
-    match Session::start_offering(&spec, environment, offers).await {
+    match Session::start_answering(&spec, environment, Arc::clone(answers)).await {
         Ok(session) => Ok((spec, session)),
         Err(error) => Err(start_failure(&error)),
     }
@@ -430,10 +405,10 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
             Notice::Answered {
                 method,
                 result,
-                entry,
+                place,
             } => {
-                let place = format!("/answers/elicitation/{entry}");
-                recorder.record(answered(method, Some(result.clone()), Some(place), None));
+                let answer = Some(place.pointer());
+                recorder.record(answered(method, Some(result.clone()), answer, None));
                 continue;
             }
             Notice::Tolerated { .. } => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_tool_call::model::{Answers, BuiltinTool, ToolName};
+use cuecard_tool_call::model::{BuiltinTool, ToolName};
 use cuecard_tool_call::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use serde_json::Value as Json;
@@ -224,11 +224,6 @@ impl Toolbox {
             // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
             ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,
         }
-    }
-
-    /// What servers may ask, since the scenario answers it.
-    pub(super) fn offer(&mut self, answers: &Answers) {
-        self.pool.offer(answers);
     }
 
     /// The tools of every server that is up, and our own, as traces call them. A server that can't say is left out.

@@ -246,12 +246,7 @@ impl PlayHtml {
             Verdict::Blocked => ("fail", "✗", "could not run"),
             Verdict::Interrupted => ("warn", "?", "was interrupted"),
         };
-        let counts = counts(
-            Style::default(),
-            &totals.summary,
-            totals.verdict,
-            totals.took,
-        );
+        let counts = counts(Style::default(), &totals.summary, totals.took);
         let name = escaped(&self.name);
         write!(
             out,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Style, duration};
 use cuecard_source::value::{Json, printable};
 use cuecard_tool_call::model::BuiltinTool;
-use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_tool_call::script::Summary;
 use cuecard_trace::{StepFinished, StepStatus, ToolResult};
 
 /// Column widths, known before the first step ends.
@@ -151,11 +151,8 @@ pub fn label<'a>(description: Option<&'a str>, id: Option<&'a str>, tool: &'a st
 }
 
 /// `2 passed · 1 skipped · 1 failed · 3 not run · 2.4 s`.
-pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration) -> String {
+pub fn counts(style: Style, summary: &Summary, took: Duration) -> String {
     let mut facts = Vec::new();
-    if verdict == Verdict::Interrupted {
-        facts.push(style.bad("interrupted"));
-    }
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
     }
@@ -237,27 +234,21 @@ mod tests {
             failed: 1,
             ..Summary::default()
         };
-        let shown = |summary, verdict| counts(Style::default(), &summary, verdict, Duration::ZERO);
-        assert_eq!(
-            shown(summary, Verdict::Failed),
-            "3 passed · 1 failed · 4 not run · 0 ms"
-        );
+        let shown = |summary| counts(Style::default(), &summary, Duration::ZERO);
+        assert_eq!(shown(summary), "3 passed · 1 failed · 4 not run · 0 ms");
         let within_a_step = Summary {
             failed: 0,
             unknown: 1,
             ..summary
         };
         assert_eq!(
-            shown(within_a_step, Verdict::Interrupted),
-            "interrupted · 3 passed · 1 unknown · 4 not run · 0 ms"
+            shown(within_a_step),
+            "3 passed · 1 unknown · 4 not run · 0 ms"
         );
         let between_steps = Summary {
             failed: 0,
             ..summary
         };
-        assert_eq!(
-            shown(between_steps, Verdict::Interrupted),
-            "interrupted · 3 passed · 5 not run · 0 ms"
-        );
+        assert_eq!(shown(between_steps), "3 passed · 5 not run · 0 ms");
     }
 }

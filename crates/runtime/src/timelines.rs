@@ -258,8 +258,8 @@ timeline:
         assert_eq!(
             messages,
             [
-                "`change.patch` not found next to the scenario",
-                "`away.patch` is outside the scenario's folder",
+                "`change.patch` not found next to the timeline",
+                "`away.patch` is outside the timeline's directory",
                 "`seed` is a folder: expected a file",
             ]
         );

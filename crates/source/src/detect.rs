@@ -40,7 +40,7 @@ impl FileKind {
             Self::ToolCall => "a tool-call scenario",
             Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
             Self::BrowserSteps => "compiled browser steps",
-            Self::Browser => "a plain-language browser scenario",
+            Self::Browser => "a browser script",
             Self::HealPatch => "a healing patch for browser steps",
             Self::Timeline => "a timeline",
             Self::TestCase => "a test case",

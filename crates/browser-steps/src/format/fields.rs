@@ -179,7 +179,7 @@ pub(super) const STEPS_ROOT: &[Field] = &[
     ),
     required("url", TEXT, "Where it begins."),
     field("observed", OBJECT, "What was seen when that was opened."),
-    field("options", OBJECT, "As in the scenario."),
+    field("options", OBJECT, "As in the script."),
     field("variables", OBJECT, "Values for references."),
     field(
         "secrets",

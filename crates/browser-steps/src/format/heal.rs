@@ -186,7 +186,7 @@ fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>
             return Err(refused(format!(
                 "step {number}: its element was named by `{{{{{reference}}}}}`, and is now named `{now}` regardless of the variable"
             ))
-            .with_help("if the page is right, change the variable, and parse the scenario again"));
+            .with_help("if the page is right, change the variable, and parse the script again"));
         }
         let mut patch = vec![Operation::Test(
             format!("{place}/id"),

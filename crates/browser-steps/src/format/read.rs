@@ -1,4 +1,4 @@
-//! Reads a browser scenario.
+//! Reads a browser script.
 
 use super::url::{UrlProblem, check};
 use super::{FORMAT, fields, options, variables};
@@ -25,7 +25,7 @@ pub struct Reading {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a browser scenario, in JSON or YAML.
+/// Reads a browser script, in JSON or YAML.
 pub fn read(source: &SourceFile) -> Reading {
     let mut reader = Reader::new(source, &FORMAT);
     let bytes = source.text().len();
@@ -57,7 +57,7 @@ pub fn read(source: &SourceFile) -> Reading {
 fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<BrowserScenario> {
     if !matches!(root.kind, NodeKind::Object(_)) {
         let message = format!(
-            "a browser scenario is an object with `url` and `actions`, not {}",
+            "a browser script is an object with `url` and `actions`, not {}",
             cuecard_source::reader::found(root)
         );
         let at = first_character(reader.source, root.span);
@@ -71,12 +71,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
         node: root,
         pointer: "",
     };
-    reader.unknown_keys(
-        object,
-        fields::ROOT,
-        &["name", "description"],
-        "the scenario",
-    );
+    reader.unknown_keys(object, fields::ROOT, &["name", "description"], "the script");
     let url = url(reader, object);
     let actions = actions(reader, object, is_yaml);
     let options = options::options(reader, object);
@@ -93,21 +88,21 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
     })
 }
 
-/// Whether the file is a browser scenario; if it is something else, says what.
+/// Whether the file is a browser script; if it is something else, says what.
 fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
     let kind = match detect(root) {
         None | Some(FileKind::Browser) => return true,
         Some(kind) => kind,
     };
     let at = first_character(reader.source, root.span);
-    let message = format!("this is {}, not a browser scenario", kind.description());
+    let message = format!("this is {}, not a browser script", kind.description());
     reader.error(codes::FILE_KIND, at, message).help = Some(
         match kind {
             FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps => {
                 "play it with `cuecard play FILE`"
             }
             FileKind::TestCase => "run it with `cuecard test FILE`",
-            _ => "a browser scenario has `url` and `actions`",
+            _ => "a browser script has `url` and `actions`",
         }
         .to_owned(),
     );
@@ -117,7 +112,7 @@ fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
 fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
     let Some(node) = reader.get(object, "url") else {
         let at = first_character(reader.source, object.node.span);
-        let diagnostic = reader.error(codes::BROWSER_URL_MISSING, at, "the scenario has no `url`");
+        let diagnostic = reader.error(codes::BROWSER_URL_MISSING, at, "the script has no `url`");
         diagnostic.pointer = Some("/url".to_owned());
         diagnostic.help = Some("add the start URL: \"url\": \"https://…\"".to_owned());
         return None;
@@ -143,7 +138,7 @@ fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
         Err(UrlProblem::Scheme(scheme)) => (
             codes::BROWSER_URL_SCHEME,
             format!(
-                "a browser scenario can't start at a `{}:` URL",
+                "a browser script can't start at a `{}:` URL",
                 cut(&scheme, 40)
             ),
             "use http, https, file or about:blank",
@@ -163,7 +158,7 @@ fn actions(
     let example = "list sentences, one action each: [\"click 'Log in'\"]";
     let Some(node) = reader.get(object, "actions") else {
         let at = first_character(reader.source, object.node.span);
-        let message = "the scenario has no `actions`";
+        let message = "the script has no `actions`";
         let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, at, message);
         diagnostic.pointer = Some("/actions".to_owned());
         diagnostic.help = Some(example.to_owned());

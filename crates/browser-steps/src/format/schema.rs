@@ -6,7 +6,7 @@ use super::fields;
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{object, schema_document};
 
-/// The schema (JSON Schema 2020-12) of a browser scenario.
+/// The schema (JSON Schema 2020-12) of a browser script.
 pub fn schema() -> Json {
     let mut root = object(fields::ROOT);
     root["$defs"] = json!({
@@ -24,7 +24,7 @@ pub fn schema() -> Json {
     )
 }
 
-/// The schema of the steps that a browser scenario becomes.
+/// The schema of the steps that a browser script becomes.
 pub fn steps_schema() -> Json {
     let mut step = object(fields::STEP);
     step["properties"]["context"] = object(fields::CONTEXT);
@@ -44,7 +44,7 @@ pub fn steps_schema() -> Json {
         "steps",
         "1",
         "Browser steps",
-        "Validated steps compiled from a browser scenario (version cuecard-steps/1).",
+        "Validated steps compiled from a browser script (version cuecard-steps/1).",
         root,
     )
 }

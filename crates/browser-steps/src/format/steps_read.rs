@@ -1,4 +1,4 @@
-//! Reads the steps that a browser scenario became.
+//! Reads the steps that a browser script became.
 
 use super::options::options;
 use super::{STEPS_FORMAT, fields};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
-/// A browser scenario after reading.
+/// A browser script after reading.
 #[derive(Debug, Clone)]
 pub struct BrowserScenario {
     /// `url`: where it begins. May hold `{{references}}`.

@@ -1,4 +1,4 @@
-//! What parsing a browser scenario gives: validated steps, which can be played again.
+//! What parsing a browser script gives: validated steps, which can be played again.
 
 use sha2::{Digest, Sha256};
 

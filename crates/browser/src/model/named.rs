@@ -1,4 +1,4 @@
-//! The model that a browser scenario asks about: which, where, and with whose key.
+//! The model that a browser script asks about: which, where, and with whose key.
 
 use std::collections::BTreeMap;
 

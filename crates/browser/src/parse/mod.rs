@@ -1,4 +1,4 @@
-//! Turns a browser scenario into steps: each sentence is understood on the page as it is, done, and kept with what
+//! Turns a browser script into steps: each sentence is understood on the page as it is, done, and kept with what
 //! finds its element again.
 //!
 //! The rules read a sentence first; a model is asked only about what they can't read. What was understood is done once

@@ -11,7 +11,7 @@ use super::serve::{PlayTimelineArgs, WhichTimelineArgs};
 /// Arguments of `acp`.
 #[derive(Debug, Args)]
 pub(crate) struct AcpArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// With --client: the command that starts the agent

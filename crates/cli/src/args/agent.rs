@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::serve::{SpeedArgs, WhichTimelineArgs};
+use super::serve::{TimelineSpeedArgs, WhichTimelineArgs};
 use super::{RunsArgs, SafetyArgs};
 
 /// Arguments of `agent`.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -26,7 +26,7 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Playback")]
     pub checkpoint_cmd: Option<String>,
     #[command(flatten, next_help_heading = "Playback")]
-    pub speed: SpeedArgs,
+    pub speed: TimelineSpeedArgs,
 
     #[command(flatten)]
     pub which: WhichTimelineArgs,

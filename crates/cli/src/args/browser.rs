@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{BrowserFlags, RunsArgs, SafetyArgs, VariableArgs};
+use super::{BrowserFlags, ConnectArgs, RunsArgs, SafetyArgs, VariableArgs};
 
 /// Arguments of `browser`.
 #[derive(Debug, Args)]
@@ -81,17 +81,8 @@ pub(crate) struct VerifyArgs {
         help_heading = "Cassettes"
     )]
     pub url: Option<String>,
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Cassettes")]
-    pub config: Option<PathBuf>,
-    /// Timeout for a call or for starting the server, in seconds [default: 60]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Cassettes"
-    )]
-    pub timeout: Option<f64>,
+    #[command(flatten, next_help_heading = "Cassettes")]
+    pub servers: ConnectArgs,
     /// Also call tools that don't say that they only read
     #[arg(long, help_heading = "Cassettes")]
     pub writes: bool,

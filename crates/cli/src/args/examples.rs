@@ -25,7 +25,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "cuecard play welcome.json --var USER=ada --dry-run",
             ),
             (
-                "Play a folder, and write a report for CI",
+                "Play a directory, and write a report for CI",
                 "cuecard play scenarios --jobs 4 --report junit:report.xml",
             ),
         ],
@@ -33,7 +33,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "check",
         &[
-            ("Check all files of a folder", "cuecard check scenarios"),
+            ("Check all files of a directory", "cuecard check scenarios"),
             (
                 "Also start the servers, and compare tools and parameters",
                 "cuecard check welcome.json --connect",
@@ -45,7 +45,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("List the scenarios of the project", "cuecard list"),
             (
-                "List those of another folder, for a program",
+                "List those of another directory, for a program",
                 "cuecard list scenarios --json",
             ),
         ],
@@ -173,7 +173,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "cuecard serve llm fix-test.yaml -- claude -p 'Fix the test'",
             ),
             (
-                "Serve all timelines of a folder until Ctrl-C",
+                "Serve all timelines of a directory until Ctrl-C",
                 "cuecard serve llm timelines --port 8099",
             ),
             (
@@ -271,7 +271,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "test",
         &[
             (
-                "Run all tests of a folder",
+                "Run all tests of a directory",
                 "cuecard test tests --report html:report.html",
             ),
             (
@@ -433,7 +433,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "cuecard profile capture exchanges.jsonl --agent my-agent@1.0",
             ),
             (
-                "Write it into a folder",
+                "Write it into a directory",
                 "cuecard profile capture exchanges.jsonl -o profiles",
             ),
         ],
@@ -556,7 +556,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("List the formats", "cuecard schema"),
             ("Print a schema", "cuecard schema tool-call"),
             (
-                "Write all schemas into a folder",
+                "Write all schemas into a directory",
                 "cuecard schema --output schemas",
             ),
         ],
@@ -569,7 +569,7 @@ pub(super) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "cuecard completions bash | sudo tee /etc/bash_completion.d/cuecard",
             ),
             (
-                "Install them for Zsh, in a folder of $fpath",
+                "Install them for Zsh, in a directory of $fpath",
                 "cuecard completions zsh > ~/.zfunc/_cuecard",
             ),
             (

@@ -118,6 +118,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
+    use cuecard_runner::timeline::{agent_names, handed_agent_names};
+
     use super::super::examples::EXAMPLES;
     use super::*;
 
@@ -211,6 +213,22 @@ mod tests {
             }
         }
         assert_none(&problems);
+    }
+
+    #[test]
+    fn commands_that_start_agents_list_those_that_they_know() {
+        for (path, mut command) in all_commands() {
+            let known: Vec<_> = match path.as_str() {
+                "run" | "audit" | "test" => agent_names().collect(),
+                "record mcp" => handed_agent_names().collect(),
+                _ => continue,
+            };
+            assert!(known.len() > 5, "{known:?}");
+            let page = command.render_long_help().to_string();
+            for name in known {
+                assert!(page.contains(name), "`cuecard {path} --help`: {name}");
+            }
+        }
     }
 
     #[test]

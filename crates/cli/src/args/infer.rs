@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use cuecard_trace::import::TranscriptFormat;
 
+use super::SecretVariableArgs;
+
 /// Arguments of `infer`.
 #[derive(Debug, Args)]
 pub(crate) struct InferArgs {
-    /// A recording: a cassette, a scenario with its cassette beside it, or the transcript of an agent's session
+    /// A recording: a cassette, a scenario with its cassette next to it, or the transcript of an agent's session
     #[arg(value_name = "FILE")]
     pub first: PathBuf,
     /// A second recording of the same task, with other values: what differs is a variable or an output
@@ -44,11 +46,8 @@ pub(crate) struct InferredScenarioArgs {
     /// Format of the transcript, if it can't be told from its lines
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<SessionFormat>,
-    /// Make a secret a variable without a value, from CUECARD_VAR_NAME or a prompt (repeatable)
-    ///
-    /// Its value is written nowhere. In the scenario it is the variable NAME, which must be given.
-    #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name)]
-    pub secrets: Vec<String>,
+    #[command(flatten)]
+    pub secret: SecretVariableArgs,
     /// Print the scenario, the open questions and the proposals as one JSON document
     #[arg(long)]
     pub json: bool,

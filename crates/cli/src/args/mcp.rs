@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::serve::HttpArgs;
-use super::{RunsArgs, SafetyArgs};
+use super::{RunsArgs, SafetyArgs, ServerArgs};
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
@@ -15,20 +15,8 @@ pub(crate) struct McpArgs {
     #[command(subcommand)]
     pub what: Option<McpServer>,
 
-    /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Servers")]
-    pub config: Option<PathBuf>,
-    /// Read variables from a file of NAME=VALUE lines
-    #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
-    pub env_file: Option<PathBuf>,
-    /// Timeout for a call or for starting a server, in seconds [default: 60]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Servers"
-    )]
-    pub timeout: Option<f64>,
+    #[command(flatten)]
+    pub server: ServerArgs,
     #[command(flatten)]
     pub runs: RunsArgs,
 
@@ -56,13 +44,13 @@ pub(crate) struct SkillArgs {
 pub(crate) enum SkillCommand {
     /// Print the skill, or write the plugin that contains it
     Show {
-        /// Write the plugin for Claude Code to this folder
+        /// Write the plugin for Claude Code to this directory
         #[arg(short = 'o', long = "output", value_name = "DIR")]
         out: Option<PathBuf>,
     },
     /// Install the skill, and add the MCP server to the agent's configuration
     Install {
-        /// The agent (repeatable) [default: those with a settings folder in the home directory]
+        /// The agent (repeatable) [default: those with settings in the home directory]
         #[arg(long = "agent", value_enum, value_name = "AGENT")]
         agents: Vec<SkillAgent>,
         /// Install for this project instead of all projects of the user

@@ -70,6 +70,11 @@ const HABITS: &[Habit] = &[
         advice: "progress goes to standard error: `2>/dev/null` hides it",
     },
     Habit {
+        names: &["-v", "--verbose"],
+        needs: None,
+        advice: "the trace has everything: `cuecard show` lists that of a run, `cuecard test -o DIR` keeps those of tests",
+    },
+    Habit {
         names: &["--retries", "--retry"],
         needs: None,
         advice: "a step has its own number of attempts: `\"retry\": {\"count\": 2}`",
@@ -273,6 +278,7 @@ fn help(error: &clap::Error, path: &str, command: &Command, arguments: &[OsStrin
         ErrorKind::InvalidSubcommand => match fact(error, ContextKind::InvalidSubcommand) {
             Some("help") => "`cuecard COMMAND --help` shows the help of a command".to_owned(),
             Some("version") => "`cuecard --version` prints the version".to_owned(),
+            Some("init" | "new") => "`cuecard examples` writes files to start from".to_owned(),
             _ => did_you_mean(ContextKind::SuggestedSubcommand)
                 .unwrap_or_else(|| format!("`{path} -h` lists the commands")),
         },

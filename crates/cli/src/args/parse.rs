@@ -9,7 +9,7 @@ use super::{ModelArgs, RunsArgs, SafetyArgs, VariableArgs};
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
 pub(crate) struct ParseArgs {
-    /// The browser scenario, or `-` for stdin
+    /// The browser script, or `-` for stdin
     pub file: PathBuf,
 
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct ParseArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parsing")]
 pub(crate) struct ReadingArgs {
-    /// How sentences are parsed (overrides the scenario's `translator`)
+    /// How sentences are parsed (overrides the script's `translator`)
     #[arg(long, value_enum, value_name = "WHO")]
     pub translator: Option<TranslatorArg>,
     /// Show the interpretation of each sentence and ask for confirmation

@@ -41,7 +41,7 @@ pub(crate) struct ProfileCaptureArgs {
     /// Make it the default agent for its API when the agent can't be detected
     #[arg(long)]
     pub usual: bool,
-    /// Write the profile as NAME/VERSION.toml to this folder instead of stdout
+    /// Write the profile as NAME/VERSION.toml to this directory instead of stdout
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

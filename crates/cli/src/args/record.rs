@@ -1,12 +1,12 @@
 //! Raw arguments of `record`.
 
 use std::ffi::OsString;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 
-use super::{RecordTranscriptArgs, RunsArgs};
+use super::serve::HttpArgs;
+use super::{AddressArgs, RecordTranscriptArgs, RunsArgs, SecretVariableArgs};
 
 /// Arguments of `record`.
 #[derive(Debug, Args)]
@@ -49,17 +49,8 @@ pub(crate) struct RecordLlmArgs {
     )]
     pub stall: f64,
 
-    /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Network")]
-    pub port: u16,
-    /// Address to listen on; all but loopback require --token
-    #[arg(
-        long,
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Network"
-    )]
-    pub bind: IpAddr,
+    #[command(flatten)]
+    pub address: AddressArgs,
     /// Require this API key from clients; needs --upstream-key-env
     #[arg(long, requires = "upstream_key_env", help_heading = "Network")]
     pub token: Option<String>,
@@ -105,9 +96,10 @@ pub(crate) struct RecordLlmArgs {
 
 /// Arguments of `record mcp`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("of_url").arg("http").requires("url")))]
 pub(crate) struct RecordMcpArgs {
     /// The command that starts the server; with --config the agent to run
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", long_help = command_help())]
     pub command: Vec<OsString>,
 
     /// Record all servers of this config, and run the agent with them
@@ -138,28 +130,12 @@ pub(crate) struct RecordMcpArgs {
     )]
     pub server_name: Option<String>,
 
-    /// Listen for clients over HTTP instead of stdio
-    #[arg(long, requires = "url", help_heading = "Network")]
-    pub http: bool,
-    /// Port to listen on (0: any free port)
-    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Network")]
-    pub port: u16,
-    /// Address to listen on; all but loopback require --token
-    #[arg(
-        long,
-        requires = "http",
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Network"
-    )]
-    pub bind: IpAddr,
-    /// Require this bearer token from clients
-    #[arg(long, requires = "http", help_heading = "Network")]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub http: HttpArgs,
 
     /// The scenario to write; --force replaces an existing file
     ///
-    /// The cassette goes beside it: notes.cassette.jsonl for notes.json.
+    /// The cassette goes next to it: notes.cassette.jsonl for notes.json.
     #[arg(
         short,
         long = "output",
@@ -172,11 +148,8 @@ pub(crate) struct RecordMcpArgs {
     /// Overwrite an existing recording
     #[arg(long, help_heading = "Output")]
     pub force: bool,
-    /// Make a secret a variable without a value, from CUECARD_VAR_NAME or a prompt (repeatable)
-    ///
-    /// Its value is written nowhere. In the scenario it is the variable NAME, which must be given.
-    #[arg(long = "secret", value_name = "NAME", value_parser = super::secret_name, help_heading = "Output")]
-    pub secrets: Vec<String>,
+    #[command(flatten, next_help_heading = "Output")]
+    pub secret: SecretVariableArgs,
     /// Print JSON Lines: `ready` first, `recorded` last
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -184,4 +157,13 @@ pub(crate) struct RecordMcpArgs {
     /// The proxy of one server of a session, as the agent starts it
     #[arg(long, hide = true, requires = "server_name")]
     pub session: Option<PathBuf>,
+}
+
+/// The help of the command: the agents that can be run.
+fn command_help() -> String {
+    let agents: Vec<_> = cuecard_runner::timeline::handed_agent_names().collect();
+    format!(
+        "The command that starts the server; with --config the agent to run\n\nThese agents are given the servers by themselves: {}. To another one, name the file with `{{config}}` in an argument.",
+        agents.join(", ")
+    )
 }

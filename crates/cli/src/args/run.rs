@@ -6,23 +6,22 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::serve::{SpeedArgs, WhichTimelineArgs};
+use super::serve::{TimelineSpeedArgs, WhichTimelineArgs};
 use super::{RunsArgs, SafetyArgs};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// The program under test with its arguments, instead of --program
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "program")]
     pub command: Vec<OsString>,
 
-    /// What plays the timeline: mock-agent, real-agent or simulate
+    /// Who plays the agent: mock-agent, real-agent or simulate
     ///
-    /// mock-agent plays the timeline's agent; real-agent is a real agent with a mock of its model; simulate does nothing, an
-    /// agent service shows the run. Without this option: real-agent if --agent is given or `server.mode` is mock or real,
+    /// real-agent is a real agent with a mock of its model; simulate runs no tool and reports the events only. Without this option: real-agent if --agent is given or `server.mode` is mock or real,
     /// else mock-agent.
     #[arg(
         long,
@@ -38,7 +37,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Agent")]
     pub checkpoint_cmd: Option<String>,
 
-    /// Show the running program beside the timeline; q ends the run
+    /// Show the running program next to the timeline; q ends the run
     #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Screens")]
     pub live: bool,
     /// Show the runs on a page at this port (0: any free port)
@@ -47,7 +46,7 @@ pub(crate) struct RunArgs {
     /// Keep the workspaces
     #[arg(long, help_heading = "Screens")]
     pub keep: bool,
-    /// Folder of expected screens [default: __goldens__ beside each timeline]
+    /// Directory of expected screens [default: __goldens__ next to each timeline]
     #[arg(long, value_name = "DIR", help_heading = "Screens")]
     pub goldens: Option<PathBuf>,
     /// Write expected screens that are missing or differ
@@ -91,7 +90,7 @@ pub(crate) struct RunArgs {
     )]
     pub jobs: NonZeroUsize,
     #[command(flatten, next_help_heading = "Timing")]
-    pub speed: SpeedArgs,
+    pub speed: TimelineSpeedArgs,
 
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
@@ -110,7 +109,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RealAgentArgs {
     /// The real agent to run: a preset, or your own as a .toml file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", long_help = agent_help())]
     pub agent: Option<String>,
     /// An additional profile of an agent's tools (repeatable)
     #[arg(long = "profile", value_name = "FILE")]
@@ -126,28 +125,28 @@ pub(crate) struct AuditArgs {
     /// Number of runs of each timeline
     #[arg(long = "runs", value_name = "N", default_value_t = 10)]
     pub n_runs: usize,
-    /// Seed of the surroundings, which differ in each run
+    /// Seed for the variations of the runs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
     pub run: RunArgs,
 }
 
-/// What composes a run.
+/// Who plays the agent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// The mock agent plays the timeline.
     MockAgent,
     /// A real agent does, with a mock of its model.
     RealAgent,
-    /// An agent service tells it; nothing is done
+    /// Nobody: the events are reported, and no tool runs.
     Simulate,
 }
 
 /// Arguments of `parity`.
 #[derive(Debug, Args)]
 pub(crate) struct ParityArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -162,12 +161,21 @@ pub(crate) struct ParityArgs {
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The run: last, its id, or its folder
+    /// The run: last, its id, or its directory
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// Print the screen as it was after so many seconds, instead of showing the run
+    /// Print the screen as it was after this many seconds, instead of showing the run
     #[arg(long, value_name = "SECONDS")]
     pub at: Option<f64>,
     #[command(flatten)]
     pub runs: RunsArgs,
+}
+
+/// The help of `--agent`: the presets that are built in.
+fn agent_help() -> String {
+    let presets: Vec<_> = cuecard_runner::timeline::agent_names().collect();
+    format!(
+        "The real agent to run: a preset, or your own as a .toml file\n\nThe presets are {}.",
+        presets.join(", ")
+    )
 }

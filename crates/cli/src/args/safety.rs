@@ -20,7 +20,7 @@ pub(crate) struct SafetyArgs {
     /// Change nothing: no writes, no commands, and only tools annotated as read-only
     #[arg(long)]
     pub read_only: bool,
-    /// Allow a folder outside the root (repeatable)
+    /// Allow a directory outside the root (repeatable)
     #[arg(long = "allow-path", value_name = "DIR")]
     pub allow_paths: Vec<PathBuf>,
     /// Allow a host that would be refused (repeatable, or comma-separated)

@@ -1,13 +1,12 @@
 //! The command line of `cuecard serve`.
 
 use std::ffi::OsString;
-use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::{RunsArgs, SymbolArgs};
+use super::{AddressArgs, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -57,48 +56,23 @@ pub(crate) struct ServeMcpArgs {
 
 /// Whether and where an MCP server of ours listens.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("of_http").args(["port", "bind"]).multiple(true).requires("http")))]
 pub(crate) struct HttpArgs {
     /// Serve Streamable HTTP instead of stdio
     #[arg(long, help_heading = "Network")]
     pub http: bool,
-    /// Port to listen on (0: any free port)
-    #[arg(long, requires = "http", default_value_t = 0, help_heading = "Network")]
-    pub port: u16,
-    /// Address to listen on; all but loopback require --token
-    #[arg(
-        long,
-        requires = "http",
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Network"
-    )]
-    pub bind: IpAddr,
+    #[command(flatten)]
+    pub address: AddressArgs,
     /// Require this bearer token from clients
     #[arg(long, requires = "http", help_heading = "Network")]
     pub token: Option<String>,
 }
 
-impl HttpArgs {
-    /// Where it listens.
-    pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::new(self.bind, self.port)
-    }
-}
-
 /// Where a mock listens.
 #[derive(Debug, Args)]
 pub(crate) struct ListenArgs {
-    /// Port to listen on (0: any free port)
-    #[arg(long, default_value_t = 0, help_heading = "Network")]
-    pub port: u16,
-    /// Address to listen on; all but loopback require --token
-    #[arg(
-        long,
-        default_value = "127.0.0.1",
-        value_name = "ADDRESS",
-        help_heading = "Network"
-    )]
-    pub bind: IpAddr,
+    #[command(flatten)]
+    pub address: AddressArgs,
     /// Stop at the end of standard input too, as on SIGTERM: a mock then ends with the program that holds the pipe
     #[arg(
         long,
@@ -109,17 +83,10 @@ pub(crate) struct ListenArgs {
     pub stop_on_stdin_eof: bool,
 }
 
-impl ListenArgs {
-    /// The address and the port.
-    pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::new(self.bind, self.port)
-    }
-}
-
 /// Arguments of `serve rest`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeRestArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// Run this command with CUECARD_SERVICE_URL set, and exit with it
@@ -173,7 +140,7 @@ fn fixed_clock(text: &str) -> Result<jiff::Timestamp, String> {
 /// Arguments of `serve llm`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeLlmArgs {
-    /// Timelines, and folders of .yaml or .yml files
+    /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required_unless_present = "scenarios")]
     pub paths: Vec<PathBuf>,
     /// Run this command with the variables that clients read, and exit with it
@@ -281,21 +248,15 @@ pub(crate) struct ServeLlmArgs {
 /// Which timelines a mock or a run plays.
 #[derive(Debug, Args)]
 pub(crate) struct WhichTimelineArgs {
-    /// Only timelines with this tag (repeatable)
-    #[arg(long = "tag", value_name = "TAG", help_heading = "Selection")]
-    pub tags: Vec<String>,
-    /// Play the timeline with this name, unless a request names another
+    #[command(flatten, next_help_heading = "Selection")]
+    pub tagged: TagArgs,
+    /// Play the timeline with this name
+    ///
+    /// A request to a mock can name another.
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub scenario_name: Option<String>,
-    /// Maximum distance between a prompt and the timeline's prompt, from 0 to 1
-    #[arg(
-        long,
-        value_name = "DISTANCE",
-        hide_short_help = true,
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
-        help_heading = "Selection"
-    )]
-    pub max_distance: f64,
+    #[command(flatten, next_help_heading = "Selection")]
+    pub distance: DistanceArgs,
     /// Accept any prompt for the first turn; warn if it differs much
     #[arg(long, help_heading = "Selection")]
     pub any_prompt: bool,
@@ -308,16 +269,9 @@ pub(crate) struct WhichTimelineArgs {
 
 /// How fast timelines are played.
 #[derive(Debug, Args)]
-pub(crate) struct SpeedArgs {
-    /// Factor of scripted delays (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        alias = "scenario-speed",
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0
-    )]
-    pub speed: f64,
+pub(crate) struct TimelineSpeedArgs {
+    #[command(flatten)]
+    pub factor: SpeedArgs,
     /// Lower bound for --speed
     #[arg(
         long,
@@ -333,7 +287,7 @@ pub(crate) struct SpeedArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlayTimelineArgs {
     #[command(flatten, next_help_heading = "Playback")]
-    pub speed: SpeedArgs,
+    pub speed: TimelineSpeedArgs,
     /// Inject the faults of this file: a list of {match, fault}
     #[arg(long, value_name = "FILE", help_heading = "Playback")]
     pub fault: Option<PathBuf>,

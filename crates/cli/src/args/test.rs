@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{RealAgentArgs, SafetyArgs, VariableArgs};
+use super::{RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs};
 
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Test cases, scenarios, timelines, and folders of them
+    /// Test cases, scenarios, timelines, and directories of them
     ///
-    /// In folders, the files test.yaml and NAME.test.yaml are tests. A scenario, also by its name as for `play`, is tested
+    /// In directories, the files test.yaml and NAME.test.yaml are tests. A scenario, also by its name as for `play`, is tested
     /// by its own checks.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -84,15 +84,8 @@ pub(crate) struct TestArgs {
         help_heading = "Execution"
     )]
     pub min_score: Option<f64>,
-    /// Factor of scripted delays (0.5: faster, 0: no delay)
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        allow_negative_numbers = true,
-        default_value_t = 1.0,
-        help_heading = "Execution"
-    )]
-    pub speed: f64,
+    #[command(flatten, next_help_heading = "Execution")]
+    pub speed: SpeedArgs,
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub config: Option<PathBuf>,

@@ -22,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::acp_control::RunControl;
 use super::serve;
-use super::teller::OutputWriter;
+use super::teller::{OutputWriter, played};
 use super::timeline_options::{TimelineOptions, trace};
 use crate::args::AcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stderr_line};
+use crate::output::{Output, counted, stderr_line};
 use crate::output_files;
 
 pub(crate) fn run(
@@ -112,8 +112,8 @@ pub(crate) fn run(
     let player = player.trace(trace).watch(watcher);
     let watch = Stopwatch::start();
     let ready = |what: &str, count: usize| {
-        let plural = if count == 1 { "" } else { "s" };
-        teller.progress(&format!("ready  {what}   {count} timeline{plural}"));
+        let timelines = counted(count, "timeline");
+        teller.progress(&format!("ready  {what}   {timelines}"));
     };
     let code = until_stopped(async |stop| {
         let over = CancellationToken::new();
@@ -280,26 +280,13 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
         false if verdict.could_not_run => ExitCode::CouldNotRun,
         false => ExitCode::Failed,
     };
-    let count = |n: u64, one: &str| match n {
-        1 => format!("1 {one}"),
-        n => format!("{n} {one}s"),
-    };
     let mut facts = Vec::new();
     if verdict.n_failures > 0 {
-        facts.push(count(verdict.n_failures, "failure"));
+        facts.push(counted(verdict.n_failures, "failure"));
     }
-    facts.push(count(verdict.n_sessions, "session"));
-    facts.push(count(verdict.n_prompts, "prompt"));
-    facts.push(match verdict.unplayed.len() {
-        0 => format!("all {} played", verdict.n_turns()),
-        unplayed => format!("{unplayed} of {} not played", verdict.n_turns()),
-    });
-    let word = if verdict.passed { "passed" } else { "failed" };
-    teller.progress(&format!(
-        "verdict  {} {word}: {}",
-        teller.mark(verdict.passed),
-        facts.join(", ")
-    ));
+    facts.push(counted(verdict.n_sessions, "session"));
+    facts.push(played(verdict.unplayed.len(), verdict.n_turns(), "prompt"));
+    teller.verdict(verdict.passed, &facts);
     let mut problems = Vec::new();
     if let Some(reason) = &verdict.trace_error {
         let message = format!("the trace is incomplete: {reason}");

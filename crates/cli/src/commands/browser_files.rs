@@ -1,5 +1,6 @@
 //! What a browser file would do, as `check` and `play --dry-run` show it.
 
+use crate::output::counted;
 use cuecard_browser::model::{NamedModel, Place};
 use cuecard_runner::check::{AskedModel, BrowserPlan};
 use cuecard_source::value::printable;
@@ -7,8 +8,7 @@ use serde_json::{Value as Json, json};
 
 /// In a few words.
 pub(crate) fn line(plan: &BrowserPlan) -> String {
-    let count = plan.effects.actions.len();
-    let actions = format!("{count} action{}", if count == 1 { "" } else { "s" });
+    let actions = counted(plan.effects.actions.len(), "action");
     let hosts: Vec<&str> = plan.effects.hosts.iter().map(String::as_str).collect();
     match hosts.is_empty() {
         true => format!("{actions} in a browser"),

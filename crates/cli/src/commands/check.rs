@@ -25,7 +25,7 @@ use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
+use crate::output::{Output, counted, stdout};
 use crate::waiting::Waiting;
 
 /// What the servers said.
@@ -41,7 +41,8 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let variables = match inputs::variables_of_file(args.env_file.as_ref(), environment) {
+    let variables = match inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
+    {
         Ok(variables) => variables,
         Err(diagnostics) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
@@ -166,7 +167,7 @@ fn ask(
     output: &Output,
     all: &mut [Checked],
 ) -> Result<ServerChecks, ExitCode> {
-    let timeout = match inputs::seconds("--timeout", args.timeout) {
+    let timeout = match inputs::seconds("--timeout", args.server.connect.timeout) {
         Ok((timeout, warning)) => {
             output.diagnostics(warning.as_slice(), args.json, &Redactor::default());
             timeout
@@ -187,6 +188,7 @@ fn ask(
         .collect();
     let mut recorder = Recorder::new(Clock::start(), Redactor::default());
     let mut connections = Connections::default();
+    let working_directory = std::env::current_dir().unwrap_or_default();
     asynchronously(async |stop| {
         connect::announce(&specs);
         let mut waiting = Waiting::new(output, "starting", names);
@@ -199,9 +201,10 @@ fn ask(
                 // What has no value yet is not known, and that is all: nothing is played.
                 let (bindings, _) = bind_variables(scenario, &variables.given);
                 recorder.add_secrets(bindings.secrets());
+                let bindings = bindings.in_directory(&working_directory);
                 let steps = || 0..scenario.steps.len();
                 connections
-                    .open(scenario, steps(), &mut pool, &mut recorder)
+                    .open(scenario, &bindings, steps(), &mut pool, &mut recorder)
                     .await;
                 let found = connections.check(scenario, &bindings, steps(), &pool, &mut recorder);
                 connections.check_writing(scenario, steps(), &pool, None);
@@ -229,7 +232,7 @@ fn config(
         return (Config::empty(), ExitCode::Passed);
     };
     let search = ConfigSearch {
-        explicit: args.config.as_deref(),
+        explicit: args.server.connect.config.as_deref(),
         working_directory: &working_directory,
         environment,
     };
@@ -244,40 +247,37 @@ fn config(
 
 fn line(checked: &Checked, config: &Config, output: &Output) -> String {
     let style = output.stdout;
-    let count = |number: usize, word: &str| {
-        format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-    };
     let (errors, warnings) = (
         checked.count(Severity::Error),
         checked.count(Severity::Warning),
     );
     let verdict = match (errors, warnings) {
         (0, 0) => style.good("ok"),
-        (0, _) => style.doubtful(&count(warnings, "warning")),
-        (_, 0) => style.bad(&count(errors, "error")),
+        (0, _) => style.doubtful(&counted(warnings, "warning")),
+        (_, 0) => style.bad(&counted(errors, "error")),
         _ => style.bad(&format!(
             "{}, {}",
-            count(errors, "error"),
-            count(warnings, "warning")
+            counted(errors, "error"),
+            counted(warnings, "warning")
         )),
     };
     let mut facts = vec![verdict];
     let mut list = String::new();
     match &checked.content {
-        Content::TestCase(case) => facts.push(count(case.assertions.len(), "assertion")),
+        Content::TestCase(case) => facts.push(counted(case.assertions.len(), "assertion")),
         Content::Browser(plan) => {
             facts.push(browser_files::line(plan));
             list = browser_files::list(plan);
         }
         Content::Timeline(script) => facts.push(format!(
             "{}, {}",
-            count(script.timeline.events.len(), "event"),
-            count(script.turns.turns.len(), "turn")
+            counted(script.timeline.events.len(), "event"),
+            counted(script.turns.turns.len(), "turn")
         )),
         Content::Cassette(cassette) => facts.push(format!(
             "{}, {}",
-            count(cassette.servers.len(), "server"),
-            count(cassette.records.len(), "call")
+            counted(cassette.servers.len(), "server"),
+            counted(cassette.records.len(), "call")
         )),
         Content::ToolCalls(_) | Content::Unusable => {}
     }

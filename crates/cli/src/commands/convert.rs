@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
-use crate::output::{Output, stderr_line, stdout};
+use crate::output::{Output, counted, stderr_line, stdout};
 
 /// A scenario after its conversion.
 struct Converted {
@@ -201,7 +201,7 @@ fn terminal_file(
         .any(|ending| path.ends_with(ending));
     if !is_beside || !has_format {
         let message = format!("`--terminal-file {path}` is not a valid file for a terminal config");
-        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's folder";
+        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's directory";
         return refused(message, help);
     }
     match timeline::extract_terminal(source, path) {
@@ -295,10 +295,7 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
     };
     let form = converted.form;
     if converted.n_left > 0 {
-        let forms = match converted.n_left {
-            1 => "1 older form".to_owned(),
-            left => format!("{left} older forms"),
-        };
+        let forms = counted(converted.n_left, "older form");
         let done = match converted.is_changed {
             true => "partially converted",
             false => "nothing can be converted",

@@ -155,7 +155,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
             folder.display()
         );
         let diagnostic = Diagnostic::error(codes::ARGUMENT, message).with_help(
-            "choose a folder in .cuecard/runs/, or in the folder of `cuecard test --output`",
+            "choose a directory in .cuecard/runs/, or in that of `cuecard test --output`",
         );
         (diagnostic, ExitCode::Invalid)
     })

@@ -113,18 +113,19 @@ struct Prepared {
 }
 
 fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Prepared, Stop> {
-    let variables = inputs::variables_of_file(args.env_file.as_ref(), environment)
+    let variables = inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
         .map_err(|found| Stop(found, ExitCode::Invalid))?;
     let mut warnings = variables.diagnostics;
-    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    let (timeout, warning) =
+        inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
     warnings.extend(warning);
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let (mut config, diagnostics) = Config::survey(&ConfigSearch {
-        explicit: args.config.as_deref(),
+        explicit: args.server.connect.config.as_deref(),
         working_directory: &working_directory,
         environment: &variables.environment,
     });
-    if args.config.is_some() && any_error(&diagnostics) {
+    if args.server.connect.config.is_some() && any_error(&diagnostics) {
         return Err(Stop(diagnostics, ExitCode::CouldNotRun));
     }
     let is_known = known_servers(&config);
@@ -142,7 +143,7 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         .collect();
     if !unknown.is_empty() {
         unknown.extend(diagnostics);
-        return Err(Stop(unknown, ExitCode::Invalid));
+        return Err(Stop(unknown, ExitCode::CouldNotRun));
     }
     let mut names: Vec<String> = config
         .names()

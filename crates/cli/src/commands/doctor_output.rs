@@ -10,6 +10,7 @@ use cuecard_source::value::{printable, printable_lines};
 use serde_json::{Value as Json, json};
 
 use super::doctor::{Findings, ServerFinding, State};
+use crate::output::counted;
 
 /// How many findings about configs a terminal shows.
 const MOST_TOLD: usize = 10;
@@ -260,10 +261,7 @@ fn contents(file: &ConfigFile, findings: &Findings) -> String {
         .iter()
         .filter(|server| server.from == *file)
         .count();
-    let servers = match used + not_used {
-        1 => "1 server".to_owned(),
-        count => format!("{count} servers"),
-    };
+    let servers = counted(used + not_used, "server");
     match not_used {
         0 => servers,
         not_used => format!("{servers}, {not_used} not used"),
@@ -323,10 +321,7 @@ fn summary(findings: &Findings) -> String {
         },
     )
     .collect();
-    let servers = match findings.servers.len() {
-        1 => "1 server".to_owned(),
-        all => format!("{all} servers"),
-    };
+    let servers = counted(findings.servers.len(), "server");
     match facts.is_empty() {
         true => servers,
         false => format!("{servers}: {}", facts.join(", ")),

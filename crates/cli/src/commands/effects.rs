@@ -1,35 +1,27 @@
 //! What a scenario would do, in words, for `check` and `play --dry-run`.
 
+use crate::output::counted;
 use cuecard_source::value::printable_lines;
 use cuecard_tool_call::format::Effects;
 use serde_json::json;
 
 /// How much of each: `it would start 1 server (notes), run 0 commands, write 2 files`.
 pub(super) fn effects_line(effects: &Effects) -> String {
-    let count = |number: usize, one: &str, many: &str| {
-        format!("{number} {}", if number == 1 { one } else { many })
-    };
     let servers = match effects.servers.as_slice() {
         [] => "start 0 servers".to_owned(),
         servers => format!(
             "start {} ({})",
-            count(servers.len(), "server", "servers"),
+            counted(servers.len(), "server"),
             servers.join(", ")
         ),
     };
     let mut facts = vec![
         servers,
-        format!(
-            "run {}",
-            count(effects.commands.len(), "command", "commands")
-        ),
-        format!("write {}", count(effects.writes.len(), "file", "files")),
+        format!("run {}", counted(effects.commands.len(), "command")),
+        format!("write {}", counted(effects.writes.len(), "file")),
     ];
     if !effects.urls.is_empty() {
-        facts.push(format!(
-            "fetch {}",
-            count(effects.urls.len(), "URL", "URLs")
-        ));
+        facts.push(format!("fetch {}", counted(effects.urls.len(), "URL")));
     }
     format!("it would {}", facts.join(", "))
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use cuecard_mcp::quoted;
 use cuecard_recording::cassette::Cassette;
 use cuecard_recording::infer::{Inferred, Note, infer};
 use cuecard_recording::transcript::{Session, session_of};
@@ -13,17 +14,20 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_trace::import::{detect_session, transcript};
 use cuecard_workspace::files;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::record::named_secrets;
 use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, counted, stderr, stdout};
 
-/// So many remarks of a kind are shown; the JSON document has all.
+/// This many remarks of a kind are shown; the JSON document has all.
 const MOST_SHOWN: usize = 20;
+
+/// A longer value is not in the command that plays the scenario, in characters.
+const LONGEST_IN_COMMAND: usize = 40;
 
 pub(crate) fn run(
     args: &InferArgs,
@@ -51,7 +55,7 @@ fn done(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let written = named_secrets(&args.secrets, environment)
+    let written = named_secrets(&args.secret.secrets, environment)
         .and_then(|secrets| write(files, args, &secrets, output));
     match written {
         Ok(()) => ExitCode::Passed,
@@ -142,7 +146,12 @@ fn write(
         stdout(&text);
     }
     if !args.json {
-        stderr(&summary(&inferred, written.as_deref(), output.stderr));
+        let mut told = summary(&inferred, written.as_deref(), output.stderr);
+        if let Some(written) = &written {
+            let command = play_command(written, &inferred.scenario.variables);
+            told.push_str(&format!("\nplay it with  {command}\n"));
+        }
+        stderr(&told);
     }
     Ok(())
 }
@@ -174,7 +183,7 @@ fn read(
         let cassette = path.with_extension("cassette.jsonl");
         let source = read_source(&cassette).map_err(|error| {
             Stop::invalid(error.with_help(format!(
-                "a scenario alone has no results: its cassette must be beside it, as `{}`",
+                "a scenario alone has no results: its cassette must be next to it, as `{}`",
                 cassette.display()
             )))
         })?;
@@ -221,12 +230,26 @@ fn cassette_of(
     })
 }
 
+/// The command that plays the file `written`, to be edited: it sets each variable to the recorded value, if that is short,
+/// and asks for those without one, which are secrets.
+fn play_command(written: &str, variables: &Map<String, Value>) -> String {
+    let mut words = vec!["cuecard".to_owned(), "play".to_owned(), quoted(written)];
+    for (name, default) in variables {
+        match default.as_str() {
+            Some("") => words.push(format!("--secret {name}")),
+            Some(text) if text.chars().count() <= LONGEST_IN_COMMAND && !text.contains('\n') => {
+                words.push(format!("--var {}", quoted(&format!("{name}={text}"))));
+            }
+            _ => {}
+        }
+    }
+    words.join(" ")
+}
+
 /// What came of it, for people.
 fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
     let scenario = &inferred.scenario;
-    let counted =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let n_outputs = scenario.steps.iter().map(|step| step.output.len()).sum();
+    let n_outputs: usize = scenario.steps.iter().map(|step| step.output.len()).sum();
     let mut text = format!(
         "{}: {}, {}, {}\n",
         written.unwrap_or("scenario"),

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json as json_of};
 use crate::args::ListArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, stdout};
+use crate::output::{Output, counted, stdout};
 
 /// Where scenarios are kept, below the working directory.
 pub(super) const FOLDERS: &[&str] = &[".cuecard/scenarios", ".sandy/scenarios"];
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
     }
     if let Some(bound) = found.stopped_at {
         let warning = Diagnostic::warning(codes::FILE_READ, bound)
-            .with_help("specify the folders to search: `cuecard list DIR`");
+            .with_help("specify the directories to search: `cuecard list DIR`");
         output.diagnostic(&warning, args.json, &Redactor::default());
     }
     let listed: Vec<Listed> = found.files.iter().map(|path| read(path)).collect();
@@ -261,10 +261,7 @@ fn text(listed: &Listed, style: Style) -> String {
     let file = style.faint(&listed.file);
     let mut text = match &listed.scenario {
         Some(scenario) => {
-            let mut facts = vec![match scenario.steps.len() {
-                1 => "1 step".to_owned(),
-                steps => format!("{steps} steps"),
-            }];
+            let mut facts = vec![counted(scenario.steps.len(), "step")];
             let servers = servers(scenario);
             if !servers.is_empty() {
                 facts.push(servers.join(", "));

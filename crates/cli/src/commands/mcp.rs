@@ -71,7 +71,8 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
                 let stopped = stop.cancelled_owned();
                 let (token, on_warning) = (args.token.clone(), on_warning(output));
                 let ended =
-                    demo::serve_http(args.address(), token, on_warning, ready, stopped).await;
+                    demo::serve_http(args.address.socket(), token, on_warning, ready, stopped)
+                        .await;
                 ended.map(|()| Ended::Normally)
             }
         }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::run::load;
 use super::timeline_options::TimelineOptions;
-use crate::args::{ParityArgs, SpeedArgs};
+use crate::args::{ParityArgs, SpeedArgs, TimelineSpeedArgs};
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -69,8 +69,8 @@ fn options(
     args: &ParityArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<RunOptions, Vec<Diagnostic>> {
-    let speed = SpeedArgs {
-        speed: 0.0,
+    let speed = TimelineSpeedArgs {
+        factor: SpeedArgs { speed: 0.0 },
         min_speed: 0.0,
     };
     let TimelineOptions { play, problems, .. } =

@@ -31,7 +31,7 @@ use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{self, Output, stderr_line};
+use crate::output::{self, Output, counted, stderr_line};
 use crate::output_files;
 
 /// What keeps it from running, and how to exit.
@@ -97,6 +97,10 @@ fn run_all(
         Ok(outcomes) => outcomes?,
         Err(code) => return Ok(code),
     };
+    let mut code = outcomes
+        .iter()
+        .map(exit_code)
+        .fold(ExitCode::Passed, ExitCode::worst);
     if args.json {
         let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
         print_document(runs, &loaded.diagnostics);
@@ -112,12 +116,11 @@ fn run_all(
             0 => String::new(),
             left => format!(", {left} not run"),
         };
-        output::stdout(&format!("{passed} of {n_scripts} runs passed{left}\n"));
+        let verdict = code.verdict(output.stdout);
+        output::stdout(&format!(
+            "{verdict}: {passed} of {n_scripts} runs passed{left}\n"
+        ));
     }
-    let mut code = outcomes
-        .iter()
-        .map(exit_code)
-        .fold(ExitCode::Passed, ExitCode::worst);
     if let Some(path) = junit
         && let Err(problem) = write_junit(&outcomes, &path)
     {
@@ -359,10 +362,6 @@ fn tell(outcome: &RunOutcome, report: Option<&Path>, output: &Output) {
 /// A run in numbers.
 fn facts(outcome: &RunOutcome) -> String {
     let mut facts = Vec::new();
-    let count = |number: usize, one: &str| match number {
-        1 => format!("1 {one}"),
-        number => format!("{number} {one}s"),
-    };
     let checks = outcome.events.iter().filter(|event| event.is_check);
     let judged = checks.filter_map(|event| event.holds);
     let (held, judged) = (
@@ -370,14 +369,14 @@ fn facts(outcome: &RunOutcome) -> String {
         judged.count(),
     );
     if judged > 0 {
-        facts.push(format!("{held} of {} held", count(judged, "check")));
+        facts.push(format!("{held} of {} held", counted(judged, "check")));
     }
     if outcome.n_failures > 0 {
         let failures = usize::try_from(outcome.n_failures).unwrap_or(usize::MAX);
-        facts.push(count(failures, "failure"));
+        facts.push(counted(failures, "failure"));
     }
     if !outcome.screenshots.is_empty() {
-        facts.push(count(outcome.screenshots.len(), "screenshot"));
+        facts.push(counted(outcome.screenshots.len(), "screenshot"));
     }
     facts.push(format!("{:.2} s", outcome.took.as_secs_f64()));
     if let Some(version) = &outcome.agent_version {

@@ -38,7 +38,7 @@ pub(super) fn find(
             id => format!("there is no run `{id}` in `{}`", runs.display()),
         };
         Diagnostic::error(codes::FILE_READ, message)
-            .with_help("name the folder of a run, or where runs are with --run-dir")
+            .with_help("name the directory of a run, or where runs are with --run-dir")
     })
 }
 

@@ -62,14 +62,15 @@ pub(super) fn named(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<Named, Stop> {
-    let variables = inputs::variables_of_file(args.env_file.as_ref(), environment)
+    let variables = inputs::variables_of_file(args.env.env_file.as_ref(), environment)
         .map_err(|found| Stop(found, ExitCode::Invalid))?;
     let mut warnings = variables.diagnostics;
-    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    let (timeout, warning) =
+        inputs::seconds("--timeout", args.connect.timeout).map_err(Stop::invalid)?;
     warnings.extend(warning);
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let search = ConfigSearch {
-        explicit: args.config.as_deref(),
+        explicit: args.connect.config.as_deref(),
         working_directory: &working_directory,
         environment: &variables.environment,
     };

@@ -1,11 +1,12 @@
 //! Tells what happens while something serves: in words, or as lines of JSON. Nothing that is told waits for a reader.
 
-use cuecard_report::diagnostics;
+use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use serde_json::{Map, Value, json};
 
+use crate::exit_code::ExitCode;
 use crate::line_queue::LineQueue;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, counted, stderr, stdout};
 
 /// Where and how it is told. Clones are the same one.
 #[derive(Clone)]
@@ -95,6 +96,20 @@ impl OutputWriter {
         self.progress.drain();
     }
 
+    /// The last line for people: the verdict, and what it is about.
+    pub(crate) fn verdict(&self, passed: bool, facts: &[String]) {
+        let exit = match passed {
+            true => ExitCode::Passed,
+            false => ExitCode::Failed,
+        };
+        let style = Style {
+            colour: false,
+            ..self.output.stderr
+        };
+        let facts = facts.join(", ");
+        self.last_line(&format!("verdict  {}: {facts}", exit.verdict(style)));
+    }
+
     /// Whether something went well, as a mark.
     pub(crate) fn mark(&self, is_good: bool) -> &'static str {
         match (is_good, self.output.stderr.unicode) {
@@ -112,6 +127,12 @@ fn event_line(name: &str, mut event: Value) -> String {
         line.append(event);
     }
     line.to_string()
+}
+
+/// The fact that a mock has played all but `n_unplayed` of `n` turns: `2 of 3 turns played`. `one` is the word for one.
+pub(crate) fn played(n_unplayed: usize, n: usize, one: &str) -> String {
+    let all = counted(n, one);
+    format!("{} of {all} played", n.saturating_sub(n_unplayed))
 }
 
 /// Variables to be set, for machines.

@@ -14,7 +14,7 @@ use cuecard_timeline::script::Speed;
 
 use serde_json::json;
 
-use crate::args::{PlayTimelineArgs, SpeedArgs, WhichTimelineArgs};
+use crate::args::{PlayTimelineArgs, TimelineSpeedArgs, WhichTimelineArgs};
 use crate::inputs::{self, read_source, symbols};
 use crate::output_files::{self, unwritable_run};
 
@@ -54,17 +54,17 @@ impl TimelineOptions {
     /// Those of any player.
     pub(super) fn of_player(
         which: &WhichTimelineArgs,
-        speed: &SpeedArgs,
+        speed: &TimelineSpeedArgs,
         is_strict: bool,
         environment: &[(OsString, OsString)],
     ) -> Self {
         let mut problems = Vec::new();
         let argument = |message: &str| Diagnostic::error(codes::ARGUMENT, message);
-        let speed = Speed::new(speed.speed, speed.min_speed).unwrap_or_else(|| {
+        let speed = Speed::new(speed.factor.speed, speed.min_speed).unwrap_or_else(|| {
             problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
             Speed::AS_WRITTEN
         });
-        if !(0.0..=1.0).contains(&which.max_distance) {
+        if !(0.0..=1.0).contains(&which.distance.max_distance) {
             problems.push(argument("`--max-distance` must be between 0 and 1"));
         }
         let symbols = symbols(&which.symbols, environment).unwrap_or_else(|found| {
@@ -75,10 +75,10 @@ impl TimelineOptions {
             play: PlayOptions {
                 symbols,
                 skip_bad: which.skip_bad,
-                tags: which.tags.clone(),
+                tags: which.tagged.tags.clone(),
                 is_strict,
                 speed,
-                max_distance: which.max_distance,
+                max_distance: which.distance.max_distance,
                 any_prompt: which.any_prompt,
                 scenario_name: which.scenario_name.clone(),
                 ..PlayOptions::default()

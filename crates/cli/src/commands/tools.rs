@@ -13,7 +13,7 @@ use super::stop::Stop;
 use crate::args::ToolsArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::{Output, counted, stdout};
 
 /// The longest type that is shown, in characters.
 const LONGEST_KIND: usize = 60;
@@ -74,14 +74,10 @@ fn entry(tool: &ToolInfo) -> Json {
 
 /// All tools for people: what each does, and a line for each parameter.
 fn text(tools: &[ToolInfo], facts: &[String], style: Style) -> String {
-    let count = match tools.len() {
-        1 => "1 tool".to_owned(),
-        count => format!("{count} tools"),
-    };
     let facts: Vec<String> = facts
         .iter()
         .map(|fact| printable(fact).into_owned())
-        .chain([count])
+        .chain([counted(tools.len(), "tool")])
         .collect();
     let mut text = format!("{}\n", style.faint(&facts.join(style.dot())));
     for tool in tools {

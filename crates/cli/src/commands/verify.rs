@@ -210,7 +210,7 @@ fn finish(
         output.stdout
     };
     let counts = browser_verdicts::counts(style, &steps);
-    let line = format!("{counts}{}{took}", style.dot());
+    let line = format!("{}: {counts}{}{took}", exit.verdict(style), style.dot());
     match args.json {
         true => {
             stderr_line(&line);

@@ -88,9 +88,8 @@ fn prepare(
     let by_name = args.command.is_empty().then_some(server.name.as_str());
     let name = args.url.as_deref().or(by_name);
     let servers = ServerArgs {
-        config: args.config.clone(),
-        env_file: args.variables.env_file.clone(),
-        timeout: args.timeout,
+        connect: args.servers.clone(),
+        env: args.variables.env.clone(),
     };
     let named = server::named(name, &args.command, &servers, environment, output)?;
     let options = VerifyOptions {

@@ -497,6 +497,26 @@ fn the_page_on_playing_lists_every_option() {
     assert_eq!(listed, known);
 }
 
+/// Readers type them after `cuecard examples`, so each file is an example.
+#[test]
+fn the_commands_of_the_chooser_have_their_files() {
+    let root = cuecard_testing::repository_root();
+    let readme = fs::read_to_string(root.join("README.md")).expect("readable");
+    let (chooser, _) = readme.split_once("![").expect("a picture follows it");
+    let words = code_spans(chooser);
+    let files: Vec<_> = words
+        .iter()
+        .filter(|span| span.starts_with("cuecard "))
+        .flat_map(|span| span.split(' '))
+        .filter(|word| word.contains(['.', '/']))
+        .collect();
+    assert!(files.len() > 5, "{files:?}");
+    for file in files {
+        let is_example = file.starts_with("examples/") && root.join(file).exists();
+        assert!(is_example, "README.md: `{file}` is no example");
+    }
+}
+
 #[test]
 fn links_between_the_documents_lead_somewhere() {
     let root = cuecard_testing::repository_root();

@@ -58,6 +58,25 @@ fn every_example_is_listed_here_and_checks_without_a_word() {
     }
 }
 
+/// Its page and its server are not started here: `replay_browser` plays such steps.
+#[test]
+fn the_browser_script_is_right_and_shown_on_its_quick_start() {
+    let scratch = program::scratch();
+    program::run(&scratch, &["examples"]);
+    let checked = program::run(
+        &scratch,
+        &["check", "--strict", "examples/browser/notes.yaml"],
+    );
+    assert_eq!(checked.code(), Some(0), "{}", program::told(&checked));
+    let quick_start = cuecard_testing::repository_root().join("docs/start-browser.md");
+    let quick_start = fs::read_to_string(quick_start).expect("a page of the book");
+    for file in ["notes.html", "notes.yaml"] {
+        let text = read(&scratch, &format!("examples/browser/{file}"));
+        let shown: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(quick_start.contains(&shown.join("\n")), "{file}: {text}");
+    }
+}
+
 #[test]
 fn the_schema_knows_every_key_that_the_examples_use() {
     let scratch = with_examples();

@@ -512,7 +512,7 @@ fn a_command_gets_the_variables_and_its_code_wins() {
     );
     assert!(lines[1].ends_with(" cuecard"), "{lines:?}");
     assert!(
-        finished.stderr.contains("2 of 2 turns not played"),
+        finished.stderr.contains("0 of 2 turns played"),
         "{}",
         finished.stderr
     );

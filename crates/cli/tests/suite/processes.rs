@@ -87,7 +87,7 @@ fn interrupted_during_a_wait_the_run_ends_without_the_rest_of_it() {
     );
     running.interrupt();
     let finished = running.finish();
-    let counts = "interrupted · 1 passed · 1 not run";
+    let counts = "interrupted: 1 passed · 1 not run";
     assert!(finished.stderr.contains(counts), "{}", told(&finished));
     let played = Played::of(finished, INTERRUPTED);
     assert_eq!(played.statuses(), ["passed"]);

@@ -212,6 +212,31 @@ pub struct TextPattern {
     pub regex: Regex,
 }
 
+/// How claims are proved.
+#[derive(Debug, Clone, Default)]
+pub struct ProofRules {
+    /// `unproven`: what becomes of a claim that is neither supported nor refuted.
+    pub unproven: Unproven,
+    /// `equivalents`: groups of words and phrases that mean the same.
+    pub equivalents: Vec<Vec<String>>,
+    /// `ignore`: sentences that are no claims.
+    pub ignored: Vec<TextPattern>,
+    /// `min_overlap`: a claim is refuted if all results together have less than this part of its words, from 0 to 1.
+    pub min_overlap: Option<f64>,
+}
+
+/// `unproven`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unproven {
+    /// It is a warning.
+    #[default]
+    Warn,
+    /// It fails.
+    Fail,
+    /// It passes.
+    Pass,
+}
+
 macro_rules! assertion_checks {
     ($($(#[$meta:meta])* $variant:ident = $name:literal { $($(#[$field_meta:meta])* $field:ident: $kind:ty,)* })*) => {
         /// `type` and `params` of an assertion.
@@ -313,8 +338,8 @@ assertion_checks! {
     ClaimsSupportedByFixtures = "claims_supported_by_fixtures" {
         /// `allowed_sources`: tools whose results count.
         allowed_sources: Vec<ToolPattern>,
-        /// `min_overlap`: the part of a unit's content words that one result must share, from 0 to 1.
-        min_overlap: Option<f64>,
+        /// How claims are proved.
+        proof: ProofRules,
     }
     /// What the output cites was there.
     NoFabricatedSourceOrCitation = "no_fabricated_source_or_citation" {

@@ -4,8 +4,8 @@ mod assertion;
 mod test_case;
 
 pub use assertion::{
-    ArgsMatch, Assertion, AssertionCheck, ExpectedCall, OutputFormat, Selector, Severity,
-    TextPattern, TrajectoryMode, ValueTest, Which,
+    ArgsMatch, Assertion, AssertionCheck, ExpectedCall, OutputFormat, ProofRules, Selector,
+    Severity, TextPattern, TrajectoryMode, Unproven, ValueTest, Which,
 };
 pub use cuecard_trace::import::{CAPABILITIES, Fixture, TranscriptFormat};
 pub use test_case::{

@@ -92,7 +92,7 @@ fn an_order_is_turned_round() {
 fn what_is_invented_is_said_in_the_form_of_the_output() {
     let claims = AssertionCheck::ClaimsSupportedByFixtures {
         allowed_sources: vec![tool("a")],
-        min_overlap: None,
+        proof: crate::model::ProofRules::default(),
     };
     let outputs: Vec<String> = changes(&case(vec![claims]), &trace(&["a"], "- one\n- two"))
         .into_iter()

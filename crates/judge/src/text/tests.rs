@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::trials::{Trial, tools};
-use crate::{Finding, citations, claims, graceful, memory};
+use crate::{Finding, citations, graceful, grounded, memory};
 
 /// Every family that reads text, on the same text as output and as result.
 fn judge_all(output: &str, result: &str) -> Vec<Finding> {
@@ -20,7 +20,7 @@ fn judge_all(output: &str, result: &str) -> Vec<Finding> {
     let view = trial.view();
     let texts = [result.to_owned()];
     vec![
-        claims::supported(&view, &tools(&["t"]), None),
+        grounded::supported(&view, &tools(&["t"]), &crate::model::ProofRules::default()),
         citations::real(&view, &[], &[]),
         memory::recalled(&view, None, result, &[], false),
         memory::updated(&view, None, result, Some("the old fact")),

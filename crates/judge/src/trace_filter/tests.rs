@@ -141,7 +141,7 @@ fn family_check() -> impl Strategy<Value = Check> {
         }),
         tools().prop_map(|allowed_sources| Check::ClaimsSupportedByFixtures {
             allowed_sources,
-            min_overlap: None
+            proof: crate::model::ProofRules::default(),
         }),
         tools().prop_map(|allowed_sources| Check::NoFabricatedSourceOrCitation {
             allowed_sources,

@@ -29,7 +29,7 @@ pub enum AskedModel {
     Named(Box<NamedModel>),
 }
 
-/// Reads a browser scenario: what it would do, unless it can't be read, and what is wrong with it.
+/// Reads a browser script: what it would do, unless it can't be read, and what is wrong with it.
 pub(super) fn scenario(
     source: &SourceFile,
     environment: &BTreeMap<String, String>,

@@ -149,7 +149,7 @@ pub enum Content {
     TestCase(Box<TestCase>),
     /// A timeline.
     Timeline(Box<LlmScript>),
-    /// A browser scenario, or steps.
+    /// A browser script, or steps.
     Browser(Box<BrowserPlan>),
     /// A cassette of MCP servers.
     Cassette(Box<Cassette>),

@@ -1,4 +1,4 @@
-//! Expected screens: committed beside the scenario, compared, written when asked.
+//! Expected screens: committed next to the timeline, compared, written when asked.
 
 use std::ffi::OsString;
 use std::fs;
@@ -155,7 +155,7 @@ fn missing(options: &GoldenOptions, script: &RunScript, label: &str, path: &Path
     );
     if elsewhere.exists() {
         found = found.with_note(format!(
-            "`{}` is there; expected screens belong beside the scenario now",
+            "`{}` is there; expected screens belong next to the timeline now",
             elsewhere.display()
         ));
     }

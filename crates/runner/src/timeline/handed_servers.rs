@@ -16,6 +16,14 @@ const NOT_DRIVEN: &[(&str, &str)] = &[
     ("vibe", include_str!("agents/vibe.toml")),
 ];
 
+/// The names of the agents that are given MCP servers without a `{config}` in their command.
+pub fn handed_agent_names() -> impl Iterator<Item = &'static str> {
+    let presets = BUILT_IN.iter().chain(NOT_DRIVEN);
+    // The help reads this at each start, so nothing is parsed.
+    let handed = presets.filter(|(_, text)| text.contains("\n[mcp]"));
+    handed.map(|(name, _)| *name)
+}
+
 /// What stands for the path of the file with the servers.
 const CONFIG: &str = "{config}";
 
@@ -205,5 +213,14 @@ mod tests {
         let other = handed(&["sh", "-c", "agent --mcp={config}"]).expect("it has a place");
         assert_eq!(other.command[2], "agent --mcp=/t/c.json");
         assert_eq!(handed(&["my-agent", "go"]), None);
+    }
+
+    #[test]
+    fn the_names_are_those_of_the_agents_that_are_handed_servers() {
+        for (name, text) in BUILT_IN.iter().chain(NOT_DRIVEN) {
+            let file = AgentPreset::parse(name, text).expect(name).file;
+            let is_named = handed_agent_names().any(|it| it == *name);
+            assert_eq!(is_named, file.mcp.is_some(), "{name}");
+        }
     }
 }

@@ -46,7 +46,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::audit::{Audit, Surroundings, audit};
 use self::executor::Executor;
 pub use self::goldens::{GoldenOptions, WrittenGolden, is_ci};
-pub use self::handed_servers::{HandedServers, hand_servers};
+pub use self::handed_servers::{HandedServers, hand_servers, handed_agent_names};
 pub use self::model::TraceLines;
 pub use self::outcome::{RunEvent, RunNotice, RunOutcome, RunStatus, Screenshot};
 pub use self::presets::{AgentPreset, agent_names};
@@ -292,7 +292,7 @@ pub fn load_runs(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, St
     if let Some(name) = &play.scenario_name {
         scripts.retain(|script| script.timeline.name == *name);
         if scripts.is_empty() {
-            let message = format!("no scenario is called `{name}`");
+            let message = format!("no timeline is called `{name}`");
             let unknown = Diagnostic::error(codes::SELECT_UNKNOWN, message)
                 .with_note(format!("available: {}", names.join(", ")));
             return Err(StartError::Files(vec![unknown]));

@@ -106,7 +106,7 @@ impl Executor<'_> {
         }));
     }
 
-    /// Applies a patch that stands beside the scenario, and commits it if it has a message for that.
+    /// Applies a patch that stands next to the timeline, and commits it if it has a message for that.
     pub(super) async fn patch(
         &mut self,
         event_idx: usize,

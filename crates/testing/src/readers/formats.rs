@@ -43,7 +43,7 @@ pub fn test_case(text: &str) {
     }
 }
 
-/// A browser scenario, in YAML or JSON, is read or refused, and its references can be checked.
+/// A browser script, in YAML or JSON, is read or refused, and its references can be checked.
 ///
 /// # Panics
 /// See [`tool_call`].

@@ -275,7 +275,7 @@ fn media(
             let at = object.pointer.to_owned();
             loader
                 .error(codes::TIMELINE_MEDIA, object.node.span, &at, message)
-                .help = Some("add a file next to the scenario: `path: images/one.png`".to_owned());
+                .help = Some("add a file next to the timeline: `path: images/one.png`".to_owned());
             return None;
         }
     };

@@ -14,10 +14,10 @@ pub(super) const ROOT: &[Field] = &[
     required(
         "name",
         r#"{"type": "string", "minLength": 1}"#,
-        "Name of the scenario.",
+        "Name of the timeline.",
     ),
     field("description", TEXT, "What it is for, for people."),
-    field("tags", TEXTS, "Words to choose scenarios by."),
+    field("tags", TEXTS, "Words to choose timelines by."),
     field(
         "terminalRef",
         r#"{"type": ["string", "object"]}"#,
@@ -46,7 +46,7 @@ pub(super) const ROOT: &[Field] = &[
     field(
         "match",
         "{\"$ref\": \"#/$defs/match\"}",
-        "What a request to a model must be like, beside its prompt, to choose the scenario.",
+        "What a request to a model must be like, beside its prompt, to choose the timeline.",
     ),
     field(
         "acp",
@@ -66,7 +66,7 @@ pub(super) const ROOT: &[Field] = &[
     field(
         "initialPrompt",
         TEXT,
-        "Legacy: what the scenario is chosen by if it has no userInputs.",
+        "Legacy: what the timeline is chosen by if it has no userInputs.",
     ),
 ];
 
@@ -89,7 +89,7 @@ pub(super) const REPO: &[Field] = &[
     field(
         "dir",
         TEXT,
-        "Folder beside the scenario whose tree is copied.",
+        "Directory next to the timeline whose tree is copied.",
     ),
     field(
         "files",
@@ -495,7 +495,7 @@ pub(super) const INPUTS_SIBLINGS: &[Field] = &[field(
 pub(super) const AT: &[Field] = &[field("at", TIME, "When, from the base.")];
 
 pub(super) const USER_EDITS: &[Field] = &[
-    required("patch", TEXT, "A unified diff beside the scenario."),
+    required("patch", TEXT, "A unified diff next to the timeline."),
     field("at", TIME, "When, from the base."),
 ];
 
@@ -533,7 +533,7 @@ pub(super) const COMMAND_EXPECT: &[Field] = &[
 ];
 
 pub(super) const APPLY_PATCH: &[Field] = &[
-    required("path", TEXT, "A unified diff beside the scenario."),
+    required("path", TEXT, "A unified diff next to the timeline."),
     field(
         "commit",
         FLAG,
@@ -711,7 +711,7 @@ pub(super) const BLOCK: &[Field] = &[
     ),
     field("text", TEXT, "The text."),
     field("mimeType", TEXT, "Media type."),
-    field("path", TEXT, "A file beside the scenario, or of a diff."),
+    field("path", TEXT, "A file next to the timeline, or of a diff."),
     field("data", TEXT, "Bytes in base64."),
     field("uri", TEXT, "Where it is from."),
     field(

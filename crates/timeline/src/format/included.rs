@@ -45,8 +45,8 @@ fn problem(
     let path = file.path.display();
     let of_path = |message: String| Some((codes::TIMELINE_PATH, message));
     match (included, &file.purpose) {
-        (Included::Missing, _) => of_path(format!("`{path}` not found next to the scenario")),
-        (Included::Outside, _) => of_path(format!("`{path}` is outside the scenario's folder")),
+        (Included::Missing, _) => of_path(format!("`{path}` not found next to the timeline")),
+        (Included::Outside, _) => of_path(format!("`{path}` is outside the timeline's directory")),
         (Included::Folder, IncludePurpose::SeedFolder) => None,
         (Included::Folder, _) => of_path(format!("`{path}` is a folder: expected a file")),
         (Included::File(_), IncludePurpose::SeedFolder) => {
@@ -70,7 +70,7 @@ pub fn check_names<'t>(timelines: impl IntoIterator<Item = &'t Timeline>) -> Vec
                 firsts.insert(&timeline.name, timeline);
             }
             Some(first) => {
-                let message = format!("duplicate scenario name `{}`", timeline.name);
+                let message = format!("duplicate timeline name `{}`", timeline.name);
                 let note = format!(
                     "first used by {}, which is selected by this name",
                     first.source.name()

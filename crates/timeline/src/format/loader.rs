@@ -481,7 +481,7 @@ impl<'a> Loader<'a> {
         pointer: &str,
         purpose: IncludePurpose,
     ) -> Option<PathBuf> {
-        let path = self.inner_path(text, span, pointer, "the scenario's folder")?;
+        let path = self.inner_path(text, span, pointer, "the timeline's directory")?;
         self.included.push(IncludedFile {
             path: path.clone(),
             span,

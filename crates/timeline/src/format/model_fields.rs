@@ -13,7 +13,7 @@ pub(super) const SERVER: &[Field] = &[
     field(
         "llmApiStyle",
         r#"{"enum": ["openai", "anthropic", "gemini"]}"#,
-        "The model API that the scenario was written for.",
+        "The model API that the timeline was written for.",
     ),
     field(
         "coalesceThinkingWithToolUse",

@@ -322,7 +322,7 @@ fn name(loader: &mut Loader<'_>, root: Object<'_>) -> Option<(String, Span)> {
         let at = near.map_or(at, |member| member.key_span);
         loader
             .error(code, at, "/name", "the timeline has no `name`")
-            .help = Some("add name: my-scenario".to_owned());
+            .help = Some("add name: my-timeline".to_owned());
         return None;
     };
     let text = loader.reader.text_of(node, "/name", "`name`")?;
@@ -336,7 +336,7 @@ fn name(loader: &mut Loader<'_>, root: Object<'_>) -> Option<(String, Span)> {
 fn initial_prompt(loader: &mut Loader<'_>, root: Object<'_>) -> Option<String> {
     let node = loader.reader.get(root, "initialPrompt")?;
     let code = codes::TIMELINE_KEY_ALIAS;
-    let message = "`initialPrompt` only selects the scenario and is never sent";
+    let message = "`initialPrompt` only selects the timeline and is never sent";
     let modern = "write the prompt as the first entry of `userInputs`";
     loader.legacy(code, node.span, "/initialPrompt", message, modern);
     loader.filled(root, "initialPrompt")

@@ -380,7 +380,7 @@ fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Response
     Some(ResponseError {
         message: message
             .or_else(|| error_type.clone())
-            .unwrap_or_else(|| "the scenario scripted an error".to_owned()),
+            .unwrap_or_else(|| "the timeline scripted an error".to_owned()),
         error_type,
         status: status?,
         details: loader.any(object, "details"),

@@ -82,7 +82,7 @@ impl Miss {
             diagnostic = diagnostic.with_note(line);
         }
         diagnostic.with_help(
-            "correct the scenario or the agent; `--on-miss minimal` answers with an empty message",
+            "correct the timeline or the agent; `--on-miss minimal` answers with an empty message",
         )
     }
 

@@ -609,7 +609,7 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
             other.source.name()
         ))
         .with_help(
-            "change one prompt, tell the requests apart with `match: {system: …}`, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
+            "change one prompt, tell the requests apart with `match: {system: …}`, or set `server: {byName: true}` in timelines that only `x-scenario-name` should select",
         )
 }
 
@@ -669,8 +669,8 @@ impl SelectionError {
                     diagnostic = diagnostic.with_note(ranked.to_string());
                 }
                 diagnostic.with_help(match is_near_but_unmet(nearest, *max_distance) {
-                    true => "correct the request, or the `match` of the scenario",
-                    false => "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
+                    true => "correct the request, or the `match` of the timeline",
+                    false => "correct the prompt, name the timeline (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
                 })
             }
             Self::Ambiguous { nearest, .. } => {
@@ -679,7 +679,7 @@ impl SelectionError {
                     diagnostic = diagnostic.with_note(ranked.to_string());
                 }
                 diagnostic
-                    .with_help("name the scenario (`x-scenario-name`, `x-scenario-session-id`)")
+                    .with_help("name the timeline (`x-scenario-name`, `x-scenario-session-id`)")
             }
         }
     }
@@ -697,7 +697,7 @@ impl fmt::Display for SelectionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, wanted, .. } => {
-                write!(formatter, "no scenario with the {what} `{wanted}`")
+                write!(formatter, "no timeline with the {what} `{wanted}`")
             }
             Self::Far {
                 wanted,
@@ -705,7 +705,7 @@ impl fmt::Display for SelectionError {
                 nearest,
             } if is_near_but_unmet(nearest, *max_distance) => write!(
                 formatter,
-                "no scenario with a prompt near {wanted} has a `match` that the request meets"
+                "no timeline with a prompt near {wanted} has a `match` that the request meets"
             ),
             Self::Far {
                 wanted,
@@ -713,10 +713,10 @@ impl fmt::Display for SelectionError {
                 ..
             } => write!(
                 formatter,
-                "no scenario's prompt is within {max_distance} of {wanted}"
+                "no timeline's prompt is within {max_distance} of {wanted}"
             ),
             Self::Ambiguous { wanted, .. } => {
-                write!(formatter, "several scenarios have the prompt {wanted}")
+                write!(formatter, "several timelines have the prompt {wanted}")
             }
         }
     }

@@ -275,7 +275,7 @@ fn the_prompt_of_two_scenarios_chooses_neither() {
     let ambiguous = by_prompt(&selector, &["Fix the test"]).expect_err("either");
     assert_eq!(
         ambiguous.to_string(),
-        "several scenarios have the prompt \"Fix the test\""
+        "several timelines have the prompt \"Fix the test\""
     );
     let wanted = Wanted {
         session_id: Some("2"),

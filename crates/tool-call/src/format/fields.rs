@@ -308,11 +308,55 @@ pub(super) const COUNT: &[Field] = &[
     ),
 ];
 
-pub(super) const ANSWERS: &[Field] = &[field(
-    "elicitation",
-    "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/elicitation\"}}",
-    "Answers to elicitation requests; the first matching one is used.",
-)];
+pub(super) const ANSWERS: &[Field] = &[
+    field(
+        "roots",
+        "{\"type\": \"array\", \"items\": {\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/root\"}]}}",
+        "The folders that servers may ask for, as paths or URIs.",
+    ),
+    field(
+        "sampling",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/sampling\"}}",
+        "Responses of a model to sampling requests; the first matching one is used.",
+    ),
+    field(
+        "elicitation",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/elicitation\"}}",
+        "Answers to elicitation requests; the first matching one is used.",
+    ),
+];
+
+pub(super) const ROOT_FOLDER: &[Field] = &[
+    required("uri", TEXT, "Its URI, or its path."),
+    field("name", TEXT, "Its name for people."),
+];
+
+pub(super) const SAMPLING: &[Field] = &[
+    field(
+        "match",
+        "{\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/sampling_match\"}]}",
+        "Which requests it is for: a text in the last message of the user, or an object (default: all).",
+    ),
+    required(
+        "reply",
+        "{\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/reply\"}]}",
+        "What the model responds: a text, or an object.",
+    ),
+];
+
+pub(super) const REPLY: &[Field] = &[
+    required(
+        "content",
+        r#"{"type": ["string", "object", "array"]}"#,
+        "A text, a content block, or an array of content blocks.",
+    ),
+    field("model", TEXT, "The name of the model (default: mock)."),
+    field(
+        "stopReason",
+        TEXT,
+        "Why the model stopped (default: endTurn).",
+    ),
+];
 
 pub(super) const ELICITATION: &[Field] = &[
     field(
@@ -332,17 +376,33 @@ pub(super) const ELICITATION: &[Field] = &[
     ),
 ];
 
-pub(super) const MATCH: &[Field] = &[
-    field("contains", TEXT, "A text in the question's message."),
-    field("equals", TEXT, "The question's whole message."),
+const CONTAINS: Field = field("contains", TEXT, "A text in the message.");
+const EQUALS: Field = field("equals", TEXT, "The whole message.");
+const MATCHES: Field = field(
+    "matches",
+    TEXT,
+    "A regular expression that the message must match.",
+);
+const SERVER: Field = field("server", TEXT, "The only server whose requests it is for.");
+
+pub(super) const ELICITATION_MATCH: &[Field] = &[CONTAINS, EQUALS, MATCHES, SERVER];
+
+pub(super) const SAMPLING_MATCH: &[Field] = &[
+    CONTAINS,
+    EQUALS,
+    MATCHES,
+    SERVER,
     field(
-        "matches",
+        "model",
         TEXT,
-        "A regular expression that the question's message must match.",
+        "A text in one of the model names that the server prefers.",
     ),
-    field("server", TEXT, "The only server whose questions it is for."),
 ];
 
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
+<<<<<<< HEAD
 pub(super) const LATER_ANSWERS: &[&str] = &["roots", "sampling"];
 pub(super) const LATER_STEP: &[&str] = &["group"];
+=======
+pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
+>>>>>>> 0dd8c93551b56eac713bf4958886f8f99f2c5677

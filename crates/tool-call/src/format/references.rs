@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::step::DEFAULT_NAME;
 use super::template::BRACES_MEANT;
-use crate::model::{PathSegment, Placeholder, ToolCallScenario};
+use crate::model::{AnswerEntry, PathSegment, Placeholder, Reply, ToolCallScenario};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 
 /// What a check may take for granted.
@@ -43,9 +43,11 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
         unreliable: scope.unreliable_names.iter().map(String::as_str).collect(),
     };
     let mut diagnostics = Vec::new();
-    scenario.answers.for_each_placeholder(&mut |placeholder| {
-        diagnostics.extend(checker.check_in_answers(placeholder));
-    });
+    for entry in &scenario.answers {
+        entry.for_each_placeholder(&mut |placeholder| {
+            diagnostics.extend(checker.check_in_answer(entry, placeholder));
+        });
+    }
     for (idx, step) in scenario.steps.iter().enumerate() {
         if scope.range.contains(&step.number) {
             step.for_each_placeholder(&mut |placeholder| {
@@ -92,7 +94,9 @@ pub fn check_withheld(
             );
         }
     };
-    scenario.answers.for_each_placeholder(&mut check);
+    for entry in &scenario.answers {
+        entry.for_each_placeholder(&mut check);
+    }
     for step in scenario.steps.iter().filter(|step| step.number > done) {
         step.for_each_placeholder(&mut check);
     }
@@ -120,8 +124,25 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     /// An answer may be needed during any step, so it may refer to every output: whether there is one is known
-    /// only when a server asks.
-    fn check_in_answers(&self, placeholder: &Placeholder) -> Option<Diagnostic> {
+    /// only when a server asks. Servers ask for roots when they start, and no data may say which these are.
+    fn check_in_answer(
+        &self,
+        entry: &AnswerEntry,
+        placeholder: &Placeholder,
+    ) -> Option<Diagnostic> {
+        let reference = &placeholder.reference;
+        let is_output =
+            !reference.path.is_empty() && self.by_id.contains_key(reference.name.as_str());
+        if is_output && matches!(entry.reply, Reply::Roots(_)) {
+            let message = format!(
+                "`{}` is an output, which no root can refer to",
+                reference.text
+            );
+            let error = self.error(codes::REFERENCE_LATER, placeholder, message);
+            return Some(
+                error.with_help("use a variable: servers ask for the roots when they start"),
+            );
+        }
         let diagnostic = self.check(self.scenario.steps.len(), placeholder)?;
         (diagnostic.code != codes::REFERENCE_LEFT_OUT).then_some(diagnostic)
     }

@@ -16,8 +16,12 @@ pub fn schema() -> Json {
     root["$defs"] = json!({
         "metadata": nullable(fields::METADATA),
         "answers": nullable(fields::ANSWERS),
+        "root": nullable(fields::ROOT_FOLDER),
+        "sampling": nullable(fields::SAMPLING),
+        "sampling_match": nullable(fields::SAMPLING_MATCH),
+        "reply": nullable(fields::REPLY),
         "elicitation": nullable(fields::ELICITATION),
-        "match": nullable(fields::MATCH),
+        "match": nullable(fields::ELICITATION_MATCH),
         "step": step,
         "retry": nullable(fields::RETRY),
         "output": nullable(fields::OUTPUT),

@@ -7,7 +7,9 @@ mod template;
 mod tool_call;
 mod tools;
 
-pub use answers::{Answers, ElicitationAction, ElicitationAnswer, QuestionMatch};
+pub use answers::{
+    AnswerEntry, AnswerPlace, ElicitationAction, QuestionKind, QuestionMatch, Reply,
+};
 pub use condition::{Condition, Operand};
 pub use cuecard_page::{is_role, roles};
 pub use cuecard_source::matching::Comparison;

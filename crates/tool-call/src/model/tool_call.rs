@@ -7,7 +7,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json_path::JsonPath;
 
-use super::{Answers, Condition, ParamTarget, Placeholder, Target, Template, ToolName};
+use super::{AnswerEntry, Condition, ParamTarget, Placeholder, Target, Template, ToolName};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
@@ -27,7 +27,7 @@ pub struct ToolCallScenario {
     /// The declared variables, in order.
     pub variables: Vec<Variable>,
     /// What it answers to requests of its servers.
-    pub answers: Answers,
+    pub answers: Vec<AnswerEntry>,
     /// The steps, in play order.
     pub steps: Vec<Step>,
 }
@@ -46,7 +46,9 @@ impl ToolCallScenario {
 
     /// Calls `visit` with every reference of the answers and the steps.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
-        self.answers.for_each_placeholder(visit);
+        for entry in &self.answers {
+            entry.for_each_placeholder(visit);
+        }
         for step in &self.steps {
             step.for_each_placeholder(visit);
         }

@@ -1,36 +1,53 @@
 //! The scenario's answers to a server's questions, with every reference filled in as far as it can be now.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
 use regex::Regex;
 use serde_json::{Map, json};
 
-use super::FailureKind;
 use super::resolve::Resolver;
 use super::results::is_something;
-use crate::model::{ElicitationAction, ElicitationAnswer, ExpectedTest, Template};
+use super::{Bindings, FailureKind};
+use crate::model::{
+    AnswerEntry, AnswerPlace, ElicitationAction, ExpectedTest, QuestionKind, QuestionMatch, Reply,
+    Template, ToolCallScenario,
+};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::matching::Predicate;
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::{Json, as_text, cut};
 
 /// The longest question shown in a message, and line of one proposed for `match`, in characters.
 const LONGEST_QUESTION: usize = 200;
 /// The most fields of a form that a proposal fills in.
 const MOST_FIELDS: usize = 10;
 
-/// What servers are answered that ask something while a call is open.
+/// What servers are answered that ask something.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadyAnswers {
-    elicitation: Vec<Answer>,
+    entries: Vec<Answer>,
 }
 
 /// One entry; a reference without a value is an error only when the entry is needed.
 #[derive(Debug, Clone, PartialEq)]
 struct Answer {
+    place: AnswerPlace,
     server: Option<String>,
+    model: Option<String>,
     tests: Result<Vec<Test>, String>,
-    action: ElicitationAction,
-    content: Result<Option<Json>, String>,
+    reply: Result<ReadyReply, String>,
     span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum ReadyReply {
+    /// The protocol's result.
+    Result(Json),
+    /// An accepted form with these values; without them it has its defaults.
+    Form(Option<Json>),
 }
 
 #[derive(Debug, Clone)]
@@ -43,9 +60,9 @@ enum Test {
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// Which entry of `answers.elicitation` it was, from 0.
-    pub entry: usize,
-    /// The protocol's result: `action`, and `content` of an accepted form.
+    /// The entry that answers.
+    pub place: AnswerPlace,
+    /// The protocol's result.
     pub result: Json,
 }
 
@@ -54,6 +71,8 @@ pub struct Answered {
 pub struct Unanswered {
     /// [`FailureKind::Unanswered`] or [`FailureKind::UnfitAnswer`].
     pub kind: FailureKind,
+    /// Whether the scenario answers other questions of this kind, so that the server was told that it may ask them.
+    pub is_offered: bool,
     /// What was asked and why it isn't answered, in a sentence without a full stop. Holds no answer.
     pub message: String,
     /// What to do.
@@ -63,53 +82,104 @@ pub struct Unanswered {
 }
 
 impl ReadyAnswers {
-    pub(super) fn resolve(answers: &crate::model::Answers, resolver: &Resolver) -> Self {
+    /// The answers before any step has run.
+    pub fn at_start(scenario: &ToolCallScenario, bindings: &Bindings) -> Self {
+        match scenario.answers.is_empty() {
+            true => Self::default(),
+            false => {
+                let resolver = Resolver::new(Arc::new(scenario.clone()), bindings.clone());
+                Self::resolve(&scenario.answers, &resolver)
+            }
+        }
+    }
+
+    pub(super) fn resolve(answers: &[AnswerEntry], resolver: &Resolver) -> Self {
+        let entries = answers.iter();
         Self {
-            elicitation: answers
-                .elicitation
-                .iter()
-                .map(|answer| Answer::resolve(answer, resolver))
+            entries: entries
+                .map(|entry| Answer::resolve(entry, resolver))
                 .collect(),
         }
     }
 
-    /// The answer to the question that `server` asks a user: `params` are those of `elicitation/create`.
+    /// The places of all answers, in order.
+    pub fn places(&self) -> impl Iterator<Item = AnswerPlace> + '_ {
+        self.entries.iter().map(|entry| entry.place)
+    }
+
+    /// Whether `server` may be told that questions of this kind are answered.
+    pub fn offers(&self, kind: QuestionKind, server: &str) -> bool {
+        self.entries_for(kind, server).next().is_some()
+    }
+
+    fn entries_for(&self, kind: QuestionKind, server: &str) -> impl Iterator<Item = &Answer> {
+        self.entries.iter().filter(move |entry| {
+            entry.place.kind == kind && entry.server.as_deref().is_none_or(|only| only == server)
+        })
+    }
+
+    /// The answer to a question of `server` with the `params` of its request.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn elicit(&self, server: &str, params: &Json) -> Result<Answered, Unanswered> {
-        let question = Question::read(server, params)?;
-        for (entry, answer) in self.elicitation.iter().enumerate() {
-            if answer.server.as_deref().is_some_and(|only| only != server) {
-                continue;
-            }
+    pub fn answer(
+        &self,
+        kind: QuestionKind,
+        server: &str,
+        params: &Json,
+    ) -> Result<Answered, Unanswered> {
+        let question = Question {
+            kind,
+            server,
+            is_offered: self.offers(kind, server),
+            message: message(kind, params),
+            params,
+        };
+        question.check_mode()?;
+        for answer in self.entries_for(kind, server) {
             let tests = answer
                 .tests
                 .as_ref()
-                .map_err(|reason| question.unresolved(entry, answer, reason))?;
-            if !tests.iter().all(|test| test.holds(question.message)) {
+                .map_err(|reason| question.unresolved(answer, reason))?;
+            if !question.wants_model(answer.model.as_deref())
+                || !tests.iter().all(|test| test.holds(&question.message))
+            {
                 continue;
             }
-            if answer.action != ElicitationAction::Accept {
-                let result = json!({"action": answer.action.as_str()});
-                return Ok(Answered { entry, result });
-            }
-            let content = answer
-                .content
+            let reply = answer
+                .reply
                 .as_ref()
-                .map_err(|reason| question.unresolved(entry, answer, reason))?;
-            let content = question
-                .fill(content.as_ref())
-                .map_err(|reason| question.unfit(entry, answer, &reason))?;
-            let result = json!({"action": answer.action.as_str(), "content": content});
-            return Ok(Answered { entry, result });
+                .map_err(|reason| question.unresolved(answer, reason))?;
+            let result = match reply {
+                ReadyReply::Result(result) => result.clone(),
+                ReadyReply::Form(content) => {
+                    let content = question
+                        .fill(content.as_ref())
+                        .map_err(|reason| question.unfit(answer, &reason))?;
+                    json!({"action": ElicitationAction::Accept.as_str(), "content": content})
+                }
+            };
+            return Ok(Answered {
+                place: answer.place,
+                result,
+            });
         }
         Err(question.no_answer())
     }
 }
 
 impl Answer {
-    fn resolve(answer: &ElicitationAnswer, resolver: &Resolver) -> Self {
+    fn resolve(entry: &AnswerEntry, resolver: &Resolver) -> Self {
+        let AnswerEntry {
+            question:
+                QuestionMatch {
+                    tests,
+                    server,
+                    model,
+                },
+            reply,
+            ..
+        } = entry;
         let value =
             |template: &Template| resolver.json(template).map_err(|failure| failure.message);
         let test = |test: &ExpectedTest| {
@@ -131,14 +201,66 @@ impl Answer {
                 }
             })
         };
+        let reply = match reply {
+            Reply::Roots(template) => value(template)
+                .map(|roots| ReadyReply::Result(roots_result(roots, resolver.working_directory()))),
+            Reply::Sampling(template) => value(template).map(ReadyReply::Result),
+            Reply::Elicitation {
+                action: ElicitationAction::Accept,
+                content,
+            } => content
+                .as_ref()
+                .map(value)
+                .transpose()
+                .map(ReadyReply::Form),
+            Reply::Elicitation { action, .. } => {
+                Ok(ReadyReply::Result(json!({"action": action.as_str()})))
+            }
+        };
         Self {
-            server: answer.question.server.clone(),
-            tests: answer.question.tests.iter().map(test).collect(),
-            action: answer.action,
-            content: answer.content.as_ref().map(value).transpose(),
-            span: answer.span,
+            place: entry.place,
+            server: server.clone(),
+            model: model.clone(),
+            tests: tests.iter().map(test).collect(),
+            reply,
+            span: entry.span,
         }
     }
+}
+
+/// The result of `roots/list`, whose URIs may be paths until now.
+fn roots_result(mut roots: Json, directory: &Path) -> Json {
+    for root in roots.as_array_mut().into_iter().flatten() {
+        root["uri"] = file_uri(&as_text(&root["uri"]), directory).into();
+    }
+    json!({ "roots": roots })
+}
+
+/// The URI of a path, which begins in `directory` if it is relative. A URI stays as it is.
+fn file_uri(path: &str, directory: &Path) -> String {
+    if path.contains("://") {
+        return path.to_owned();
+    }
+    let mut absolute = PathBuf::new();
+    for part in directory.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                absolute.pop();
+            }
+            part => absolute.push(part),
+        }
+    }
+    let mut uri = "file://".to_owned();
+    for byte in absolute.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            // Writing to a string does not fail.
+            byte => _ = write!(uri, "%{byte:02X}"),
+        }
+    }
+    uri
 }
 
 impl Test {
@@ -164,57 +286,100 @@ impl PartialEq for Test {
     }
 }
 
-/// A form that a server wants a user to fill in.
+/// A question of a server's.
 struct Question<'a> {
+    kind: QuestionKind,
     server: &'a str,
-    message: &'a Json,
-    schema: &'a Json,
+    is_offered: bool,
+    /// What is asked: of a request to a model, the text of the user's last message.
+    message: Cow<'a, Json>,
+    params: &'a Json,
+}
+
+fn message(kind: QuestionKind, params: &Json) -> Cow<'_, Json> {
+    if kind != QuestionKind::Sampling {
+        return Cow::Borrowed(&params["message"]);
+    }
+    let messages = params["messages"].as_array().into_iter().flatten();
+    let is_user = |message: &&Json| message["role"] == "user";
+    let last = messages.rev().find(is_user);
+    let mut texts = Vec::new();
+    collect_texts(
+        last.map_or(&Json::Null, |message| &message["content"]),
+        &mut texts,
+    );
+    Cow::Owned(texts.join("\n").into())
+}
+
+/// The texts of content blocks, those of the results of tools included.
+fn collect_texts<'a>(content: &'a Json, texts: &mut Vec<&'a str>) {
+    match content {
+        Json::Array(blocks) => blocks.iter().for_each(|block| collect_texts(block, texts)),
+        Json::Object(block) => {
+            texts.extend(block.get("text").and_then(Json::as_str));
+            if let Some(content) = block.get("content") {
+                collect_texts(content, texts);
+            }
+        }
+        _ => {}
+    }
 }
 
 impl<'a> Question<'a> {
-    fn read(server: &'a str, params: &'a Json) -> Result<Self, Unanswered> {
-        let question = Self {
-            server,
-            message: &params["message"],
-            schema: &params["requestedSchema"],
+    /// Refuses what only a user can answer.
+    fn check_mode(&self) -> Result<(), Unanswered> {
+        let (how, help) = match self.params["mode"].as_str() {
+            None | Some("form") => return Ok(()),
+            Some("url") => (
+                "on a web page that a user must visit".to_owned(),
+                "only forms can be answered; configure the server's credentials instead",
+            ),
+            Some(other) => (
+                format!("in the unknown mode `{}`", cut(other, 40)),
+                "only forms can be answered",
+            ),
         };
-        match params["mode"].as_str() {
-            None | Some("form") => Ok(question),
-            Some("url") => Err(Unanswered {
-                kind: FailureKind::Unanswered,
-                message: format!("{}, on a web page that a user must visit", question.asked()),
-                help: "only forms can be answered; configure the server's credentials instead"
-                    .to_owned(),
-                span: None,
-            }),
-            Some(other) => Err(Unanswered {
-                kind: FailureKind::Unanswered,
-                message: format!(
-                    "{}, in the unknown mode `{}`",
-                    question.asked(),
-                    cut(other, 40)
-                ),
-                help: "only forms can be answered".to_owned(),
-                span: None,
-            }),
-        }
+        let message = format!("{}, {how}", self.asked());
+        Err(self.unanswered(FailureKind::Unanswered, message, help.to_owned(), None))
+    }
+
+    /// Whether the server prefers a model whose name has `part`.
+    fn wants_model(&self, part: Option<&str>) -> bool {
+        let hints = self.params["modelPreferences"]["hints"].as_array();
+        let mut names = hints
+            .into_iter()
+            .flatten()
+            .filter_map(|hint| hint["name"].as_str());
+        part.is_none_or(|part| names.any(|name| name.contains(part)))
     }
 
     fn asked(&self) -> String {
-        let message = cuecard_source::value::as_text(self.message);
-        format!(
-            "server `{}` asked `{}`",
-            self.server,
-            cut(message.trim(), LONGEST_QUESTION)
-        )
+        let what = match self.kind {
+            QuestionKind::Roots => return format!("server `{}` asked for roots", self.server),
+            QuestionKind::Sampling => "asked a model",
+            QuestionKind::Elicitation => "asked",
+        };
+        let message = as_text(&self.message);
+        let message = cut(message.trim(), LONGEST_QUESTION);
+        match message.is_empty() {
+            true => format!("server `{}` {what}", self.server),
+            false => format!("server `{}` {what} `{message}`", self.server),
+        }
+    }
+
+    fn schema(&self) -> &'a Json {
+        &self.params["requestedSchema"]
     }
 
     fn properties(&self) -> impl Iterator<Item = (&'a String, &'a Json)> + use<'a> {
-        self.schema["properties"].as_object().into_iter().flatten()
+        self.schema()["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
     }
 
     fn requires(&self, name: &str) -> bool {
-        self.schema["required"]
+        self.schema()["required"]
             .as_array()
             .is_some_and(|names| names.iter().any(|required| required == name))
     }
@@ -234,7 +399,7 @@ impl<'a> Question<'a> {
                     .collect(),
             ),
         };
-        for name in self.schema["required"].as_array().into_iter().flatten() {
+        for name in self.schema()["required"].as_array().into_iter().flatten() {
             let Some(name) = name.as_str().filter(|name| filled.get(name).is_none()) else {
                 continue;
             };
@@ -255,8 +420,10 @@ impl<'a> Question<'a> {
             };
             return Err(format!("the form has no field `{}`{meant}", cut(name, 60)));
         }
-        if self.schema.is_object()
-            && let Some(misfit) = Predicate::JsonSchema(self.schema).misfits(&filled).first()
+        if self.schema().is_object()
+            && let Some(misfit) = Predicate::JsonSchema(self.schema())
+                .misfits(&filled)
+                .first()
         {
             let place = misfit.place.trim_start_matches('.');
             let field = match place {
@@ -270,7 +437,7 @@ impl<'a> Question<'a> {
 
     /// A field that stands in no form of this schema.
     fn unknown_field<'f>(&self, filled: &'f Json) -> Option<&'f str> {
-        let properties = self.schema["properties"].as_object()?;
+        let properties = self.schema()["properties"].as_object()?;
         let mut names = filled.as_object()?.keys();
         names
             .find(|name| !properties.contains_key(*name))
@@ -278,53 +445,72 @@ impl<'a> Question<'a> {
     }
 
     fn no_answer(&self) -> Unanswered {
+        let message = format!("{}, and no entry of `answers` matches", self.asked());
+        let help = format!(
+            "add \"answers\": {{ \"{}\": [ {} ] }}",
+            self.kind.key(),
+            self.proposal()
+        );
+        self.unanswered(FailureKind::Unanswered, message, help, None)
+    }
+
+    fn unfit(&self, answer: &Answer, reason: &str) -> Unanswered {
+        let number = answer.place.idx + 1;
+        let message = format!(
+            "{}, and answer {number} does not match the form: {reason}",
+            self.asked()
+        );
+        let help = format!("a valid answer: {}", self.proposal());
+        self.unanswered(FailureKind::UnfitAnswer, message, help, Some(answer.span))
+    }
+
+    fn unresolved(&self, answer: &Answer, reason: &str) -> Unanswered {
+        let number = answer.place.idx + 1;
+        let message = format!(
+            "{}, and answer {number} can't be sent: {reason}",
+            self.asked()
+        );
+        let help =
+            "an answer can refer to variables, and to outputs of steps that have already finished";
+        self.unanswered(
+            FailureKind::UnfitAnswer,
+            message,
+            help.to_owned(),
+            Some(answer.span),
+        )
+    }
+
+    fn unanswered(
+        &self,
+        kind: FailureKind,
+        message: String,
+        help: String,
+        span: Option<Span>,
+    ) -> Unanswered {
         Unanswered {
-            kind: FailureKind::Unanswered,
-            message: format!("{}, and no entry of `answers` matches", self.asked()),
-            help: format!(
-                "add \"answers\": {{ \"elicitation\": [ {} ] }}",
-                self.proposal()
-            ),
-            span: None,
+            kind,
+            is_offered: self.is_offered,
+            message,
+            help,
+            span,
         }
     }
 
-    fn unfit(&self, entry: usize, answer: &Answer, reason: &str) -> Unanswered {
-        Unanswered {
-            kind: FailureKind::UnfitAnswer,
-            message: format!(
-                "{}, and answer {} does not match the form: {reason}",
-                self.asked(),
-                entry + 1
-            ),
-            help: format!("a valid answer: {}", self.proposal()),
-            span: Some(answer.span),
-        }
-    }
-
-    fn unresolved(&self, entry: usize, answer: &Answer, reason: &str) -> Unanswered {
-        Unanswered {
-            kind: FailureKind::UnfitAnswer,
-            message: format!(
-                "{}, and answer {} can't be sent: {reason}",
-                self.asked(),
-                entry + 1
-            ),
-            help: "an answer can refer to variables, and to outputs of steps that have already finished"
-                .to_owned(),
-            span: Some(answer.span),
-        }
-    }
-
-    /// An entry of `answers.elicitation` for this question.
+    /// An entry of `answers` for this question.
     fn proposal(&self) -> String {
-        let message = cuecard_source::value::as_text(self.message);
+        if self.kind == QuestionKind::Roots {
+            return self.kind.general_entry().to_owned();
+        }
+        let message = as_text(&self.message);
         let line = message.lines().map(str::trim).find(|line| !line.is_empty());
         // Part of a line matches too, but may end inside of a secret, of which the rest would not be recognised.
         let test = match line {
             Some(line) if line.chars().count() <= LONGEST_QUESTION => json!(line),
             _ => json!({"server": self.server}),
         };
+        if self.kind == QuestionKind::Sampling {
+            return format!("{{ \"match\": {test}, \"reply\": \"…\" }}");
+        }
         let mut content = Map::new();
         let has_required = self.properties().any(|(name, _)| self.requires(name));
         for (name, property) in self.properties().take(MOST_FIELDS) {

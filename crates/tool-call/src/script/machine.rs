@@ -627,7 +627,7 @@ impl Script {
         let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
         current.call_started = now;
         self.summary.calls += 1;
-        let answers = match self.scenario.answers.elicitation.is_empty() {
+        let answers = match self.scenario.answers.is_empty() {
             true => self.no_answers.clone(),
             false => Arc::new(ReadyAnswers::resolve(
                 &self.scenario.answers,

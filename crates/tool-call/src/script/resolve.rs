@@ -1,6 +1,7 @@
 //! Fills in references. One pass: what is filled in is never read for references again.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Failure, FailureKind};
@@ -12,15 +13,28 @@ use cuecard_source::value::{
     Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer, secret_texts,
 };
 
-/// The values of a scenario's variables.
+/// The values of a scenario's variables, and where its relative paths begin.
 #[derive(Debug, Clone, Default)]
 pub struct Bindings {
     variables: HashMap<String, Bound>,
+    working_directory: PathBuf,
 }
 
 impl Bindings {
     pub(super) fn new(variables: HashMap<String, Bound>) -> Self {
-        Self { variables }
+        Self {
+            variables,
+            working_directory: PathBuf::new(),
+        }
+    }
+
+    /// The same in a working directory, an absolute path.
+    #[must_use]
+    pub fn in_directory(self, working_directory: &Path) -> Self {
+        Self {
+            working_directory: working_directory.to_owned(),
+            ..self
+        }
     }
 
     /// The names of all variables that have a value.
@@ -156,6 +170,10 @@ impl Resolver {
     /// A description as it is known before the elements of `for_each`.
     pub(super) fn known_text(&self, template: &Template) -> String {
         as_text(&self.bindings.known(template)).into_owned()
+    }
+
+    pub(super) fn working_directory(&self) -> &Path {
+        &self.bindings.working_directory
     }
 
     /// The value of a template with its marks.

@@ -98,7 +98,7 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
     let of_timelines = [
         ("--tag", !args.tagged.tags.is_empty()),
         ("--player", args.player.is_some()),
-        ("--speed", args.speed != 1.0),
+        ("--speed", args.speed.speed != 1.0),
         ("--strict", args.strict),
         ("--define", !args.symbols.defines.is_empty()),
     ];
@@ -107,7 +107,7 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
         .filter(|(_, is_given)| *is_given)
         .map(|(option, _)| {
             Diagnostic::error(codes::ARGUMENT, format!("`{option}` is for timelines"))
-                .with_help("name a timeline or a folder of timelines, or remove the option")
+                .with_help("name a timeline or a directory of timelines, or remove the option")
         })
         .collect();
     if !misplaced.is_empty() {
@@ -128,15 +128,15 @@ fn settle(
 ) -> Result<(Symbols, Speed), Vec<Diagnostic>> {
     let mut found = Vec::new();
     let mut argument = |message: String| found.push(Diagnostic::error(codes::ARGUMENT, message));
-    let speed = Speed::new(args.speed, 0.0);
+    let speed = Speed::new(args.speed.speed, 0.0);
     if speed.is_none() {
         argument(format!(
             "`--speed {}` must be a non-negative number",
-            args.speed
+            args.speed.speed
         ));
     }
-    if !(0.0..=1.0).contains(&args.max_distance) {
-        let distance = args.max_distance;
+    if !(0.0..=1.0).contains(&args.distance.max_distance) {
+        let distance = args.distance.max_distance;
         argument(format!(
             "`--max-distance {distance}` must be a number between 0 and 1"
         ));

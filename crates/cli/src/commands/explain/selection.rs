@@ -27,7 +27,7 @@ pub(super) fn tell(
         return ExitCode::Invalid;
     }
     let timelines = usable.iter().map(|(_, script)| &*script.timeline);
-    let selector = Selector::new(timelines, args.max_distance);
+    let selector = Selector::new(timelines, args.distance.max_distance);
     let wanted = Wanted {
         prompts: &[prompt],
         ..Wanted::default()

@@ -63,10 +63,14 @@ impl Project {
         let here = inputs::working_directory().map_err(Stop::could_not_run)?;
         let safety = &args.safety;
         inputs::policy(safety, Some(&args.runs.run_dir), &here).map_err(Stop::invalid)?;
-        let (timeout, _) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+        let (timeout, _) =
+            inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
         let root = safety.root_in(&here);
         let mut server_options = Vec::new();
-        for (option, path) in [("--config", &args.config), ("--env", &args.env_file)] {
+        for (option, path) in [
+            ("--config", &args.server.connect.config),
+            ("--env", &args.server.env.env_file),
+        ] {
             server_options.extend(path.as_ref().map(|path| word(option, here.join(path))));
         }
         let mut run_options = safety.words(&here);
@@ -100,7 +104,7 @@ impl Project {
                 .ok_or_else(|| {
                     let shown = path.display().to_string();
                     let error = format!("the path `{}` {error}", cut(&shown, 200));
-                    refused(&error, "name a file of the project; the user can allow another folder with `cuecard mcp --allow-path DIR`")
+                    refused(&error, "name a file of the project; the user can allow another directory with `cuecard mcp --allow-path DIR`")
                 }),
         }
     }
@@ -303,7 +307,7 @@ impl Project {
         let is_plain = |part: &str| !part.is_empty() && part.bytes().all(is_name_byte);
         if name.len() > LONGEST_NAME || !name.split('/').all(is_plain) {
             let error = format!("`{}` can't be the name of a scenario", cut(name, 60));
-            let help = "use letters, digits, `-` and `_`, at most 200; with `/` for folders";
+            let help = "use letters, digits, `-` and `_`, at most 200; with `/` for directories";
             return Err(refused(&error, help));
         }
         if self.is_read_only {

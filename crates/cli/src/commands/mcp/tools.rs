@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 #[serde(deny_unknown_fields)]
 pub(super) struct ListScenarios {}
 
-/// Checks a scenario, timeline, browser scenario or test case without running it: all errors with their places and how
+/// Checks a scenario, timeline, browser script or test case without running it: all errors with their places and how
 /// to fix them, and what the file would do (servers, commands, files, URLs).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -17,7 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
-use crate::output::{Output, stderr, stderr_line};
+use crate::output::{Output, counted, stderr, stderr_line};
 
 /// The widest that sentences and what they mean are on a terminal, in characters.
 const SENTENCE: usize = 44;
@@ -88,10 +88,7 @@ impl Terminal {
         let style = self.style;
         let total = self.sentences.len();
         let mut facts = vec![match file.test_steps.len() {
-            done if done == total => match total {
-                1 => "1 step".to_owned(),
-                total => format!("{total} steps"),
-            },
+            done if done == total => counted(total, "step"),
             done => format!("{done} of {total} steps"),
         }];
         if let Some(milliseconds) = file.execution_time_ms {

@@ -89,10 +89,10 @@ pub(super) fn prepare(
         range: options.range.clone(),
         strict: args.strict,
         found,
-        has_config: args.config.is_some(),
+        has_config: args.servers.config.is_some(),
         config: &|| {
             Config::find(&ConfigSearch {
-                explicit: args.config.as_deref(),
+                explicit: args.servers.config.as_deref(),
                 working_directory: &options.working_directory,
                 environment: &for_config,
             })
@@ -103,7 +103,9 @@ pub(super) fn prepare(
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
     output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     options.policy.protect([file.to_owned()]);
-    options.policy.protect(options.variables.env_file.clone());
+    options
+        .policy
+        .protect(options.variables.env.env_file.clone());
     options.policy.protect(calls.config.own_files());
     options.policy.protect(super::results(args));
     Ok(Prepared {
@@ -176,7 +178,7 @@ pub(super) async fn play_calls(
         policy: options.policy,
         timeout: options.timeout,
         run_dir: Some(run.dir.clone()),
-        speed: args.speed,
+        speed: args.speed.speed,
         screenshots: (args.screenshot_on_failure || args.screenshot_each_step).then(|| {
             Screenshots {
                 folder: args.screenshot_dir.clone(),

@@ -67,10 +67,14 @@ pub(super) async fn preview(
         recorder.tell(Box::new(Terminal::new(args, output, &prepared.labels)));
         let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.options.timeout);
         let steps = || in_range.iter().copied();
+        let here = calls
+            .bindings
+            .clone()
+            .in_directory(&prepared.options.working_directory);
         tokio::select! {
             biased;
             () = stop.cancelled() => interrupted = true,
-            () = connections.open(&scenario, steps(), &mut pool, &mut recorder) => {
+            () = connections.open(&scenario, &here, steps(), &mut pool, &mut recorder) => {
                 found.extend(connections.check(&scenario, &calls.bindings, steps(), &pool, &mut recorder));
                 let policy = Some(&prepared.options.policy);
                 found.extend(connections.check_writing(&scenario, steps(), &pool, policy));

@@ -201,8 +201,8 @@ fn clear<'p>(
 ) -> Result<(), Diagnostic> {
     let results = results(args);
     let inputs = scenarios
-        .chain(&args.config)
-        .chain(&args.variables.env_file);
+        .chain(&args.servers.config)
+        .chain(&args.variables.env.env_file);
     let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
     check_overwriting(results.iter().map(PathBuf::as_path), &inputs)?;
     if args.dry_run && !results.is_empty() {

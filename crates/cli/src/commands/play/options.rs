@@ -38,9 +38,9 @@ impl Options {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
-        let mut errors: Vec<_> = inputs::bad_speed(args.speed).into_iter().collect();
+        let mut errors: Vec<_> = inputs::bad_speed(args.speed.speed).into_iter().collect();
         let mut kept = |error| errors.push(error);
-        let timeout = inputs::seconds("--timeout", args.timeout).map_err(&mut kept);
+        let timeout = inputs::seconds("--timeout", args.servers.timeout).map_err(&mut kept);
         let reports = args.reports.iter().filter_map(|report| {
             let report = Report::parse(report);
             report.map_err(&mut kept).ok()

@@ -234,7 +234,10 @@ impl<'a> Run<'a> {
             let message = "the trace was deleted during the run";
             problems.push(Diagnostic::error(codes::FILE_WRITE, message));
         }
-        let counted = |style| counts(style, &played.summary, played.verdict, played.took);
+        let counted = |style| {
+            let verdict = ExitCode::from(played.verdict).verdict(style);
+            format!("{verdict}: {}", counts(style, &played.summary, played.took))
+        };
         match args.json {
             true => stderr_line(&format!("\n{}", counted(output.stderr))),
             false => {

@@ -26,7 +26,7 @@ use crate::asynchronous::{asynchronously, on_this_thread};
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, Printed, keeping_printed, stderr, stderr_line, stdout};
+use crate::output::{Output, Printed, counted, keeping_printed, stderr, stderr_line, stdout};
 use crate::output_files::{Written, create_kept};
 
 /// What reports say of a file that was left out since the run was interrupted.
@@ -442,7 +442,7 @@ impl<'a> Summary<'a> {
         self.write_json(&format!("\n  ]{totals}\n}}\n"));
         let written = self.write_reports();
         self.note(written);
-        let line = self.line(output);
+        let line = self.line(exit, output);
         match self.args.json {
             true => stderr(&line),
             false => stdout(&line),
@@ -537,8 +537,8 @@ impl<'a> Summary<'a> {
         })
     }
 
-    /// `3 files · 1 passed · 1 failed (b.json) · 1 not played`.
-    fn line(&self, output: &Output) -> String {
+    /// `✗ failed: 3 files · 1 passed · 1 failed (b.json) · 1 not played`.
+    fn line(&self, exit: ExitCode, output: &Output) -> String {
         let style: Style = match self.args.json {
             true => output.stderr,
             false => output.stdout,
@@ -554,10 +554,7 @@ impl<'a> Summary<'a> {
             .filter(|(_, exit)| status(*exit) != "passed" && *exit != ExitCode::Interrupted)
             .map(|(file, _)| shown(file))
             .collect();
-        let files = match self.files.len() {
-            1 => "1 file".to_owned(),
-            count => format!("{count} files"),
-        };
+        let files = counted(self.files.len(), "file");
         let mut facts = vec![files, style.good(&format!("{passed} {word}"))];
         let healed = self.count(ExitCode::Drifted);
         if healed > 0 {
@@ -575,6 +572,6 @@ impl<'a> Summary<'a> {
         if not_played > 0 {
             facts.push(format!("{not_played} not played"));
         }
-        format!("{}\n", facts.join(style.dot()))
+        format!("{}: {}\n", exit.verdict(style), facts.join(style.dot()))
     }
 }

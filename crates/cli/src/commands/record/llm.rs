@@ -1,7 +1,6 @@
 //! `cuecard record llm`: options, the recording, and how it ends.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 
 use cuecard_llm::TraceOutput;
 use cuecard_llm::client_variables;
@@ -197,7 +196,7 @@ fn options(
     options.stall = stall.unwrap_or(options.stall);
     Ok(RecordOptions {
         replaces: args.force,
-        bind: SocketAddr::new(args.bind, args.port),
+        bind: args.address.socket(),
         token: args.token.clone(),
         secrets,
         profiles,

@@ -1,7 +1,6 @@
 //! `cuecard record mcp`: the proxy in front of one server, and what is told of a recording.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +24,7 @@ use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, secret, text_environment, working_directory};
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 pub(crate) fn run(
     args: &RecordMcpArgs,
@@ -55,7 +54,7 @@ fn proxy(
     output: &Output,
 ) -> Result<ExitCode, Stop> {
     let (target, secrets) = target(args, environment)?;
-    let named = named_secrets(&args.secrets, environment)?;
+    let named = named_secrets(&args.secret.secrets, environment)?;
     let files = files(args)?;
     let program = args
         .command
@@ -68,16 +67,16 @@ fn proxy(
         .unwrap_or_else(|| name_of(&place).to_owned());
     let tap = Session::new(&files, secrets, &named).tap(&name, args.server_name.is_some());
     // Standard output belongs to the client.
-    let teller = OutputWriter::new(output, args.json, !args.http);
+    let teller = OutputWriter::new(output, args.json, !args.http.http);
     let code = until_stopped(async |stop| {
         let over = CancellationToken::new();
         let keeping = tokio::spawn(files.clone().keep(over.clone()));
-        let failed = match (&target, args.http) {
+        let failed = match (&target, args.http.http) {
             (Target::Url(server), true) => {
                 let options = ForwardOptions {
                     upstream: server.clone(),
-                    bind: SocketAddr::new(args.bind, args.port),
-                    token: args.token.clone(),
+                    bind: args.http.address.socket(),
+                    token: args.http.token.clone(),
                 };
                 listen(options, &tap, (&teller, &place), &stop).await
             }
@@ -117,7 +116,7 @@ fn target(
     environment: &[(OsString, OsString)],
 ) -> Result<(Target, Vec<String>), Stop> {
     let invalid = |message: &str| Stop::invalid(Diagnostic::error(codes::ARGUMENT, message));
-    if args.http && args.url.is_none() {
+    if args.http.http && args.url.is_none() {
         return Err(invalid("`--http` needs the `--url` of a server"));
     }
     let variables = text_environment(environment);
@@ -400,16 +399,12 @@ pub(super) fn recorded(
     if !has_calls {
         let why = match n_unrecorded {
             0 => "no tool was called".to_owned(),
-            1 => "1 call could not be recorded".to_owned(),
-            n => format!("{n} calls could not be recorded"),
+            n => format!("{} could not be recorded", counted(n, "call")),
         };
         teller.last_line(&format!("recorded  nothing: {why}"));
         return exit;
     }
-    let mut calls = match summary.n_calls {
-        1 => "1 call".to_owned(),
-        n => format!("{n} calls"),
-    };
+    let mut calls = counted(summary.n_calls, "call");
     match summary.missing.len() {
         0 => {}
         n => calls.push_str(&format!(", {n} without an answer")),

@@ -148,7 +148,7 @@ fn prepare(
     };
     let read = Config::find(&search).map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
     output.diagnostics(&read.warnings, false, &Redactor::default());
-    let named = mcp::named_secrets(&args.secrets, environment)?;
+    let named = mcp::named_secrets(&args.secret.secrets, environment)?;
     let mut secrets = Vec::new();
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
     for server in read.servers().iter().filter(|server| !server.is_disabled) {

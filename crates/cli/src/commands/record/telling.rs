@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::super::serve::exchange_log::ExchangeLog;
 use crate::commands::teller::{OutputWriter, environment};
+use crate::output::counted;
 
 /// It listens.
 pub(super) fn ready(
@@ -75,14 +76,10 @@ pub(super) fn recorded(teller: &OutputWriter, recording: &Recording) {
 
 /// What is in a file: `3 turns, 1 side call`.
 fn said(file: &RecordedFile) -> String {
-    let count = |n: usize, one: &str| match n {
-        1 => format!("1 {one}"),
-        _ => format!("{n} {one}s"),
-    };
-    let turns = count(file.n_turns, "turn");
+    let turns = counted(file.n_turns, "turn");
     match file.n_side_calls {
         0 => turns,
-        n => format!("{turns}, {}", count(n, "side call")),
+        n => format!("{turns}, {}", counted(n, "side call")),
     }
 }
 

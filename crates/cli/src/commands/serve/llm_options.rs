@@ -45,14 +45,17 @@ pub(super) fn options(
         Vec::new()
     });
     if !args.workspace.is_dir() {
-        let message = format!("`--workspace {}` is not a folder", args.workspace.display());
+        let message = format!(
+            "`--workspace {}` is not a directory",
+            args.workspace.display()
+        );
         problems.push(argument(&message));
     }
     if !problems.is_empty() {
         return Err(problems);
     }
     let options = LlmOptions {
-        bind: args.listen.address(),
+        bind: args.listen.address.socket(),
         token: args.token.clone(),
         play,
         chunk: args.chunk,

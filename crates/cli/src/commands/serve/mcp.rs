@@ -16,7 +16,7 @@ use crate::commands::mcp::failed;
 use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
 use crate::exit_code::ExitCode;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
     // Over stdio standard output is the protocol's.
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
             };
             return server::serve_http(
                 server.clone(),
-                args.http.address(),
+                args.http.address.socket(),
                 token,
                 on_warning,
                 on_ready,
@@ -97,10 +97,10 @@ fn ready(teller: &OutputWriter, server: &CassetteServer, url: Option<String>) {
         return;
     }
     let at = url.map_or("over stdio".to_owned(), |url| url);
-    let tools = count(n_tools, "tool");
+    let tools = counted(n_tools, "tool");
     teller.line(&format!(
         "ready  {at}   {tools}, {}",
-        count(n_records, "record")
+        counted(n_records, "record")
     ));
 }
 
@@ -123,29 +123,19 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
         });
         teller.last_event("verdict", verdict);
     } else {
-        let calls = count(
-            usize::try_from(served.n_calls).unwrap_or(usize::MAX),
-            "call",
-        );
-        let word = if passed { "passed" } else { "failed" };
-        let mut facts = vec![calls];
+        let mut facts = vec![counted(served.n_calls, "call")];
         if served.n_misses > 0 {
             facts.push(format!("{} not in the cassette", served.n_misses));
         }
         let n_used = served.n_records - served.unused.len();
         facts.push(format!(
             "{n_used} of {} used",
-            count(served.n_records, "record")
+            counted(served.n_records, "record")
         ));
-        let mark = teller.mark(passed);
-        teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+        teller.verdict(passed, &facts);
     }
     match code {
         ExitCode::Passed if !passed => ExitCode::Failed,
         code => code,
     }
-}
-
-fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }

@@ -16,7 +16,7 @@ use crate::commands::teller::OutputWriter;
 use crate::commands::timeline_options::{TimelineOptions, trace};
 use crate::exit_code::ExitCode;
 use crate::open_files::OpenFiles;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 pub(crate) fn run(
     args: &ServeRestArgs,
@@ -103,8 +103,8 @@ async fn serve(
     match args.json {
         true => teller.event("ready", json!({"url": url, "scenarios": n_scenarios})),
         false => {
-            let plural = if n_scenarios == 1 { "" } else { "s" };
-            teller.line(&format!("ready  {url}   {n_scenarios} timeline{plural}"));
+            let timelines = counted(n_scenarios, "timeline");
+            teller.line(&format!("ready  {url}   {timelines}"));
             teller.line(&format!(
                 "  API   {url}/api/v1   ({url}/api/v1/openapi.json)"
             ));
@@ -143,18 +143,15 @@ fn tell_verdict(teller: &OutputWriter, verdict: &Verdict) {
         teller.last_event("verdict", verdict.to_json());
         return;
     }
-    let count = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
     let mut facts = Vec::new();
     if verdict.n_failures > 0 {
-        facts.push(count(verdict.n_failures, "failure"));
+        facts.push(counted(verdict.n_failures, "failure"));
     }
-    facts.push(count(verdict.n_sessions, "session"));
+    facts.push(counted(verdict.n_sessions, "session"));
     if verdict.unplayed.is_empty() {
         facts.push("all timelines played".to_owned());
     }
-    let word = if verdict.passed { "passed" } else { "failed" };
-    let mark = teller.mark(verdict.passed);
-    teller.last_line(&format!("verdict  {mark} {word}: {}", facts.join(", ")));
+    teller.verdict(verdict.passed, &facts);
     if verdict.passed && !verdict.unplayed.is_empty() {
         let names = verdict.unplayed.join(", ");
         teller.last_line(&format!(
@@ -192,7 +189,7 @@ fn options(
         return Err(problems);
     }
     let options = ServiceOptions {
-        bind: args.listen.address(),
+        bind: args.listen.address.socket(),
         token: args.token.clone(),
         cors_origin: args.cors.clone(),
         play,

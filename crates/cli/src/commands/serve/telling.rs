@@ -11,8 +11,8 @@ use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
-use crate::commands::teller::{OutputWriter, environment};
-use crate::output::stdout;
+use crate::commands::teller::{OutputWriter, environment, played};
+use crate::output::{counted, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
 const MAX_NUMBERED: usize = 10_000;
@@ -38,8 +38,8 @@ pub(super) fn ready(teller: &OutputWriter, running: &RunningLlm, variables: &[(&
         );
         return;
     }
-    let plural = if n_scenarios == 1 { "" } else { "s" };
-    teller.line(&format!("ready  {url}   {n_scenarios} timeline{plural}"));
+    let timelines = counted(n_scenarios, "timeline");
+    teller.line(&format!("ready  {url}   {timelines}"));
     for pair in variables.chunks(2) {
         let pair: Vec<String> = pair
             .iter()
@@ -62,15 +62,9 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
         teller.last_event("verdict", verdict.to_json());
         return;
     }
-    let word = if verdict.passed { "passed" } else { "failed" };
     let mut parts = Vec::new();
-    let count = |n: u64, one: &str| match n {
-        1 => format!("1 {one}"),
-        2.. if one == "miss" => format!("{n} misses"),
-        _ => format!("{n} {one}s"),
-    };
     if verdict.n_misses > 0 {
-        parts.push(count(verdict.n_misses, "miss"));
+        parts.push(counted(verdict.n_misses, "miss"));
     }
     let others = verdict.n_failures.saturating_sub(verdict.n_misses);
     if others > 0 {
@@ -78,16 +72,11 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
             0 => "failure",
             _ => "other failure",
         };
-        parts.push(count(others, one));
+        parts.push(counted(others, one));
     }
-    parts.push(count(verdict.n_exchanges, "exchange"));
-    let n_unplayed = verdict.unplayed.len();
-    parts.push(match n_unplayed {
-        0 => format!("all {} turns played", verdict.n_turns),
-        _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
-    });
-    let mark = teller.mark(verdict.passed);
-    teller.last_line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
+    parts.push(counted(verdict.n_exchanges, "exchange"));
+    parts.push(played(verdict.unplayed.len(), verdict.n_turns, "turn"));
+    teller.verdict(verdict.passed, &parts);
 }
 
 /// What faults would hit.
@@ -109,8 +98,7 @@ pub(crate) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
     }
     let count = match planned.len() {
         0 => "no faults".to_owned(),
-        1 => "1 fault".to_owned(),
-        more => format!("{more} faults"),
+        more => counted(more, "fault"),
     };
     stdout(&format!("{text}{count}\n"));
 }

@@ -107,7 +107,7 @@ pub(super) fn install(
     }
     let path = variables.get("PATH").map_or("", String::as_str);
     if !std::env::split_paths(path).any(|folder| folder.join("cuecard").is_file()) {
-        let message = "no folder of `PATH` has `cuecard`, with which agents start the server";
+        let message = "no directory of `PATH` has `cuecard`, with which agents start the server";
         let warning = Diagnostic::warning(codes::ARGUMENT, message);
         let warning = warning.with_help("put the program into one of them");
         output.diagnostic(&warning, false, &Redactor::default());

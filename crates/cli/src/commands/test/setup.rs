@@ -68,7 +68,7 @@ pub(super) fn plan(
             "`--jobs` must be a number from 1 to {MOST_JOBS}"
         )));
     }
-    found.extend(inputs::bad_speed(args.speed));
+    found.extend(inputs::bad_speed(args.speed.speed));
     let (mut files, mut n_on_stdout) = (Vec::new(), 0);
     for report in &args.reports {
         match reports::parse(report, args.json) {
@@ -82,7 +82,7 @@ pub(super) fn plan(
         found.push(argument(message).with_help("write all but one to a file: --report KIND:FILE"));
     }
     let paths = super::paths(args);
-    let read = paths.iter().chain(&args.variables.env_file);
+    let read = paths.iter().chain(&args.variables.env.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
     found.extend(check_overwriting(files.iter().map(PathBuf::as_path), &read).err());
     if args
@@ -151,7 +151,7 @@ pub(super) fn plan(
         safety,
         own_program,
         agent,
-        speed: args.speed,
+        speed: args.speed.speed,
         update: args.update,
         mutate: args.mutate,
         servers: OnceLock::new(),
@@ -174,6 +174,7 @@ pub(super) fn plan(
 fn live_environment(args: &TestArgs) -> Vec<(OsString, OsString)> {
     let source = args
         .variables
+        .env
         .env_file
         .as_deref()
         .and_then(|path| inputs::read_source(path).ok());

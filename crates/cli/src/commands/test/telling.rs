@@ -16,7 +16,7 @@ use super::reports::Reports;
 use super::setup::Plan;
 use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stderr_line, stdout};
+use crate::output::{Output, counted, stderr, stderr_line, stdout};
 
 /// More lines about what had nothing to judge are not shown.
 const MOST_VACUOUS: usize = 50;
@@ -186,13 +186,16 @@ impl<'a> TestReporter<'a> {
         if self.totals.tests > 0 {
             let counts = match self.totals.tests - self.n_refused {
                 0 => {
-                    let s = if self.n_refused == 1 { "" } else { "s" };
-                    let errors = style.bad(&format!("{} error{s}", self.n_refused));
+                    let errors = style.bad(&counted(self.n_refused, "error"));
                     format!("no tests · {errors}")
                 }
                 _ => counts(style, &self.totals, took),
             };
-            text.push_str(&format!("\n{counts}\n"));
+            let exit = match is_interrupted {
+                true => ExitCode::Interrupted,
+                false => self.exit,
+            };
+            text.push_str(&format!("\n{}: {counts}\n", exit.verdict(style)));
         }
         match takes_stdout {
             true => stderr(&text),

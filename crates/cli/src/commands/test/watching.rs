@@ -105,7 +105,7 @@ impl Watching<'_> {
 
     /// The files of the command line that all tests depend on.
     fn named_files(&self) -> Vec<PathBuf> {
-        let env_file = self.args.variables.env_file.iter();
+        let env_file = self.args.variables.env.env_file.iter();
         self.args.config.iter().chain(env_file).cloned().collect()
     }
 
@@ -246,7 +246,9 @@ impl Watching<'_> {
             return;
         }
         let style = self.output.stdout;
-        stdout(&format!("{as_before}\n{}\n", counts(style, &totals, took)));
+        let verdict = self.exit.verdict(style);
+        let counts = counts(style, &totals, took);
+        stdout(&format!("{as_before}\n{verdict}: {counts}\n"));
         stderr_line("waiting for changes; press Ctrl-C to stop");
     }
 

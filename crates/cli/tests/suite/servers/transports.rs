@@ -238,11 +238,23 @@ fn calls_are_cancelled_and_requests_refused_over_every_transport() {
         let played = play(&scratch, &steps, 0);
         let answer = played.output("ask", "text").as_str().expect("a text");
         assert!(
-            answer.starts_with("refused: cuecard can't answer `roots/list`"),
+            answer.starts_with("refused: cuecard has no answer to this question"),
             "{}: {answer}",
             server.url
         );
         assert_timed_out(played.step(2));
+    }
+}
+
+#[test]
+fn a_model_and_roots_are_answered_over_every_transport() {
+    let Some((mut servers, http)) = older_servers().zip(older_server("http")) else {
+        return;
+    };
+    let entry = json!({"url": http.url});
+    servers.push((http, entry));
+    for (_server, entry) in servers {
+        super::questions::consults(&entry, "consult_directly");
     }
 }
 

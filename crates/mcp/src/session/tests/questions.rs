@@ -1,35 +1,36 @@
 //! Questions, and calls that come back with them.
 
+use cuecard_tool_call::model::{AnswerPlace, QuestionKind};
+use cuecard_tool_call::script::Bindings;
+
 use super::*;
 
-/// The answers of a scenario with this list of `answers.elicitation`.
-fn answers(elicitation: &Value) -> Arc<ReadyAnswers> {
-    use cuecard_tool_call::script::{Bindings, Effect, Options, Script};
+const FIRST: AnswerPlace = AnswerPlace {
+    kind: QuestionKind::Elicitation,
+    idx: 0,
+};
+
+/// The answers of a scenario with these `answers`.
+fn answers(answers: &Value) -> Arc<ReadyAnswers> {
     let scenario = json!({
         "version": "2.1",
         "metadata": { "name": "n" },
-        "answers": { "elicitation": elicitation },
+        "answers": answers,
         "steps": [{ "step": 1, "tool": "mcp__scripted__x", "params": {} }],
     });
     let source = cuecard_source::SourceFile::new("s.json", scenario.to_string());
     let reading = cuecard_tool_call::format::read(&source);
-    let scenario = Arc::new(reading.scenario.expect("a valid scenario"));
-    let mut script = Script::new(scenario, Bindings::default(), Options::default());
-    loop {
-        match script.poll(Duration::ZERO) {
-            Effect::Call(request) => return request.answers,
-            Effect::Record(_) => {}
-            other => panic!("{other:?}"),
-        }
-    }
+    let scenario = reading.scenario.expect("a valid scenario");
+    Arc::new(ReadyAnswers::at_start(&scenario, &Bindings::default()))
+}
+
+async fn start_answering(spec: &ServerSpec, with: &Value) -> Session {
+    let session = Session::start_answering(spec, &env(), answers(with)).await;
+    session.expect("the server starts")
 }
 
 async fn start_eliciting(spec: &ServerSpec, elicitation: &Value) -> Session {
-    let offers = Offers { elicitation: true };
-    let session = Session::start_offering(spec, &env(), offers).await;
-    let session = session.expect("the server starts");
-    session.answer_with(answers(elicitation));
-    session
+    start_answering(spec, &json!({ "elicitation": elicitation })).await
 }
 
 #[tokio::test]
@@ -47,7 +48,7 @@ async fn a_call_that_comes_back_is_repeated_with_answers_and_state() {
     )
     .await;
     assert_eq!(call(&session, "x").await.expect("a reply"), text("done"));
-    assert_eq!(session.take_asked().answered, [0]);
+    assert_eq!(session.take_asked().answered, [FIRST]);
     session.stop().await;
 }
 
@@ -63,7 +64,7 @@ async fn questions_without_end_are_an_error() {
         error.kind,
         CallErrorKind::TooManyRounds { bound: MOST_ROUNDS }
     );
-    assert_eq!(session.take_asked().answered, [0; MOST_ROUNDS]);
+    assert_eq!(session.take_asked().answered, [FIRST; MOST_ROUNDS]);
     session.answer_with(Arc::default());
     let error = call(&session, "x").await.expect_err("no answer");
     let methods = vec!["elicitation/create".to_owned()];
@@ -73,23 +74,56 @@ async fn questions_without_end_are_an_error() {
 }
 
 #[tokio::test]
-async fn the_capability_is_told_only_if_there_are_answers() {
-    let cases = r#"*tools/call*) text "$can" ;;"#;
-    let spec = |cases: &str| {
-        let mut spec = scripted(cases);
-        if let TransportSpec::Stdio { args, .. } = &mut spec.transport {
-            args[1] = args[1].replace(
-                r#"*'"method":"initialize"'*)"#,
-                r#"*'"method":"initialize"'*) case $line in *'"elicitation":{"form":{}}'*) can=yes ;; *elicitation*) can=odd ;; *) can=no ;; esac;"#,
-            );
-        }
-        spec
-    };
-    let session = start(&spec(cases)).await;
-    assert_eq!(call(&session, "x").await.expect("a reply"), text("no"));
-    session.stop().await;
-    let session = start_eliciting(&spec(cases), &json!([])).await;
+async fn a_capability_is_told_only_if_there_are_answers() {
+    let mut spec = scripted(r#"*tools/call*) text "$can" ;;"#);
+    if let TransportSpec::Stdio { args, .. } = &mut spec.transport {
+        args[1] = args[1].replace(
+            r#"*'"method":"initialize"'*)"#,
+            r#"*'"method":"initialize"'*) can=${line#*'"capabilities":'}; can=$(echo "${can%%,'"clientInfo"'*}" | tr -d '"') ;"#,
+        );
+    }
+    for (with, told) in [
+        (json!({}), "{}"),
+        (
+            json!({"elicitation": [{"action": "accept"}]}),
+            "{elicitation:{form:{}}}",
+        ),
+        (json!({"roots": []}), "{roots:{}}"),
+        (
+            json!({"sampling": [{"reply": "x"}]}),
+            "{sampling:{tools:{}}}",
+        ),
+        (
+            json!({"sampling": [{"match": {"server": "other"}, "reply": "x"}]}),
+            "{}",
+        ),
+    ] {
+        let session = start_answering(&spec, &with).await;
+        assert_eq!(call(&session, "x").await.expect("a reply"), text(told));
+        session.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_comes_back_with_every_kind_of_question_gets_all_answers() {
+    let session = start_answering(
+        &scripted(
+            r#"*inputResponses*) case $line in
+                 *'"r":{"roots":[{"uri":"file:///a"}]}'*'"s":{"role":"assistant","content":{"type":"odd"}'*) text yes ;;
+                 *) refuse 1 "$line" ;; esac ;;
+               *tools/call*) answer '{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"},"s":{"method":"sampling/createMessage","params":{"messages":[]}}}}' ;;"#,
+        ),
+        &json!({"roots": ["/a"], "sampling": [{"reply": {"content": {"type": "odd"}}}]}),
+    )
+    .await;
     assert_eq!(call(&session, "x").await.expect("a reply"), text("yes"));
+    let kinds: Vec<QuestionKind> = session
+        .take_asked()
+        .answered
+        .iter()
+        .map(|place| place.kind)
+        .collect();
+    assert_eq!(kinds, [QuestionKind::Roots, QuestionKind::Sampling]);
     session.stop().await;
 }
 
@@ -126,7 +160,7 @@ async fn a_question_of_a_stateless_server_is_answered_during_a_call() {
     let session = start_eliciting(&spec, &json!([{ "action": "accept" }])).await;
     assert_eq!(session.info().era, Era::Modern);
     assert_eq!(call(&session, "x").await.expect("a reply"), text("yes"));
-    assert_eq!(session.take_asked().answered, [0]);
+    assert_eq!(session.take_asked().answered, [FIRST]);
     session.stop().await;
 }
 

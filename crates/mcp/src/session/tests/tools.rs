@@ -74,9 +74,9 @@ async fn logs_and_requests_of_the_server_become_notices() {
         method: method.to_owned(),
         params,
     };
-    let refused = |method: &str| Notice::Refused {
+    let refused = |method: &str, asked: &str| Notice::Refused {
         method: method.to_owned(),
-        reason: "no user is present to answer it".to_owned(),
+        reason: format!("server `scripted` asked {asked}, and no entry of `answers` matches"),
     };
     assert_eq!(
         session.drain_notices(),
@@ -90,9 +90,9 @@ async fn logs_and_requests_of_the_server_become_notices() {
                 "sampling/createMessage",
                 json!({ "messages": [], "maxTokens": 5 }),
             ),
-            refused("sampling/createMessage"),
+            refused("sampling/createMessage", "a model"),
             asked("roots/list", Value::Null),
-            refused("roots/list"),
+            refused("roots/list", "for roots"),
         ]
     );
     session.stop().await;

@@ -408,7 +408,7 @@ impl Recorder {
             compiled = next.compile(&self.redactor);
         }
         if let Err(why) = compiled {
-            notes.push(format!("the scenario would not be readable: {why}"));
+            notes.push(format!("the timeline would not be readable: {why}"));
             return left_out(notes);
         }
         let arrived = Rounds::of(exchange.request).last;

@@ -269,7 +269,7 @@ fn what_is_wrong_with_for_each_is_found_before_the_run() {
         help,
         "`item_index` has a value only within a step with `for_each`"
     );
-    let (_, help) = only(json!({"for_each": [1], "as": "issue", "params": {"a": "{{isue.id}}"}}));
+    let (_, help) = only(json!({"for_each": [1], "as": "issue", "params": {"a": "{{isue}}"}}));
     assert_eq!(help, "did you mean `issue`?");
 }
 

@@ -30,7 +30,7 @@ use crate::args::PlayArgs;
 use crate::commands::stop::Stop;
 use crate::commands::{browser_files, browser_stage};
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, counted, stderr, stdout};
 
 /// Steps that can be played, with what the user wants to know of it.
 pub(super) struct ReadySteps {
@@ -167,7 +167,7 @@ fn labels(prepared: &Prepared) -> Vec<(u64, String, String)> {
 fn title(name: &str, total: usize, url: &str, style: Style) -> String {
     let facts = [
         style.strong(&printable(name)),
-        format!("{total} step{}", if total == 1 { "" } else { "s" }),
+        counted(total, "step"),
         printable(url).into_owned(),
     ];
     let mark = style.symbol("▶", ">");

@@ -19,11 +19,7 @@ fn money_of_one_currency_is_none_of_another() {
     let mut wrong = Vec::new();
     let mut look = |claim: &str, results: &[serde_json::Value], is_same: bool| {
         let finding = judge(&format!("The Blue Room costs {claim}."), results);
-        let expected = if is_same {
-            Verdict::Holds
-        } else {
-            Verdict::Fails
-        };
+        let expected = if is_same { Truth::True } else { Truth::False };
         if finding.verdict != expected {
             wrong.push(format!("{claim} of {results:?}: {}", finding.message));
         }
@@ -84,8 +80,8 @@ fn what_is_paid_by_the_week_is_not_paid_by_the_month() {
                 ] {
                     let finding = judge(&claim, &source);
                     let expected = match period == source_period {
-                        true => Verdict::Holds,
-                        false => Verdict::Fails,
+                        true => Truth::True,
+                        false => Truth::False,
                     };
                     if finding.verdict != expected {
                         wrong.push(format!("{claim} of {source:?}: {}", finding.message));
@@ -93,7 +89,7 @@ fn what_is_paid_by_the_week_is_not_paid_by_the_month() {
                 }
             }
             let finding = judge("At Mill Lane the rent is $50.", &source);
-            assert_eq!(finding.verdict, Verdict::Holds, "{source:?}");
+            assert_eq!(finding.verdict, Truth::True, "{source:?}");
         }
     }
     assert!(
@@ -111,11 +107,11 @@ fn a_code_is_no_denial_and_a_sentence_no_state() {
         "Bergen has 12 hotels in the country.",
         std::slice::from_ref(&record),
     );
-    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::True, "{}", finding.message);
     let note = "Unfortunately the ferry of the evening was cancelled";
     let record = json!([{"route": "Bergen", "note": note, "ferries": 3}]);
     let finding = judge("Bergen has 3 ferries.", &[record]);
-    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::True, "{}", finding.message);
 }
 
 #[test]
@@ -129,34 +125,34 @@ fn a_sign_a_version_and_an_address_are_those_of_the_results() {
         (
             &balance,
             "The account of Ada stands at -500 EUR.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             &balance,
             "The account of Ada stands at minus 500 EUR.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             &balance,
             "The account of Ada stands at 500 EUR.",
-            Verdict::Holds,
+            Truth::True,
         ),
-        (&people, "Alice's email is bob@x.org.", Verdict::Fails),
-        (&people, "Alice's email is alice@x.org.", Verdict::Holds),
+        (&people, "Alice's email is bob@x.org.", Truth::False),
+        (&people, "Alice's email is alice@x.org.", Truth::True),
         (
             &json!("Version 1.1 is out."),
             "Version 1.10 is out.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             &json!("Version 1.10 is out."),
             "Version 1.1 is out.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             &json!("Version 1.10 is out."),
             "Version 1.10 is out.",
-            Verdict::Holds,
+            Truth::True,
         ),
     ] {
         let finding = judge(output, std::slice::from_ref(result));

@@ -61,11 +61,7 @@ fn check(claims: Vec<(String, bool)>, judged: impl Fn(&str) -> Finding) {
         .into_iter()
         .filter_map(|(claim, is_so)| {
             let finding = judged(&claim);
-            let expected = if is_so {
-                Verdict::Holds
-            } else {
-                Verdict::Fails
-            };
+            let expected = if is_so { Truth::True } else { Truth::False };
             (finding.verdict != expected).then(|| format!("{claim} ({is_so}): {}", finding.message))
         })
         .collect();
@@ -101,7 +97,7 @@ fn calls(output: &str, calls: &[(serde_json::Value, serde_json::Value)]) -> Find
                 json!({ "tool": "get", "call_id": id, "success": true, "result": result }),
             );
     }
-    supported(&trial.view(), &tools(&["get"]), None)
+    judged_by(&trial.view(), &tools(&["get"]), None)
 }
 
 #[test]
@@ -153,7 +149,7 @@ fn what_was_searched_for_is_no_name_of_what_was_found() {
     )];
     assert_eq!(
         calls("Acme's CEO is Jane Doe.", &results).verdict,
-        Verdict::Fails
+        Truth::False
     );
 }
 

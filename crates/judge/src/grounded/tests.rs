@@ -16,15 +16,39 @@ mod amounts;
 mod flags;
 mod records;
 
+fn judged_by(view: &View<'_>, allowed: &[ToolPattern], min_overlap: Option<f64>) -> Finding {
+    let rules = ProofRules {
+        min_overlap,
+        ..ProofRules::default()
+    };
+    supported(view, allowed, &rules)
+}
+
 fn judge(output: &str, results: &[serde_json::Value]) -> Finding {
     let trial = results.iter().fold(Trial::new(output), |trial, result| {
         trial.result("web_search", result.clone())
     });
-    supported(&trial.view(), &tools(&["web_search"]), None)
+    judged_by(&trial.view(), &tools(&["web_search"]), None)
 }
 
 fn article(text: &str) -> Vec<serde_json::Value> {
     vec![json!({ "text": text })]
+}
+
+/// Whether an answer is true. A true one never fails, a false one never passes without a word: both may be a warning.
+#[derive(Debug, Clone, Copy)]
+enum Truth {
+    True,
+    False,
+}
+
+impl PartialEq<Truth> for Verdict {
+    fn eq(&self, truth: &Truth) -> bool {
+        !matches!(
+            (self, truth),
+            (Self::Fails, Truth::True) | (Self::Holds, Truth::False)
+        )
+    }
 }
 
 #[track_caller]
@@ -32,8 +56,8 @@ fn holds(output: &str, text: &str) {
     let finding = judge(output, &article(text));
     assert_eq!(
         finding.verdict,
-        Verdict::Holds,
-        "{output}\n{}",
+        Truth::True,
+        "{output} | {text} | {}",
         finding.message
     );
 }
@@ -43,8 +67,8 @@ fn fails(output: &str, text: &str) {
     let finding = judge(output, &article(text));
     assert_eq!(
         finding.verdict,
-        Verdict::Fails,
-        "{output}\n{}",
+        Truth::False,
+        "{output} | {text} | {}",
         finding.message
     );
 }
@@ -53,21 +77,21 @@ fn fails(output: &str, text: &str) {
 fn the_public_examples_keep_their_verdicts() {
     let output = "- Model X released with new agent features.\n- Open-source eval tools are gaining traction.\n- Enterprise teams are testing agent reliability workflows.";
     let finding = judge(output, &[news()]);
-    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::True, "{}", finding.message);
     let finding = judge(
         output,
         &article("Article excerpt about Model X and agent features."),
     );
-    assert_eq!(finding.verdict, Verdict::Fails);
+    assert_eq!(finding.verdict, Truth::False);
     let digest = "- Eval tooling improved regression testing workflows for agents.\n- Teams are using these tools to catch behavior regressions earlier.";
     let title = json!({ "items": [{ "title": "Eval tooling improves agent regression testing", "source": "DevNews", "url": "https://example.com/eval", "published_at": "2026-02-24" }] });
     let text = json!({ "text": "Article excerpt on improvements in agent regression testing workflows. Teams are using these tools to catch behavior regressions earlier." });
     let finding = judge(digest, &[title.clone(), text]);
-    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::True, "{}", finding.message);
     let digest = "- Eval tooling improved regression testing workflows for agents.\n- Teams retried after a timeout and completed delivery.";
     let text = json!({ "text": "Article excerpt on improvements in agent regression testing workflows. Teams retried after a timeout and completed delivery." });
     let finding = judge(digest, &[title, text]);
-    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::True, "{}", finding.message);
 }
 
 #[test]
@@ -170,11 +194,11 @@ fn numbers_are_those_of_the_results() {
 fn numbers_of_json_are_exact() {
     let weather = vec![json!({ "city": "Paris", "temperature": 12.5, "humidity_ratio": 0.4 })];
     for (output, verdict) in [
-        ("The temperature in Paris is 12.5 °C.", Verdict::Holds),
-        ("The temperature in Paris is 13 °C.", Verdict::Holds),
-        ("The temperature in Paris is 14 °C.", Verdict::Fails),
-        ("The humidity in Paris is 40 %.", Verdict::Holds),
-        ("The humidity in Paris is 45 %.", Verdict::Fails),
+        ("The temperature in Paris is 12.5 °C.", Truth::True),
+        ("The temperature in Paris is 13 °C.", Truth::True),
+        ("The temperature in Paris is 14 °C.", Truth::False),
+        ("The humidity in Paris is 40 %.", Truth::True),
+        ("The humidity in Paris is 45 %.", Truth::False),
     ] {
         let finding = judge(output, &weather);
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -190,36 +214,33 @@ fn numbers_count_with_what_they_measure() {
     for (output, verdict) in [
         (
             "The order of customer 77 has a total of 50 EUR.",
-            Verdict::Holds,
+            Truth::True,
         ),
         (
             "The order of customer 77 has a total of 50 euros.",
-            Verdict::Holds,
+            Truth::True,
         ),
-        (
-            "The order of customer 77 has a total of €50.",
-            Verdict::Holds,
-        ),
-        ("The order of customer 77 has 3 items.", Verdict::Holds),
-        ("The order of customer 78 is not shipped.", Verdict::Holds),
+        ("The order of customer 77 has a total of €50.", Truth::True),
+        ("The order of customer 77 has 3 items.", Truth::True),
+        ("The order of customer 78 is not shipped.", Truth::True),
         (
             "The order of customer 77 has a total of 77 EUR.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             "The order of customer 77 has a total of 50 USD.",
-            Verdict::Fails,
+            Truth::False,
         ),
         (
             "The order of customer 77 has a total of 64 EUR.",
-            Verdict::Fails,
+            Truth::False,
         ),
-        ("The order of customer 77 has 5 items.", Verdict::Fails),
-        ("The order has 77 customers.", Verdict::Fails),
-        ("The order of customer 77 is not shipped.", Verdict::Fails),
-        ("The order of customer 78 is shipped.", Verdict::Fails),
-        ("The order of customer 77 is shipped.", Verdict::Holds),
-        ("Customer 78 got a gift.", Verdict::Fails),
+        ("The order of customer 77 has 5 items.", Truth::False),
+        ("The order has 77 customers.", Truth::False),
+        ("The order of customer 77 is not shipped.", Truth::False),
+        ("The order of customer 78 is shipped.", Truth::False),
+        ("The order of customer 77 is shipped.", Truth::True),
+        ("Customer 78 got a gift.", Truth::False),
     ] {
         let finding = judge(output, &orders);
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -265,10 +286,10 @@ fn numbers_count_with_what_they_measure() {
     let wind =
         vec![json!({ "city": "Lisbon", "wind_kph": 15.1, "rooms_free": 0, "rooms_total": 3 })];
     for (output, verdict) in [
-        ("The wind in Lisbon blows at 15.1 km/h.", Verdict::Holds),
-        ("The wind in Lisbon blows at 15.1 m/s.", Verdict::Fails),
-        ("Lisbon has 3 rooms free.", Verdict::Fails),
-        ("Lisbon has 3 rooms in total.", Verdict::Holds),
+        ("The wind in Lisbon blows at 15.1 km/h.", Truth::True),
+        ("The wind in Lisbon blows at 15.1 m/s.", Truth::False),
+        ("Lisbon has 3 rooms free.", Truth::False),
+        ("Lisbon has 3 rooms in total.", Truth::True),
     ] {
         let finding = judge(output, &wind);
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -312,8 +333,8 @@ fn dates_are_compared_as_dates() {
         { "no": "BA 501", "dep": "2026-03-02T14:20:00+00:00", "arr": "2026-03-02T17:05:00+00:00" },
     ]);
     for (output, verdict) in [
-        ("- TP 1356: dep 07:05\n- BA 501: dep 14:20", Verdict::Holds),
-        ("- TP 1356: dep 14:20\n- BA 501: dep 07:05", Verdict::Fails),
+        ("- TP 1356: dep 07:05\n- BA 501: dep 14:20", Truth::True),
+        ("- TP 1356: dep 14:20\n- BA 501: dep 07:05", Truth::False),
     ] {
         let finding = judge(output, std::slice::from_ref(&flights));
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -402,7 +423,7 @@ fn every_part_of_the_output_needs_a_single_result() {
             json!({ "text": "Geese migrate." }),
         ],
     );
-    assert_eq!(finding.verdict, Verdict::Fails);
+    assert_eq!(finding.verdict, Truth::False);
 }
 
 #[test]
@@ -496,28 +517,28 @@ fn false_and_nothing_deny_what_their_key_names() {
         "invoice": 17, "customer": "Ada", "sent": true, "paid": false, "notes": null, "errors": [], "total": 50,
     });
     for (output, verdict) in [
-        ("Invoice 17 was paid.", Verdict::Fails),
-        ("The invoice was paid.", Verdict::Fails),
-        ("The invoice of Ada was sent and paid.", Verdict::Fails),
-        ("It has been paid.", Verdict::Fails),
-        ("The invoice has notes.", Verdict::Fails),
-        ("There are errors.", Verdict::Fails),
-        ("The invoice was sent.", Verdict::Holds),
-        ("The invoice was not paid.", Verdict::Holds),
-        ("The invoice will be paid.", Verdict::Holds),
-        ("The invoice is still to be paid.", Verdict::Holds),
-        ("Once the invoice is paid, it has no notes.", Verdict::Holds),
-        ("The total of the invoice is 50. Paid: ❌", Verdict::Holds),
+        ("Invoice 17 was paid.", Truth::False),
+        ("The invoice was paid.", Truth::False),
+        ("The invoice of Ada was sent and paid.", Truth::False),
+        ("It has been paid.", Truth::False),
+        ("The invoice has notes.", Truth::False),
+        ("There are errors.", Truth::False),
+        ("The invoice was sent.", Truth::True),
+        ("The invoice was not paid.", Truth::True),
+        ("The invoice will be paid.", Truth::True),
+        ("The invoice is still to be paid.", Truth::True),
+        ("Once the invoice is paid, it has no notes.", Truth::True),
+        ("The total of the invoice is 50. Paid: ❌", Truth::True),
     ] {
         let finding = judge(output, std::slice::from_ref(&result));
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
     }
     let people = json!([{ "name": "Ada", "vegan": true }, { "name": "Bob", "vegan": false }]);
     for (output, verdict) in [
-        ("Ada is vegan.", Verdict::Holds),
-        ("Bob is not vegan.", Verdict::Holds),
-        ("Bob is vegan.", Verdict::Fails),
-        ("Ada is not vegan.", Verdict::Fails),
+        ("Ada is vegan.", Truth::True),
+        ("Bob is not vegan.", Truth::True),
+        ("Bob is vegan.", Truth::False),
+        ("Ada is not vegan.", Truth::False),
     ] {
         let finding = judge(output, std::slice::from_ref(&people));
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -533,13 +554,13 @@ fn a_value_is_judged_by_the_words_that_are_nearest() {
     for (output, verdict) in [
         (
             "Order 1041 was shipped; order 1042 is still processing.",
-            Verdict::Holds,
+            Truth::True,
         ),
         (
             "Order 1042 was shipped; order 1041 is still processing.",
-            Verdict::Fails,
+            Truth::False,
         ),
-        ("Order 1043 was shipped.", Verdict::Fails),
+        ("Order 1043 was shipped.", Truth::False),
     ] {
         let finding = judge(output, std::slice::from_ref(&orders));
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -553,8 +574,8 @@ fn the_latest_of_contradicting_results_counts() {
         json!("The invoice was not paid."),
     );
     for (results, verdict) in [
-        ([paid.clone(), open.clone()], Verdict::Fails),
-        ([open, paid], Verdict::Holds),
+        ([paid.clone(), open.clone()], Truth::False),
+        ([open, paid], Truth::True),
     ] {
         let finding = judge("The invoice was paid.", &results);
         assert_eq!(finding.verdict, verdict, "{}", finding.message);
@@ -575,8 +596,8 @@ fn what_the_user_asks_is_no_statement() {
                 json!({ "role": "user", "content": said }),
             )
             .result("web_search", json!("The bridge is not safe."));
-        let finding = supported(&trial.view(), &tools(&["web_search"]), None);
-        assert_eq!(finding.verdict, Verdict::Fails, "{said}");
+        let finding = judged_by(&trial.view(), &tools(&["web_search"]), None);
+        assert_eq!(finding.verdict, Truth::False, "{said}");
     }
     let trial = Trial::new("The bridge can carry 40 tonnes.")
         .event(
@@ -584,8 +605,8 @@ fn what_the_user_asks_is_no_statement() {
             json!({ "role": "user", "content": "Can the bridge carry 40 tonnes?" }),
         )
         .result("web_search", json!("The bridge can carry 10 tonnes."));
-    let finding = supported(&trial.view(), &tools(&["web_search"]), None);
-    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
+    let finding = judged_by(&trial.view(), &tools(&["web_search"]), None);
+    assert_eq!(finding.verdict, Truth::False, "{}", finding.message);
 }
 
 #[test]
@@ -616,8 +637,8 @@ fn languages_without_spaces_are_compared_by_pairs() {
 fn only_successful_results_of_allowed_tools_count() {
     let text = json!({ "text": "Penguins migrate northward." });
     let trial = Trial::new("Penguins migrate northward.").result("memory", text.clone());
-    let finding = supported(&trial.view(), &tools(&["web_*"]), None);
-    assert_eq!(finding.verdict, Verdict::Fails);
+    let finding = judged_by(&trial.view(), &tools(&["web_*"]), None);
+    assert_eq!(finding.verdict, Truth::False);
     assert!(
         finding.message.contains("no successful result of web_*"),
         "{}",
@@ -627,7 +648,7 @@ fn only_successful_results_of_allowed_tools_count() {
         "tool_result",
         json!({ "tool": "web_search", "call_id": "c", "success": false, "result": text }),
     );
-    assert_eq!(supported(&trial.view(), &[], None).verdict, Verdict::Fails);
+    assert_eq!(judged_by(&trial.view(), &[], None).verdict, Truth::False);
 }
 
 #[test]
@@ -650,23 +671,26 @@ fn nothing_claimed_is_vacuous() {
         "I couldn't find anything about Atlantis in 2031.",
         &[news()],
     );
-    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
+    assert_eq!(finding.verdict, Truth::False, "{}", finding.message);
 }
 
 #[test]
 fn what_is_missing_is_told_with_the_nearest_place() {
-    let finding = judge(
-        "Reuters reports 40 % growth.",
-        &article("The bank saw growth of 4 %."),
-    );
+    let told = |output: &str| {
+        let finding = judge(output, &article("The bank saw growth of 4 %."));
+        (finding.verdict, finding.message)
+    };
+    let (verdict, message) = told("Reuters reports 40 % growth.");
+    assert_eq!(verdict, Verdict::Fails);
     assert_eq!(
-        finding.message,
-        "“Reuters reports 40 % growth.”: no single result of web_search covers enough of it (1 of 3 words); 40 % · Reuters not found in any result of web_search (nearest: e2 web_search “The bank saw growth of 4 %.”)"
+        message,
+        "“Reuters reports 40 % growth.”: the number 40 % is nowhere"
     );
-    assert_eq!(finding.event_refs, ["e2"]);
+    let (verdict, message) = told("The bank saw strong growth of 4 %.");
+    assert_eq!(verdict, Verdict::Undecided);
     assert_eq!(
-        finding.observed["unsupported"][0]["spans"][0]["kind"],
-        "number"
+        message,
+        "“The bank saw strong growth of 4 %.”: not proved: `strong`; nearest: “text: The bank saw growth of 4 %.”"
     );
 }
 
@@ -675,12 +699,12 @@ fn the_overlap_can_be_set() {
     let trial = Trial::new("Penguins migrate northward beneath glaciers.")
         .result("web_search", json!("Penguins migrate."));
     assert_eq!(
-        supported(&trial.view(), &[], Some(0.9)).verdict,
-        Verdict::Fails
+        judged_by(&trial.view(), &[], Some(0.9)).verdict,
+        Truth::False
     );
     assert_eq!(
-        supported(&trial.view(), &[], Some(0.2)).verdict,
-        Verdict::Holds
+        judged_by(&trial.view(), &[], Some(0.2)).verdict,
+        Truth::True
     );
 }
 
@@ -734,7 +758,7 @@ fn states_of_json_are_said_as_they_are() {
                     "in a list",
                 ),
             ] {
-                for (said, expected) in [(so, Verdict::Holds), (not_so, Verdict::Fails)] {
+                for (said, expected) in [(so, Truth::True), (not_so, Truth::False)] {
                     for output in [
                         format!("{subject} is {said}."),
                         format!("I looked it up in Lisbon: {subject} is {said}."),

@@ -54,8 +54,8 @@ fn a_flag_is_that_of_the_thing_whatever_else_is_said_of_it() {
                             .replace("{}", &name);
                         let is_so = (at == 0) == is_first;
                         let expected = match says_so == is_so {
-                            true => Verdict::Holds,
-                            false => Verdict::Fails,
+                            true => Truth::True,
+                            false => Truth::False,
                         };
                         let finding = judge(&claim, &results);
                         count += 1;
@@ -100,14 +100,7 @@ fn a_flag_and_its_opposite_say_the_same_of_each_other() {
                 let verdict = judge(&said, std::slice::from_ref(&result)).verdict;
                 // A flag that is false may be neither, so that is no mistake.
                 let may_fail = !flag && said.contains(opposite);
-                if verdict
-                    != if is_so {
-                        Verdict::Holds
-                    } else {
-                        Verdict::Fails
-                    }
-                    && !may_fail
-                {
+                if verdict != if is_so { Truth::True } else { Truth::False } && !may_fail {
                     wrong.push(format!("{said} ({key}: {flag}): {verdict:?}"));
                 }
             }
@@ -119,10 +112,10 @@ fn a_flag_and_its_opposite_say_the_same_of_each_other() {
 #[test]
 fn a_key_may_deny_by_itself() {
     for (flag, output, expected) in [
-        (false, "The concert is sold out.", Verdict::Fails),
-        (false, "The concert is not sold out.", Verdict::Holds),
-        (true, "The concert is sold out.", Verdict::Holds),
-        (true, "The concert is not sold out.", Verdict::Fails),
+        (false, "The concert is sold out.", Truth::False),
+        (false, "The concert is not sold out.", Truth::True),
+        (true, "The concert is sold out.", Truth::True),
+        (true, "The concert is not sold out.", Truth::False),
     ] {
         let result = json!({ "event": "Concert", "sold_out": flag });
         assert_eq!(
@@ -146,8 +139,8 @@ fn all_of_a_list_are_counted_however_they_are_called() {
         "Neither the Harbour Hotel nor the Garden Hotel has a pool.",
     ] {
         let verdict = judge(output, std::slice::from_ref(&hotels)).verdict;
-        assert_eq!(verdict, Verdict::Fails, "{output}");
+        assert_eq!(verdict, Truth::False, "{output}");
     }
     let verdict = judge("The Garden Hotel has a pool.", &[hotels]).verdict;
-    assert_eq!(verdict, Verdict::Holds);
+    assert_eq!(verdict, Truth::True);
 }

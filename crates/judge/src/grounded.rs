@@ -1,0 +1,183 @@
+//! `claims_supported_by_fixtures`: what the output claims is proved by the tools' results.
+
+use std::collections::HashSet;
+
+use cuecard_source::value::{Json, cut};
+use cuecard_trace::EventData;
+use serde_json::json;
+
+use super::evidence::tools_that_count;
+use super::prove::{Evidence, Judged, ProofVerdict, judge_claims};
+use super::{Finding, Verdict, View};
+use crate::model::{ProofRules, ToolPattern, Unproven};
+
+/// So many claims are told, and named in the message.
+const MOST_TOLD: usize = 20;
+const MOST_IN_MESSAGE: usize = 3;
+
+/// So much of a claim is shown, in characters.
+const LONGEST_CLAIM: usize = 200;
+
+pub(super) fn supported(view: &View<'_>, allowed: &[ToolPattern], rules: &ProofRules) -> Finding {
+    if view.output().trim().is_empty() {
+        return Finding::holds("the output is empty: nothing is claimed").vacuous();
+    }
+    let evidence = evidence(view, allowed);
+    let judged = judge_claims(view.output(), &evidence, &user_messages(view), rules);
+    #[cfg(test)]
+    if std::env::var_os("DUMP").is_some() {
+        let results: Vec<Json> = evidence
+            .iter()
+            .map(|e| json!([e.tool, e.arguments, e.result, e.text]))
+            .collect();
+        let claims: Vec<Json> = judged
+            .iter()
+            .map(|j| json!([j.claim, format!("{:?}", j.verdict), j.why]))
+            .collect();
+        eprintln!(
+            "\nDUMP {}",
+            json!({"results": results, "said": user_messages(view), "output": view.output(), "claims": claims})
+        );
+    }
+    if judged.is_empty() {
+        return Finding::holds("the output claims nothing").vacuous();
+    }
+    let of = |verdict| {
+        judged
+            .iter()
+            .filter(move |judged| judged.verdict == verdict)
+    };
+    let refuted: Vec<&Judged> = of(ProofVerdict::Refuted).collect();
+    let unproven: Vec<&Judged> = of(ProofVerdict::Unproven).collect();
+    let event_id = |at: usize| {
+        view.trace
+            .events
+            .get(at)
+            .map(|event| event.event_id.as_str())
+    };
+    let told = |judged: &&Judged| {
+        json!({
+            "claim": judged.claim,
+            "verdict": match judged.verdict {
+                ProofVerdict::Supported => "supported",
+                ProofVerdict::Refuted => "refuted",
+                ProofVerdict::Unproven => "unproven",
+            },
+            "why": judged.why,
+            "event": judged.event.and_then(event_id),
+        })
+    };
+    let open = || refuted.iter().chain(&unproven);
+    let observed = json!({
+        "claims": judged.len(),
+        "supported": of(ProofVerdict::Supported).count(),
+        "refuted": refuted.len(),
+        "unproven": unproven.len(),
+        "results": evidence.len(),
+        "not_supported": open().take(MOST_TOLD).map(told).collect::<Vec<Json>>(),
+    });
+    let tools = tools_that_count(allowed);
+    let (verdict, named) = match (refuted.is_empty(), unproven.is_empty(), rules.unproven) {
+        (false, ..) => (Verdict::Fails, &refuted),
+        (true, false, Unproven::Fail) => (Verdict::Fails, &unproven),
+        (true, false, Unproven::Warn) => (Verdict::Undecided, &unproven),
+        _ => (Verdict::Holds, &unproven),
+    };
+    let refs = open()
+        .take(MOST_TOLD)
+        .filter_map(|judged| event_id(judged.event?));
+    let mut refs: Vec<&str> = refs.collect();
+    if refs.is_empty() {
+        refs = evidence
+            .iter()
+            .filter_map(|evidence| event_id(evidence.event))
+            .collect();
+    }
+    if verdict == Verdict::Holds {
+        let count = of(ProofVerdict::Supported).count();
+        let all = judged.len();
+        let claims = if all == 1 { "claim" } else { "claims" };
+        return Finding::holds(format!(
+            "{count} of {all} {claims} of the output are proved by results of {tools}"
+        ))
+        .observed(observed)
+        .refs(refs);
+    }
+    if evidence.is_empty() {
+        return Finding::new(verdict, format!("no successful result of {tools} could support the output"))
+            .observed(observed)
+            .help("list the supporting tools in `allowed_sources`, or check that they were called and succeeded");
+    }
+    let mut message: Vec<String> = named
+        .iter()
+        .take(MOST_IN_MESSAGE)
+        .map(|judged| format!("“{}”: {}", cut(&judged.claim, LONGEST_CLAIM), judged.why))
+        .collect();
+    if let Some(more) = named.len().checked_sub(MOST_IN_MESSAGE + 1) {
+        message.push(format!("and {} more", more + 1));
+    }
+    if verdict == Verdict::Fails && !refuted.is_empty() && !unproven.is_empty() {
+        message.push(format!("{} not proved", unproven.len()));
+    }
+    let help = match refuted.is_empty() {
+        false => "the answer must say only what the results say",
+        true => {
+            "the words are in no result: say it in the words of the results, name words that mean the same in `equivalents`, or sentences that claim nothing in `ignore`"
+        }
+    };
+    Finding::new(verdict, message.join("; "))
+        .observed(observed)
+        .refs(refs)
+        .help(help)
+}
+
+/// The successful results of the tools that count; of every tool if none is named.
+fn evidence<'v>(view: &View<'v>, allowed: &[ToolPattern]) -> Vec<Evidence<'v>> {
+    let events = view.trace.events.iter().enumerate();
+    let results = events.filter_map(|(position, event)| match &event.data {
+        EventData::ToolResult(result) if result.success => {
+            let is_allowed =
+                allowed.is_empty() || allowed.iter().any(|tool| tool.matches(&result.tool));
+            is_allowed.then(|| Evidence {
+                event: position,
+                tool: result.tool.as_ref(),
+                arguments: view
+                    .call_at(position)
+                    .map_or(&Json::Null, |call| &*call.data.args),
+                result: &result.result,
+                text: result.text.as_deref(),
+            })
+        }
+        _ => None,
+    });
+    results.collect()
+}
+
+/// What the user said, each message once.
+fn user_messages<'v>(view: &View<'v>) -> Vec<&'v str> {
+    let context = &view.case.context;
+    let listed = context
+        .input_messages
+        .iter()
+        .chain(&context.prior_messages)
+        .chain(&view.trace.header.input_messages)
+        .filter(|message| {
+            let role = message.get("role").and_then(Json::as_str);
+            role.is_none_or(|role| role == "user")
+        })
+        .filter_map(|message| message.get("content").and_then(Json::as_str));
+    let received = view.events().filter_map(|event| match &event.data {
+        EventData::MessageReceived(message) if message.role == "user" => {
+            Some(message.content.as_str())
+        }
+        _ => None,
+    });
+    let mut seen = HashSet::new();
+    listed
+        .chain(received)
+        .filter(|content| seen.insert(*content))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Facts that no source has: invented, or reckoned from others.
+
+use std::collections::HashMap;
+
+use cuecard_source::value::Json;
+
+use super::facts::{Fact, Same, Value, decimals, near, same};
+use super::proof::{Proof, Verdict};
+use super::sources::{Sources, leaves, shown, stands_in};
+
+/// So many numbers of a result are reckoned with.
+const MOST_NUMBERS: usize = 40;
+
+/// What is to be said about a fact of a claim that stands in no source.
+pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
+    let refuted = |why: String| Some(Proof::new(Verdict::Refuted, why));
+    let unproven = |why: String| Some(Proof::new(Verdict::Unproven, why));
+    let text = &fact.text;
+    match &fact.value {
+        Value::Quote(quote) => {
+            if sources.all_text.contains(quote.as_str()) {
+                return None;
+            }
+            return refuted(format!("the quotation “{text}” is nowhere"));
+        }
+        Value::Name(stem) => {
+            let has_stem = |words: &std::collections::BTreeSet<String>| words.contains(stem);
+            let is_known = stands_in(&text.to_lowercase(), &sources.all_text)
+                || sources.known_names.contains(stem)
+                || sources
+                    .passages
+                    .iter()
+                    .any(|passage| passage.piece.has_word(stem) || has_stem(&passage.header.words))
+                || sources.records.iter().any(|record| {
+                    let mut fields = record.fields.iter();
+                    has_stem(&record.header.words)
+                        || fields.any(|field| has_stem(&field.words) || has_stem(&field.keys))
+                });
+            if is_known {
+                return None;
+            }
+            return match text.chars().any(char::is_lowercase) {
+                true => refuted(format!("the name {text} is nowhere")),
+                false => unproven(format!("not proved: `{text}`")),
+            };
+        }
+        _ => {}
+    }
+    let best = sources
+        .facts()
+        .map(|source| same(fact, source))
+        .max()
+        .unwrap_or(Same::No);
+    let is_known = || {
+        sources
+            .known
+            .iter()
+            .any(|known| same(fact, known) == Same::Yes)
+    };
+    if best == Same::Yes || fact.is_zero() || is_known() {
+        return None;
+    }
+    if let Value::Id(id) | Value::Url(id) = &fact.value {
+        let spaced = id.replace(['-', '_', '/'], " ");
+        if stands_in(id, &sources.all_text) || stands_in(&spaced, &sources.all_text) {
+            return None;
+        }
+    }
+    if let Some(number) = fact.number() {
+        let turned = Fact {
+            value: Value::Number(-number),
+            ..fact.clone()
+        };
+        if sources
+            .facts()
+            .any(|source| same(&turned, source) == Same::Yes)
+        {
+            return unproven(format!("the results have {text} with the other sign"));
+        }
+    }
+    if best == Same::NoUnit {
+        return unproven(format!(
+            "the results say no unit for {text}, or another reading"
+        ));
+    }
+    if let Some(number) = fact.number() {
+        let rounded = Fact {
+            about: Some("about".to_owned()),
+            ..fact.clone()
+        };
+        let is_rounded = |source: &Fact| same(&rounded, source) >= Same::NoUnit;
+        if decimals(text) > 0 || text.contains("000") || fact.unit.is_some() {
+            if let Some(source) = sources.facts().find(|source| is_rounded(source)) {
+                return unproven(format!(
+                    "{text} could be {} rounded, which no word of it says",
+                    source.text
+                ));
+            }
+        }
+        if let Some(how) = derived(fact, number, sources) {
+            return unproven(format!("{text} is in no result; it could be {how}"));
+        }
+        if best == Same::Other {
+            return refuted(format!("{text} has another unit in the results"));
+        }
+        if fact.unit.is_none() {
+            let is_part = |source: &Fact| match source.value {
+                Value::Date(parts) => parts
+                    .iter()
+                    .flatten()
+                    .any(|part| f64::from(*part) == number),
+                Value::Time(hour, minute) => {
+                    f64::from(hour) == number || f64::from(minute) == number
+                }
+                _ => false,
+            };
+            if sources.facts().any(is_part) {
+                return unproven(format!("{text} may be a part of a date"));
+            }
+            if stands_in(&text.to_lowercase(), &sources.all_text) {
+                return unproven(format!("{text} is a part of a longer value"));
+            }
+        }
+    }
+    let kind = match fact.value {
+        Value::Number(_) => "number",
+        Value::Date(_) => "date",
+        Value::Time(..) => "time",
+        Value::Url(_) => "address",
+        _ => "identifier",
+    };
+    refuted(format!("the {kind} {text} is nowhere"))
+}
+
+/// How a number could be reckoned from those of one result.
+fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
+    let results = sources.results.iter().filter(|(_, is_stale)| !is_stale);
+    for (result, _) in results {
+        if let Some(how) = counted(result, number) {
+            return Some(how);
+        }
+        let mut columns: Vec<(&str, Vec<f64>)> = Vec::new();
+        let mut numbers: Vec<f64> = Vec::new();
+        leaves("", result, &mut |key, leaf| {
+            if let Some(value) = leaf.as_f64() {
+                match columns.iter().position(|(known, _)| *known == key) {
+                    Some(at) => columns[at].1.push(value),
+                    None if columns.len() < 1_000 => columns.push((key, vec![value])),
+                    None => {}
+                }
+                if !numbers.contains(&value) && numbers.len() < MOST_NUMBERS {
+                    numbers.push(value);
+                }
+            }
+        });
+        if result.is_string() {
+            let facts = sources
+                .passages
+                .iter()
+                .flat_map(|passage| &passage.piece.facts);
+            for value in facts.filter_map(Fact::number) {
+                if !numbers.contains(&value) && numbers.len() < MOST_NUMBERS {
+                    numbers.push(value);
+                }
+            }
+        }
+        for (key, values) in columns.iter().filter(|(_, values)| values.len() > 1) {
+            let sum: f64 = values.iter().sum();
+            if near(fact, number, sum) || near(fact, number, sum / values.len() as f64) {
+                return Some(format!("the sum or the mean of `{key}`"));
+            }
+        }
+        if let Some(unit) = fact.unit.filter(|unit| unit.dimension == "time") {
+            let moments = moments(result);
+            let is_between = |one: &f64, other: &f64| {
+                one != other && near(fact, number * unit.factor, (one - other).abs())
+            };
+            if moments
+                .iter()
+                .any(|one| moments.iter().any(|other| is_between(one, other)))
+            {
+                return Some("the difference of two times".to_owned());
+            }
+        }
+        for (idx, one) in numbers.iter().enumerate() {
+            for other in &numbers[idx + 1..] {
+                if let Some(how) = reckoned(fact, number, *one, *other) {
+                    return Some(how);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn reckoned(fact: &Fact, number: f64, one: f64, other: f64) -> Option<String> {
+    let share = |part: f64, whole: f64| (whole != 0.0).then(|| part / whole);
+    let ways = [
+        (Some(one + other), '+'),
+        (Some((one - other).abs()), '-'),
+        (Some(one * other), '×'),
+        (share(one, other), '/'),
+        (share(other, one), '/'),
+        (share(100.0 * one, other), '%'),
+        (share(100.0 * other, one), '%'),
+        (Some(f64::midpoint(one, other)), 'm'),
+    ];
+    let places = 0.5 * 10_f64.powi(-decimals(&fact.text));
+    let is_it = |value: f64, sign: char| {
+        near(fact, number, value) || (matches!(sign, '/' | '%') && (number - value).abs() < places)
+    };
+    let (_, sign) = ways
+        .into_iter()
+        .find(|(value, sign)| value.is_some_and(|value| is_it(value, *sign)))?;
+    Some(match sign {
+        'm' => format!("the mean of {one} and {other}"),
+        '%' => format!("the share of {one} and {other}"),
+        sign => format!("{one} {sign} {other}"),
+    })
+}
+
+/// Whether a number is that of entries of a list, or of those with some value.
+fn counted(value: &Json, number: f64) -> Option<String> {
+    match value {
+        Json::Array(items) => {
+            if items.len() as f64 == number {
+                return Some("the number of entries".to_owned());
+            }
+            let mut counts: HashMap<(&str, String), usize> = HashMap::new();
+            for item in items.iter().filter_map(Json::as_object) {
+                for (key, value) in item {
+                    if !value.is_array() && !value.is_object() {
+                        *counts.entry((key, shown(value))).or_default() += 1;
+                    }
+                }
+            }
+            if counts.values().any(|count| *count as f64 == number) {
+                return Some("the number of entries with a value".to_owned());
+            }
+            items.iter().find_map(|item| counted(item, number))
+        }
+        Json::Object(members) => members.values().find_map(|value| counted(value, number)),
+        _ => None,
+    }
+}
+
+/// The points in time of a result, in seconds.
+fn moments(result: &Json) -> Vec<f64> {
+    let mut found = Vec::new();
+    leaves("", result, &mut |_, leaf| {
+        let Some(text) = leaf.as_str().filter(|_| found.len() < MOST_NUMBERS) else {
+            return;
+        };
+        let zoned = || {
+            text.parse::<jiff::Timestamp>()
+                .ok()
+                .map(|time| time.as_second() as f64)
+        };
+        let civil = || {
+            let time = text.parse::<jiff::civil::DateTime>().ok()?;
+            let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+            Some(zoned.timestamp().as_second() as f64)
+        };
+        let clock = || {
+            let (hour, minute) = text.split_once(':').filter(|_| text.len() == 5)?;
+            Some(f64::from(
+                hour.parse::<u32>().ok()? * 3600 + minute.parse::<u32>().ok()? * 60,
+            ))
+        };
+        let is_date = text.len() >= 16 && text.as_bytes()[4] == b'-';
+        found.extend(match is_date {
+            true => zoned().or_else(civil),
+            false => clock(),
+        });
+    });
+    found
+}

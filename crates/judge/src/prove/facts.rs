@@ -1,0 +1,860 @@
+//! Facts, content words, signs and roles of a piece of text.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fancy_regex::{Captures, Regex};
+
+use super::data::{
+    COMPARING, DOWNWARD, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, UPWARD, Unit,
+    WEEKDAYS, month, month_names, multiplier, number_word, ordinal, unit_of, words_of,
+};
+use super::text::{Language, fold, plain, stem};
+
+/// What a fact says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Number(f64),
+    /// Year, month, day, as far as they are said.
+    Date([Option<i32>; 3]),
+    Time(i32, i32),
+    Url(String),
+    Quote(String),
+    Id(String),
+    Name(String),
+}
+
+/// A number, a date, an address, a name: what must be found as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fact {
+    pub(super) value: Value,
+    pub(super) unit: Option<Unit>,
+    /// `month` of `5 EUR a month`, in three letters.
+    pub(super) rate: Option<String>,
+    /// Whether it can be read in two ways.
+    pub(super) is_ambiguous: bool,
+    /// The word before it that makes it a rough or a bounding one.
+    pub(super) about: Option<String>,
+    /// Where it stands in the folded text; -1 if it was taken from elsewhere.
+    pub(super) at: i64,
+    pub(super) text: String,
+}
+
+/// A content word.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Word {
+    pub(super) at: i64,
+    pub(super) stem: String,
+    pub(super) lower: String,
+    pub(super) is_capital: bool,
+}
+
+/// Which word, by its stem, or fact stands behind which preposition.
+pub(super) type Roles = BTreeMap<String, String>;
+
+/// What a piece of text says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Said {
+    /// In the order of the text.
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: Vec<Word>,
+    /// Where it is denied.
+    pub(super) denials: Vec<i64>,
+    pub(super) roles: Roles,
+}
+
+/// Facts of one kind in a clause are rivals: each is of another thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rival {
+    Number,
+    Year,
+    Date,
+    Time,
+}
+
+impl Fact {
+    pub(super) fn rival(&self) -> Option<Rival> {
+        match &self.value {
+            Value::Date(_) => Some(Rival::Date),
+            Value::Time(..) => Some(Rival::Time),
+            Value::Number(number) => {
+                let is_year = self.unit.is_none()
+                    && (1900.0..=2100.0).contains(number)
+                    && !self.text.contains(',');
+                Some(if is_year { Rival::Year } else { Rival::Number })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> Option<f64> {
+        match self.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self.value, Value::Name(_))
+    }
+
+    pub(super) fn is_id(&self) -> bool {
+        matches!(self.value, Value::Id(_))
+    }
+
+    /// `0`, `none`, `no`: a denial.
+    pub(super) fn is_zero(&self) -> bool {
+        self.number() == Some(0.0) && self.unit.is_none()
+    }
+
+    /// Whether both are of one kind: numbers, dates, …
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.value) == std::mem::discriminant(&other.value)
+    }
+
+    pub(super) fn role_key(&self) -> String {
+        format!("{:?}", self.value)
+    }
+
+    /// The fact as one that was taken from elsewhere.
+    pub(super) fn carried(&self) -> Self {
+        Self {
+            at: -1,
+            ..self.clone()
+        }
+    }
+}
+
+impl Word {
+    /// The word as one that was taken from elsewhere.
+    pub(super) fn carried(&self) -> Self {
+        Self {
+            at: -1,
+            ..self.clone()
+        }
+    }
+}
+
+/// Whether a fact of a claim is one of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Same {
+    No,
+    /// The value, with another unit.
+    Other,
+    /// The value; the source says no unit, or is not sure.
+    NoUnit,
+    Yes,
+}
+
+pub(super) fn same(claim: &Fact, source: &Fact) -> Same {
+    let equal = |is_it: bool| if is_it { Same::Yes } else { Same::No };
+    match (&claim.value, &source.value) {
+        (Value::Number(one), Value::Number(other)) => same_number(claim, source, *one, *other),
+        (Value::Date(one), Value::Date(other)) => {
+            let parts = || one.iter().zip(other);
+            if parts().any(
+                |(one, other)| matches!((one, other), (Some(one), Some(other)) if one != other),
+            ) {
+                return Same::No;
+            }
+            let is_vague = parts().any(|(one, other)| one.is_some() && other.is_none());
+            match claim.is_ambiguous || source.is_ambiguous || is_vague {
+                true => Same::NoUnit,
+                false => Same::Yes,
+            }
+        }
+        (Value::Id(one), Value::Id(other)) => {
+            let is_hash = one.len() >= 7
+                && one
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            equal(one == other || (is_hash && other.starts_with(one.as_str())))
+        }
+        (one, other) => equal(one == other),
+    }
+}
+
+fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
+    if claim.is_ambiguous || source.is_ambiguous {
+        return match near(claim, one, other) {
+            true => Same::NoUnit,
+            false => Same::No,
+        };
+    }
+    if let (Some(unit), Some(their)) = (claim.unit, source.unit) {
+        let is_converted = || {
+            unit != their
+                && (one - other * their.factor / unit.factor).abs()
+                    < 0.500_000_1 * 10_f64.powi(-decimals(&claim.text))
+        };
+        if unit.dimension == their.dimension
+            && (near(claim, one * unit.factor, other * their.factor) || is_converted())
+        {
+            return match (&claim.rate, &source.rate) {
+                (None, _) => Same::Yes,
+                (one, other) if one == other => Same::Yes,
+                (_, None) => Same::NoUnit,
+                _ => Same::Other,
+            };
+        }
+        if near(claim, one, other) && unit != their {
+            if is_some_dollar(claim, source) || is_some_dollar(source, claim) {
+                return Same::NoUnit;
+            }
+            let is_degree =
+                unit.dimension == "angle" && matches!(their.dimension, "celsius" | "fahrenheit");
+            return if is_degree { Same::Yes } else { Same::Other };
+        }
+        return Same::No;
+    }
+    let is_percent = claim.unit.is_some_and(|unit| unit.dimension == "percent");
+    if is_percent && near(claim, one / 100.0, other) && other.abs() <= 1.0 {
+        return Same::Yes;
+    }
+    match (near(claim, one, other), claim.unit) {
+        (false, _) => Same::No,
+        (true, Some(_)) => Same::NoUnit,
+        (true, None) => Same::Yes,
+    }
+}
+
+/// Whether a fact is in dollars of no country, and the other one in those of some.
+fn is_some_dollar(plain: &Fact, other: &Fact) -> bool {
+    const DOLLARS: &[&str] = &["AUD", "CAD", "HKD", "MXN", "NZD", "SGD", "USD"];
+    let is_dollar = |fact: &Fact| {
+        fact.unit
+            .is_some_and(|unit| DOLLARS.contains(&unit.dimension))
+    };
+    let is_plain = !plain.text.to_uppercase().contains("US");
+    is_plain && plain.unit.is_some_and(|unit| unit.dimension == "USD") && is_dollar(other)
+}
+
+/// How many digits a number has behind the point.
+pub(super) fn decimals(text: &str) -> i32 {
+    let behind = text.split_once('.').map_or("", |(_, behind)| behind);
+    let count = behind.bytes().take_while(u8::is_ascii_digit).count();
+    i32::try_from(count).unwrap_or_default()
+}
+
+/// Whether a number of a claim is one of a source, rounded as its words say.
+pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
+    if (one - other).abs() <= 1e-6 * other.abs().max(1.0) {
+        return true;
+    }
+    let Some(about) = claim.about.as_deref().filter(|_| one != 0.0) else {
+        return false;
+    };
+    let written = format!("{}", claim.number().unwrap_or_default().abs());
+    let bare = written.replace('.', "");
+    let digits = match written.contains('.') {
+        true => bare.trim_start_matches('0').len(),
+        false => bare.trim_start_matches('0').trim_end_matches('0').len(),
+    };
+    let digits = i32::try_from(digits.max(1)).unwrap_or(1);
+    let step = match one.abs() >= 1.0 {
+        true => {
+            let length = format!("{}", one.abs().trunc()).len();
+            10_f64.powi(i32::try_from(length).unwrap_or(1) - digits)
+        }
+        false => 10_f64.powi(-digits),
+    };
+    let is_cut = |cut: f64| (cut - one).abs() < 1e-9 * step + 1e-9;
+    if UPWARD.contains(about) {
+        return other > one && is_cut((other / step).floor() * step);
+    }
+    if DOWNWARD.contains(about) {
+        return other < one && is_cut((other / step).ceil() * step);
+    }
+    (one - other).abs() <= step / 2.0 * 1.0001
+}
+
+const NUMBER: &str = r"[-+]?\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?(?!\d)|\d{1,2}(?:,\d\d)+,\d{3}(?!\d)|[-+]?\d+(?:[.,]\d+)?";
+
+static UNIT: LazyLock<String> = LazyLock::new(|| {
+    let mut names: Vec<&String> = UNITS.keys().collect();
+    names.sort_by_key(|name| (std::cmp::Reverse(name.len()), name.as_str().to_owned()));
+    let escaped = names
+        .iter()
+        .map(|name| fancy_regex::escape(name).into_owned());
+    escaped.collect::<Vec<String>>().join("|")
+});
+
+static MONTH: LazyLock<String> = LazyLock::new(|| format!("(?:{})", month_names().join("|")));
+
+fn fixed(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("it is fixed")
+}
+
+macro_rules! patterns {
+    ($($name:ident = $pattern:expr;)*) => {$(
+        static $name: LazyLock<Regex> = LazyLock::new(|| fixed(&$pattern));
+    )*};
+}
+
+patterns! {
+    URL = r#"(?i)(?:https?://|www\.)[^\s<>"')\]]+"#;
+    QUOTE = r#""([^"\n]{2,300})""#;
+    PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)";
+    DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)";
+    DATE_DAY_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
+    DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
+    DATE_MONTH_YEAR = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<y>\d{{4}})\b", *MONTH);
+    DATE_GERMAN = r"(?i)\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)|(?<=\bam |\bab )(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?!\d)";
+    DATE_SLASHES = r"\b(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4})\b";
+    MONTH_ALONE = {
+        let names = month_names();
+        let names = names.iter().filter(|name| name.chars().count() > 3).map(|name| {
+            let mut letters = name.chars();
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        });
+        format!(r"(?<=[a-zäöü,:] )({})\b", names.collect::<Vec<String>>().join("|"))
+    };
+    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::[0-5]\d)?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])\s*uhr\b";
+    ID = r"(?<![\w])[@#]?[A-Za-z0-9][\w]*(?:[-./:@#+_]+\w+)*(?!\w)";
+    COMPOUND = format!(r"(?i)(?<![\w.])(\d+) ?({unit}) ?(?:and )?(\d+(?:\.\d+)?) ?({unit})(?!\w)", unit = *UNIT);
+    VERSION = r"(?i)\b(version|release|v)[: ]*(\d+(?:\.\d+)+)(?!\w)";
+    AMOUNT = format!(
+        r"(?i)(?P<pre>{MONEY_BEFORE})?(?<![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\d_.,])(?P<n>{NUMBER})(?:(?P<mult>\s?(?:k|m|bn|b|mn)\b(?!/)|\s(?:{MULTIPLIER_WORDS})\b))?(?:[ -]?(?P<u>{})(?![\w²]))?",
+        *UNIT
+    );
+    RATE = r"(?i)^\s*(?:/|per\b|a\b|an\b|each\b|pro\b|je\b)\s*([^\W\d_]+)";
+    UNIT_BEHIND = format!(r"(?i)^[ -]?(?:to|-|–|and|or|bis)\s?(?:{NUMBER})\s?({})(?!\w)", *UNIT);
+    ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)$", *UNIT);
+    RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
+    CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
+    DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
+    WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
+    ROLE = format!(r"(?i)\b({PREPOSITIONS})\b:? (?:the |dem |den )?([^\W\d_]+)");
+    ROLE_BEFORE = format!(r"(?i)\b({PREPOSITIONS})\b[: ]+(?:the )?$");
+    PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
+}
+
+/// Whether a text is a number and nothing else.
+pub(super) fn is_number(text: &str) -> bool {
+    PLAIN_NUMBER.is_match(text).unwrap_or(false)
+}
+
+fn all<'t>(pattern: &Regex, text: &'t str) -> Vec<Captures<'t, str>> {
+    // What takes too long to match is no match.
+    pattern.captures_iter(text).filter_map(Result::ok).collect()
+}
+
+fn is_match(pattern: &Regex, text: &str) -> bool {
+    pattern.is_match(text).unwrap_or(false)
+}
+
+/// All readings of a numeral: one, or two if it is ambiguous.
+fn readings(text: &str, language: Option<Language>) -> Vec<f64> {
+    let text: String = text
+        .chars()
+        .filter(|letter| !"' ".contains(*letter))
+        .collect();
+    let parsed = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
+    let digits = text.trim_start_matches(['-', '+']);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return vec![parsed(&text)];
+    }
+    let point = text.replace(',', "");
+    let comma = text.replace('.', "").replace(',', ".");
+    if let (Some(point_at), Some(comma_at)) = (text.rfind('.'), text.rfind(',')) {
+        return vec![parsed(if point_at > comma_at { &point } else { &comma })];
+    }
+    let sign = if text.contains('.') { '.' } else { ',' };
+    if text.matches(sign).count() > 1 {
+        return vec![parsed(&text.replace(sign, ""))];
+    }
+    let (whole, fraction) = digits.split_once(sign).unwrap_or((digits, ""));
+    if fraction.len() != 3 || !(1..=3).contains(&whole.len()) {
+        return vec![parsed(&text.replace(',', "."))];
+    }
+    match language {
+        Some(Language::German) => vec![parsed(&comma)],
+        Some(Language::English) => vec![parsed(&point)],
+        None => vec![parsed(&point), parsed(&comma)],
+    }
+}
+
+/// Takes facts out of a text, one kind after the other, so that none is read twice.
+struct Reader {
+    text: String,
+    facts: Vec<Fact>,
+    language: Option<Language>,
+}
+
+/// A number of more digits is one by its digits only.
+const LONGEST_NUMBER: usize = 15;
+
+fn place(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+impl Reader {
+    fn take(&mut self, from: usize, to: usize) {
+        self.text.replace_range(from..to, &" ".repeat(to - from));
+    }
+
+    fn add(&mut self, value: Value, at: usize, text: &str) -> &mut Fact {
+        self.facts.push(Fact {
+            value,
+            unit: None,
+            rate: None,
+            is_ambiguous: false,
+            about: None,
+            at: place(at),
+            text: text.trim().to_owned(),
+        });
+        let last = self.facts.len() - 1;
+        &mut self.facts[last]
+    }
+
+    fn spans(&self, pattern: &Regex) -> Vec<(usize, usize, Vec<Option<String>>)> {
+        let captures = all(pattern, &self.text).into_iter();
+        let spans = captures.filter_map(|found| {
+            let whole = found.get(0)?;
+            let groups = found
+                .iter()
+                .map(|group| group.map(|group| group.as_str().to_owned()));
+            Some((whole.start(), whole.end(), groups.collect()))
+        });
+        spans.collect()
+    }
+
+    fn texts(&mut self) {
+        for (start, end, groups) in self.spans(&URL) {
+            let url = groups[0].clone().unwrap_or_default();
+            let bare = url
+                .trim_end_matches(['.', ',', ';', ':', '!', '?'])
+                .trim_end_matches('/');
+            self.add(Value::Url(bare.to_lowercase()), start, &url);
+            self.take(start, end);
+        }
+        for (start, end, groups) in self.spans(&QUOTE) {
+            let quote = groups[1].clone().unwrap_or_default();
+            self.add(Value::Quote(plain(&quote)), start, &quote);
+            self.take(start, end);
+        }
+        for (start, end, groups) in self.spans(&PHONE) {
+            let written = groups[0].clone().unwrap_or_default();
+            let digits: String = written.chars().filter(char::is_ascii_digit).collect();
+            if digits.len() >= 9 {
+                self.add(Value::Id(digits), start, &written);
+                self.take(start, end);
+            }
+        }
+    }
+
+    fn dates(&mut self) {
+        let patterns = [
+            &DATE_ISO,
+            &DATE_DAY_MONTH,
+            &DATE_MONTH_DAY,
+            &DATE_MONTH_YEAR,
+            &DATE_GERMAN,
+            &DATE_SLASHES,
+        ];
+        for pattern in patterns {
+            let found: Vec<(usize, usize, [Option<String>; 5], String)> = all(pattern, &self.text)
+                .iter()
+                .filter_map(|found| {
+                    let whole = found.get(0)?;
+                    let group = |names: &[&str]| {
+                        let mut groups = names.iter().filter_map(|name| found.name(name));
+                        groups.next().map(|group| group.as_str().to_owned())
+                    };
+                    let parts = [
+                        group(&["y"]),
+                        group(&["m", "m2"]),
+                        group(&["d", "d2"]),
+                        group(&["mon"]),
+                        group(&["t"]),
+                    ];
+                    Some((whole.start(), whole.end(), parts, whole.as_str().to_owned()))
+                })
+                .collect();
+            for (start, end, [year, number, day, name, time], written) in found {
+                if name
+                    .as_deref()
+                    .is_some_and(|name| matches!(name, "may" | "march" | "mar"))
+                {
+                    continue;
+                }
+                let parsed =
+                    |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i32>().ok());
+                let named = || name.as_ref().and_then(|name| month(&name.to_lowercase()));
+                let (mut month, mut day) = (parsed(&number).or_else(named), parsed(&day));
+                let is_american = std::ptr::eq(pattern, &DATE_SLASHES);
+                if is_american && month > Some(12) {
+                    std::mem::swap(&mut month, &mut day);
+                }
+                if month.is_none_or(|month| !(1..=12).contains(&month)) || day > Some(31) {
+                    continue;
+                }
+                let is_ambiguous = is_american && day <= Some(12) && month != day;
+                let date = Value::Date([parsed(&year), month, day]);
+                self.add(date, start, &written).is_ambiguous = is_ambiguous;
+                if let Some(time) = time.filter(|time| time != "00:00")
+                    && let Some((hour, minute)) = time.split_once(':')
+                    && let (Ok(hour), Ok(minute)) = (hour.parse(), minute.parse())
+                {
+                    self.add(Value::Time(hour, minute), start + 11, &time);
+                }
+                self.take(start, end);
+            }
+        }
+        for (start, end, groups) in self.spans(&MONTH_ALONE) {
+            let name = groups[1].clone().unwrap_or_default();
+            let date = Value::Date([None, month(&name.to_lowercase()), None]);
+            self.add(date, start, &name);
+            self.take(start, end);
+        }
+        for (start, end, groups) in self.spans(&TIME) {
+            let group = |idx: usize| groups.get(idx).cloned().flatten();
+            let hour = group(1).or_else(|| group(4)).or_else(|| group(6));
+            let Some(hour) = hour.and_then(|hour| hour.parse::<i32>().ok()) else {
+                continue;
+            };
+            let minute = group(2).and_then(|minute| minute.parse().ok()).unwrap_or(0);
+            let half = group(3)
+                .or_else(|| group(5))
+                .unwrap_or_default()
+                .to_lowercase()
+                .replace('.', "");
+            let hour = match half.as_str() {
+                "am" => hour % 12,
+                "pm" => hour % 12 + 12,
+                _ => hour,
+            };
+            self.add(
+                Value::Time(hour, minute),
+                start,
+                &group(0).unwrap_or_default(),
+            );
+            self.take(start, end);
+        }
+    }
+
+    fn ids(&mut self) {
+        for (start, end, groups) in self.spans(&COMPOUND) {
+            let group = |idx: usize| groups[idx].clone().unwrap_or_default();
+            if let (Some(first), Some(second)) = (unit_of(&group(2)), unit_of(&group(4)))
+                && first.dimension == second.dimension
+                && second.factor < first.factor
+                && let (Ok(one), Ok(other)) = (group(1).parse::<f64>(), group(3).parse::<f64>())
+            {
+                let number = one * first.factor / second.factor + other;
+                self.add(Value::Number(number), start, &group(0)).unit = Some(second);
+                self.take(start, end);
+            }
+        }
+        let versions: Vec<(usize, usize, usize, String)> = all(&VERSION, &self.text)
+            .iter()
+            .filter_map(|found| {
+                let version = found.get(2)?;
+                let start = found.get(0)?.start();
+                Some((
+                    start,
+                    version.start(),
+                    version.end(),
+                    version.as_str().to_owned(),
+                ))
+            })
+            .collect();
+        for (at, start, end, version) in versions {
+            self.add(Value::Id(version.to_lowercase()), at, &version);
+            self.take(start, end);
+        }
+        for (start, end, groups) in self.spans(&ID) {
+            let written = groups[0].clone().unwrap_or_default();
+            let id = written.trim_matches(['.', ':', '-', '/']);
+            let has_digit = id.contains(|letter: char| letter.is_ascii_digit());
+            let has_letter = id.contains(|letter: char| letter.is_ascii_alphabetic());
+            let is_mixed =
+                has_digit && has_letter && unit_of(id).is_none() && !is_match(&ONLY_AMOUNT, id);
+            let is_dashed = id.len() > 6 && is_match(&DIGITS_WITH_DASHES, id);
+            let is_rate = id
+                .split_once('/')
+                .is_some_and(|(number, unit)| is_number(number) && unit_of(unit).is_some());
+            let is_id = !is_rate && (is_mixed || is_match(&CODE, id) || is_dashed);
+            let is_quarter =
+                id.len() == 2 && id.starts_with('Q') && id.ends_with(['1', '2', '3', '4']);
+            if is_id && !is_quarter && !is_match(&RANGE, id) {
+                let bare = id.to_lowercase();
+                let bare = bare.trim_start_matches(['#', '@']);
+                self.add(Value::Id(bare.to_owned()), start, id);
+                self.take(start, end);
+            }
+        }
+    }
+
+    fn amounts(&mut self) {
+        struct Amount {
+            start: usize,
+            end: usize,
+            number: (usize, usize),
+            before: Option<String>,
+            multiplier: String,
+            unit: Option<String>,
+        }
+        let found: Vec<Amount> = all(&AMOUNT, &self.text)
+            .iter()
+            .filter_map(|found| {
+                let whole = found.get(0)?;
+                let number = found.name("n")?;
+                let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
+                Some(Amount {
+                    start: whole.start(),
+                    end: whole.end(),
+                    number: (number.start(), number.end()),
+                    before: group("pre"),
+                    multiplier: group("mult").unwrap_or_default().trim().to_lowercase(),
+                    unit: group("u"),
+                })
+            })
+            .collect();
+        for amount in found {
+            let Amount {
+                start,
+                end,
+                number,
+                before,
+                multiplier: times,
+                unit,
+            } = amount;
+            let written = self.text[start..end].trim().to_owned();
+            let rest = &self.text[number.1..];
+            let is_ordinal = ["st", "nd", "rd", "th"].iter().any(|ending| {
+                let after = rest.strip_prefix(ending);
+                after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+            });
+            if is_ordinal {
+                continue;
+            }
+            let front = &self.text[..start];
+            let mut numeral = self.text[number.0..number.1].to_owned();
+            let last = |text: &str| {
+                let word = text.split_whitespace().next_back().unwrap_or_default();
+                word.to_lowercase().trim_matches('(').to_owned()
+            };
+            let mut word = last(front);
+            let minus_before = front.strip_suffix('-').is_some_and(|front| {
+                front.is_empty()
+                    || front.ends_with(|sign: char| sign.is_whitespace() || "(|:".contains(sign))
+            });
+            if before.is_some() && !numeral.starts_with('-') && minus_before {
+                numeral.insert(0, '-');
+            } else if numeral.starts_with('-') {
+                let front = &self.text[..number.0];
+                let bare = front.strip_suffix(' ').unwrap_or(front);
+                let joins = bare.ends_with(|sign: char| sign.is_numeric() || "%€$".contains(sign))
+                    || front.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+                if joins {
+                    numeral.remove(0);
+                }
+            }
+            let before = before.unwrap_or_default();
+            let before = before.trim();
+            let (mut factor, mut unit) = (multiplier(&times).unwrap_or(1.0), unit);
+            if matches!(times.as_str(), "m" | "b") && before.is_empty() {
+                factor = 1.0;
+                unit = unit.or_else(|| (times == "m").then(|| times.clone()));
+            }
+            let mut unit = unit_of(before).or_else(|| unit_of(&unit.unwrap_or_default()));
+            let behind = &self.text[end..];
+            let mut taken = end;
+            let mut rate = None;
+            if unit.is_some() {
+                let found = RATE.captures(behind).ok().flatten();
+                if let Some(found) = found
+                    && let (Some(whole), Some(word)) = (found.get(0), found.get(1))
+                    && unit_of(word.as_str()).is_some()
+                {
+                    rate = Some(
+                        word.as_str()
+                            .to_lowercase()
+                            .chars()
+                            .take(3)
+                            .collect::<String>(),
+                    );
+                    taken = end + whole.end();
+                }
+            } else if let Ok(Some(found)) = UNIT_BEHIND.captures(behind) {
+                unit = found.get(1).and_then(|name| unit_of(name.as_str()));
+            }
+            let mut from = start;
+            if word == "than" {
+                from = front
+                    .to_lowercase()
+                    .rfind(" than")
+                    .unwrap_or(start)
+                    .min(start);
+                let words: Vec<&str> = front.split_whitespace().collect();
+                word = words
+                    .len()
+                    .checked_sub(2)
+                    .map_or_else(String::new, |at| words[at].to_lowercase());
+            }
+            let is_rough = self
+                .language
+                .is_some_and(|language| words_of(language).about.contains(word.as_str()));
+            let has_tilde = word == "~" || front.ends_with('~');
+            let is_comparing = COMPARING.contains(word.as_str());
+            let about = match is_rough || is_comparing {
+                true => Some(word.clone()),
+                false => has_tilde.then(|| "~".to_owned()),
+            };
+            let digits: String = numeral.chars().filter(char::is_ascii_digit).collect();
+            if digits.len() > LONGEST_NUMBER && !numeral.contains(['.', ',']) {
+                // No float tells it from its neighbours.
+                self.add(Value::Id(digits), start, &written);
+                self.take(start, end);
+                continue;
+            }
+            let values = readings(&numeral, self.language);
+            let is_ambiguous = values.len() > 1;
+            for value in values {
+                let fact = self.add(Value::Number(value * factor), start, &written);
+                fact.unit = unit;
+                fact.rate.clone_from(&rate);
+                fact.is_ambiguous = is_ambiguous;
+                fact.about.clone_from(&about);
+            }
+            let from = (0..=from)
+                .rev()
+                .find(|at| self.text.is_char_boundary(*at))
+                .unwrap_or(start);
+            self.take(from, taken);
+            if is_rough
+                && !is_comparing
+                && let Some(at) = self.text[..start].to_lowercase().rfind(word.as_str())
+                && self.text.get(at..at + word.len()).is_some()
+            {
+                self.take(at, at + word.len());
+            }
+        }
+    }
+}
+
+/// What a text says. `names` says whether capital words inside of sentences are names that must be found.
+pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said {
+    let folded = fold(text);
+    let mut text = folded.clone();
+    // `e-mail` is one word.
+    for at in folded
+        .to_ascii_lowercase()
+        .match_indices("e-mail")
+        .map(|(at, _)| at)
+    {
+        text.replace_range(at..at + 2, " e");
+    }
+    let mut reader = Reader {
+        text,
+        facts: Vec::new(),
+        language,
+    };
+    reader.texts();
+    reader.dates();
+    reader.ids();
+    reader.amounts();
+    let Reader {
+        text, mut facts, ..
+    } = reader;
+    let data = language.map(words_of);
+    let is_stop = |word: &str| data.as_ref().is_some_and(|data| data.stop.contains(word));
+    let mut said = Said::default();
+    for found in all(&WORD, &text) {
+        let Some(found) = found.get(0) else {
+            continue;
+        };
+        let at = place(found.start());
+        let word = found.as_str();
+        let word = word
+            .strip_suffix("'s")
+            .or(word.strip_suffix('\''))
+            .unwrap_or(word);
+        let mut lower = word.to_lowercase();
+        // `isn't` denies, and is a stop word beside.
+        if lower.ends_with("n't") {
+            said.denials.push(at);
+            continue;
+        }
+        let rest = &text[found.end()..];
+        let number = number_word(&lower).filter(|_| language == Some(Language::English));
+        let bare = rest.trim_start().trim_start_matches('-');
+        let is_compound = ["factor", "way", "fold"]
+            .iter()
+            .any(|word| bare.starts_with(word));
+        let number = number.filter(|_| !is_compound);
+        let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
+        if let Some(number) = number {
+            facts.push(Fact {
+                value: Value::Number(number),
+                unit: None,
+                rate: None,
+                is_ambiguous: false,
+                about: None,
+                at,
+                text: word.to_owned(),
+            });
+            continue;
+        }
+        if lower == "non"
+            || data
+                .as_ref()
+                .is_some_and(|data| data.not.contains(lower.as_str()))
+        {
+            said.denials.push(at);
+            continue;
+        }
+        if is_stop(&lower) {
+            continue;
+        }
+        lower = ordinal(&lower);
+        let front = &text[..found.start()];
+        let bare = front.trim_end_matches(['"', '\'']).trim_end();
+        let is_first = !front.contains(|letter: char| letter.is_alphanumeric() || letter == '_')
+            || bare.ends_with(['.', '!', '?', ':']);
+        let is_capital = word.starts_with(char::is_uppercase)
+            && !WEEKDAYS.contains(lower.as_str())
+            && month(&lower).is_none();
+        let stem = stem(&lower, language);
+        if names && language == Some(Language::English) && is_capital && !is_first {
+            facts.push(Fact {
+                value: Value::Name(stem.clone()),
+                unit: None,
+                rate: None,
+                is_ambiguous: false,
+                about: None,
+                at,
+                text: word.to_owned(),
+            });
+        }
+        said.words.push(Word {
+            at,
+            stem,
+            lower,
+            is_capital,
+        });
+    }
+    for found in all(&ROLE, &text) {
+        if let (Some(preposition), Some(word)) = (found.get(1), found.get(2)) {
+            let word = word.as_str().to_lowercase();
+            if !is_stop(&word) {
+                said.roles
+                    .insert(stem(&word, language), preposition.as_str().to_lowercase());
+            }
+        }
+    }
+    for fact in facts.iter().filter(|fact| !fact.is_name()) {
+        let at = usize::try_from(fact.at).unwrap_or_default();
+        let front = folded.get(..at).unwrap_or_default();
+        if let Ok(Some(found)) = ROLE_BEFORE.captures(front)
+            && let Some(preposition) = found.get(1)
+        {
+            said.roles
+                .insert(fact.role_key(), preposition.as_str().to_lowercase());
+        }
+    }
+    facts.sort_by_key(|fact| fact.at);
+    said.facts = facts;
+    said
+}

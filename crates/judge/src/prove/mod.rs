@@ -1,0 +1,154 @@
+//! Prove or refuse: whether what an answer claims is supported by results, refuted, or unproven.
+//!
+//! It understands little on purpose. A passage is what says one thing: a clause of a text, or a field of an object under what
+//! names it. A claim is supported if one passage has every fact and every content word of it, with the same sign; refuted if a
+//! fact of it stands nowhere, if the record that it names says something else, or if the passage has the other sign; else
+//! unproven.
+
+mod claims;
+mod data;
+mod derived;
+mod facts;
+mod pieces;
+mod proof;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use cuecard_source::value::{Json, cut};
+use regex::Regex;
+
+use crate::model::ProofRules;
+
+use self::claims::claims;
+use self::proof::{Proof, Prover};
+use self::sources::{ResultOf, Sources};
+use self::text::{Language, language};
+
+pub(crate) use self::proof::Verdict as ProofVerdict;
+
+/// A result that may prove something.
+pub(crate) struct Evidence<'e> {
+    /// The place of its event in the trace.
+    pub(crate) event: usize,
+    /// The tool that gave it.
+    pub(crate) tool: &'e str,
+    /// What the tool was called with; null if nobody knows.
+    pub(crate) arguments: &'e Json,
+    /// The result.
+    pub(crate) result: &'e Json,
+    /// The text beside it, if it says more.
+    pub(crate) text: Option<&'e str>,
+}
+
+/// What became of a claim.
+pub(crate) struct Judged {
+    /// The claim, as the answer has it.
+    pub(crate) claim: String,
+    pub(crate) verdict: ProofVerdict,
+    /// What shows it, or what is missing.
+    pub(crate) why: String,
+    /// The event that shows it.
+    pub(crate) event: Option<usize>,
+}
+
+/// A longer answer, in bytes, is judged as far as this.
+const LONGEST_ANSWER: usize = 200_000;
+
+/// Judges every claim of an answer.
+pub(crate) fn judge_claims(
+    answer: &str,
+    evidence: &[Evidence<'_>],
+    said: &[&str],
+    rules: &ProofRules,
+) -> Vec<Judged> {
+    let same = |text: &str| with_equivalents(text, &rules.equivalents);
+    let answer = same(&cut(answer, LONGEST_ANSWER));
+    let said: Vec<String> = said.iter().map(|text| same(text)).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    let mut texts = String::new();
+    let results: Vec<ResultOf<'_>> = evidence
+        .iter()
+        .flat_map(|evidence| {
+            let own = std::iter::once(evidence.result.clone());
+            let text = evidence.text.filter(|text| !says(evidence.result, text));
+            own.chain(text.map(Json::from)).map(|value| {
+                let value = if rules.equivalents.is_empty() {
+                    value
+                } else {
+                    each_text(&value, &same)
+                };
+                ResultOf::new(evidence.event, evidence.tool, evidence.arguments, &value)
+            })
+        })
+        .collect();
+    for result in &results {
+        sources::leaves("", &result.value, &mut |_, leaf| {
+            texts.push_str(leaf.as_str().unwrap_or_default());
+            texts.push(' ');
+        });
+    }
+    let of_results = language(&texts, Some(Language::English));
+    let of_user = language(&said.join(" "), of_results);
+    let ignored: Vec<&Regex> = rules.ignored.iter().map(|pattern| &pattern.regex).collect();
+    let sources = Sources::new(&results, &said, language(&answer, of_user));
+    let prover = Prover {
+        sources: &sources,
+        min_overlap: rules.min_overlap,
+    };
+    let judged = claims(&answer, &ignored).into_iter().map(|claim| {
+        let Proof {
+            verdict,
+            why,
+            event,
+        } = prover.prove(&claim);
+        Judged {
+            claim: claim.text,
+            verdict,
+            why,
+            event,
+        }
+    });
+    judged.collect()
+}
+
+/// Whether a result says a text already.
+fn says(result: &Json, text: &str) -> bool {
+    let parsed = || serde_json::from_str::<Json>(text).ok();
+    result.as_str() == Some(text) || parsed().is_some_and(|parsed| parsed == *result)
+}
+
+fn each_text(value: &Json, change: &dyn Fn(&str) -> String) -> Json {
+    match value {
+        Json::String(text) => change(text).into(),
+        Json::Array(items) => items.iter().map(|item| each_text(item, change)).collect(),
+        Json::Object(members) => {
+            let members = members.iter();
+            Json::Object(
+                members
+                    .map(|(key, value)| (key.clone(), each_text(value, change)))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+/// The text with the first of the words that mean the same in place of each of them.
+fn with_equivalents(text: &str, equivalents: &[Vec<String>]) -> String {
+    let mut text = text.to_owned();
+    for group in equivalents {
+        let [first, others @ ..] = group.as_slice() else {
+            continue;
+        };
+        for other in others.iter().filter(|other| !other.is_empty()) {
+            if let Ok(pattern) = Regex::new(&format!(r"(?i)\b{}\b", regex::escape(other))) {
+                text = pattern
+                    .replace_all(&text, regex::NoExpand(first))
+                    .into_owned();
+            }
+        }
+    }
+    text
+}

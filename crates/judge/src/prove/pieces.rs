@@ -1,0 +1,434 @@
+//! Pieces of text: a clause, and the items into which it falls where it has several facts of one kind.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::facts::{Fact, Rival, Roles, Said, Word, read};
+use super::text::{Language, fold, pattern};
+
+/// What says one thing: facts, content words, a sign.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: Vec<Word>,
+    /// Whether it is denied.
+    pub(super) is_denied: bool,
+    /// The words that are denied.
+    pub(super) denied: BTreeSet<String>,
+    pub(super) roles: Roles,
+    /// Whether it says `none` or `no`.
+    pub(super) says_none: bool,
+}
+
+/// A fact or a word, in the order of the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Element<'p> {
+    Fact(&'p Fact),
+    Word(&'p str),
+}
+
+impl Piece {
+    fn new(text: &str, facts: Vec<Fact>, words: Vec<Word>, is_denied: bool, roles: Roles) -> Self {
+        let is_none = |fact: &Fact| fact.is_zero() && fact.text.chars().all(char::is_alphabetic);
+        Self {
+            text: text.to_owned(),
+            says_none: facts.iter().any(is_none),
+            facts: facts.into_iter().filter(|fact| !fact.is_zero()).collect(),
+            words,
+            is_denied,
+            denied: BTreeSet::new(),
+            roles,
+        }
+    }
+
+    pub(super) fn stems(&self) -> BTreeSet<&str> {
+        self.words.iter().map(|word| word.stem.as_str()).collect()
+    }
+
+    pub(super) fn has_word(&self, stem: &str) -> bool {
+        self.words.iter().any(|word| word.stem == stem)
+    }
+
+    pub(super) fn elements(&self) -> Vec<Element<'_>> {
+        let facts = self.facts.iter().filter(|fact| !fact.is_name());
+        let facts = facts.map(|fact| (fact.at, Element::Fact(fact)));
+        let words = self
+            .words
+            .iter()
+            .map(|word| (word.at, Element::Word(&word.stem)));
+        let mut all: Vec<(i64, Element<'_>)> = facts.chain(words).collect();
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, element)| element).collect()
+    }
+}
+
+/// A clause as a whole, and its items, if it has any.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pieces {
+    pub(super) whole: Piece,
+    pub(super) items: Vec<Piece>,
+}
+
+impl Pieces {
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        std::iter::once(&mut self.whole).chain(&mut self.items)
+    }
+}
+
+pattern!(
+    VERB,
+    r"(?i)\b(?:is|are|was|were|has|have|had|does|do|did|can|will|ist|sind|war|hat|wird|kann)\b|n't\b"
+);
+
+/// Whether a text has a verb that everybody knows.
+pub(super) fn has_verb(text: &str) -> bool {
+    VERB.is_match(text)
+}
+
+fn begins_with_verb(text: &str) -> bool {
+    let text = text.trim_start();
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.ends_with("n't") || VERB.find(text).is_some_and(|verb| verb.start() == 0)
+}
+
+fn place(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+/// A part of a text between two byte offsets, which are moved to the next characters.
+fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
+    let bound =
+        |at: i64| text.floor_char_boundary(usize::try_from(at.max(0)).unwrap_or(usize::MAX));
+    let (from, to) = (bound(from), bound(to));
+    (from, text.get(from..to).unwrap_or_default())
+}
+
+/// Takes a clause apart. An item without words on one side of its fact takes those of its neighbour: of "Inflation fell to
+/// 1.9 % in May from 2.2 % in April", of both inflation fell.
+pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pieces {
+    let text = fold(text);
+    let said = read(&text, language, names);
+    let n_zero = said.facts.iter().filter(|fact| fact.is_zero()).count();
+    let is_denied = (said.denials.len() + n_zero) % 2 == 1;
+    let mut whole = Piece::new(
+        &text,
+        said.facts.clone(),
+        said.words.clone(),
+        is_denied,
+        said.roles.clone(),
+    );
+    whole.denied = denied(&said, &said.words);
+    let kinds: Vec<Rival> = said.facts.iter().filter_map(Fact::rival).collect();
+    let several = |kind: &Rival| kinds.iter().filter(|known| *known == kind).count() > 1;
+    let kind = [Rival::Number, Rival::Time, Rival::Date, Rival::Year]
+        .into_iter()
+        .find(several);
+    let groups = match kind.is_none() && language == Some(Language::English) {
+        true => name_groups(&said.words, &text),
+        false => Vec::new(),
+    };
+    let cuts = cuts(&text, &said, kind, &groups);
+    if cuts.is_empty() {
+        return Pieces {
+            whole,
+            items: Vec::new(),
+        };
+    }
+    let items = items(&text, &said, kind, &groups, &cuts);
+    Pieces { whole, items }
+}
+
+fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> Vec<i64> {
+    pattern!(
+        STRONG,
+        r"(?i)[;.·|]\s+|,\s+(?:and |or |und |oder )?|\s+(?:and|or|und|oder|as well as|sowie|versus|vs\.?|against)\s+|:\s+|\s[–-]\s|\s*[()]\s*"
+    );
+    pattern!(
+        WEAK,
+        r"(?i)\s+(?:from|to|than|up|down|with|for|von|auf|bis|zu)\s+"
+    );
+    pattern!(AND, r",?\s+(?:and|or)\s+");
+    pattern!(COMMA, r",\s");
+    pattern!(COMMA_AND, r",\s+(?:and |und )?");
+    let last = |pattern: &LazyLock<Regex>, from: i64, to: i64| {
+        let (start, between) = part(text, from, to);
+        let found = pattern.find_iter(between).last()?;
+        Some(place(start + found.start()))
+    };
+    let mut cuts = Vec::new();
+    if groups.len() > 1 {
+        for pair in groups.windows(2) {
+            cuts.extend(last(&AND, pair[0].1, pair[1].0 + 1).map(|at| at + 1));
+        }
+    }
+    if let Some(kind) = kind {
+        let rivals: Vec<&Fact> = said
+            .facts
+            .iter()
+            .filter(|fact| fact.rival() == Some(kind))
+            .collect();
+        for pair in rivals.windows(2) {
+            let (from, to) = (pair[0].at + place(pair[0].text.len()) - 1, pair[1].at + 2);
+            let at = last(&STRONG, from, to).or_else(|| last(&WEAK, from, to));
+            cuts.extend(at.filter(|at| *at >= pair[0].at).map(|at| at + 1));
+        }
+        let mut more = Vec::new();
+        for zero in rivals.iter().filter(|fact| fact.is_zero()) {
+            let (start, rest) = part(text, zero.at, place(text.len()));
+            if let Some(comma) = COMMA.find(rest) {
+                let at = place(start + comma.start());
+                if !cuts.iter().any(|cut: &i64| (at - cut).abs() < 4) {
+                    more.push(at + 1);
+                }
+            }
+        }
+        cuts.extend(more);
+        cuts.sort_unstable();
+        cuts.dedup();
+    } else if !said.denials.is_empty() && cuts.is_empty() {
+        let commas = COMMA_AND.find_iter(text).map(|comma| comma.end());
+        cuts.extend(commas.filter(|end| has_verb(&text[*end..])).map(place));
+    }
+    cuts
+}
+
+struct Zone<'s> {
+    rival: Option<&'s Fact>,
+    own: Vec<&'s Fact>,
+    before: Vec<&'s Word>,
+    after: Vec<&'s Word>,
+    facts_before: Vec<&'s Fact>,
+    facts_after: Vec<&'s Fact>,
+    n_denials_before: usize,
+    n_denials: usize,
+    text: &'s str,
+}
+
+fn items(
+    text: &str,
+    said: &Said,
+    kind: Option<Rival>,
+    groups: &[(i64, i64)],
+    cuts: &[i64],
+) -> Vec<Piece> {
+    let ends = cuts.iter().copied().chain([place(text.len()) + 1]);
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    let zones: Vec<Zone<'_>> = starts
+        .zip(ends)
+        .map(|(start, end)| {
+            let is_inside = |at: i64| (start..end).contains(&at);
+            let own: Vec<&Fact> = said
+                .facts
+                .iter()
+                .filter(|fact| is_inside(fact.at))
+                .collect();
+            let rival =
+                kind.and_then(|kind| own.iter().copied().find(|fact| fact.rival() == Some(kind)));
+            let group = match kind {
+                Some(_) => None,
+                None => groups.iter().find(|group| is_inside(group.0)),
+            };
+            let at = rival
+                .map(|fact| fact.at)
+                .or(group.map(|group| group.0))
+                .unwrap_or(start);
+            let words = || said.words.iter().filter(|word| is_inside(word.at));
+            let denials = || said.denials.iter().filter(|denial| is_inside(**denial));
+            let n_zero = own.iter().filter(|fact| fact.is_zero()).count();
+            Zone {
+                rival,
+                before: words().filter(|word| word.at < at).collect(),
+                after: words().filter(|word| word.at >= at).collect(),
+                facts_before: own.iter().copied().filter(|fact| fact.at < at).collect(),
+                facts_after: own.iter().copied().filter(|fact| fact.at > at).collect(),
+                n_denials_before: denials().filter(|denial| **denial < at).count(),
+                n_denials: denials().count() + n_zero,
+                own,
+                text: part(text, start, end).1.trim_matches([' ', ',']),
+            }
+        })
+        .collect();
+    let is_split = kind.is_some() || !groups.is_empty();
+    let mut items = Vec::new();
+    for (idx, zone) in zones.iter().enumerate() {
+        let mut facts: Vec<&Fact> = zone.own.clone();
+        let mut words: Vec<&Word> = zone.before.iter().chain(&zone.after).copied().collect();
+        let mut n_denials = zone.n_denials;
+        if is_split
+            && zone.before.is_empty()
+            && zone.facts_before.is_empty()
+            && let Some(from) = zones[..idx]
+                .iter()
+                .rev()
+                .find(|zone| !zone.before.is_empty() || !zone.facts_before.is_empty())
+        {
+            facts = from.facts_before.iter().copied().chain(facts).collect();
+            let taken = from
+                .before
+                .iter()
+                .copied()
+                .filter(|word| word.is_capital || zone.after.is_empty() || !groups.is_empty());
+            words = taken.chain(words).collect();
+            n_denials += from.n_denials_before;
+        }
+        let is_closed = zone
+            .rival
+            .is_some_and(|fact| fact.unit.is_some() || fact.number().is_none());
+        if kind.is_some()
+            && zone.after.is_empty()
+            && zone.facts_after.is_empty()
+            && !is_closed
+            && let Some(from) = idx.checked_sub(1).map(|idx| &zones[idx])
+            && (!from.after.is_empty() || !from.facts_after.is_empty())
+        {
+            facts.extend(from.facts_after.iter().filter(|fact| fact.rival() != kind));
+            words.extend(&from.after);
+        }
+        let facts = facts.into_iter().cloned().collect();
+        let words: Vec<Word> = words.into_iter().cloned().collect();
+        let denied = denied(said, &words);
+        let mut item = Piece::new(
+            zone.text,
+            facts,
+            words,
+            n_denials % 2 == 1,
+            said.roles.clone(),
+        );
+        item.denied = denied;
+        items.push(item);
+    }
+    items
+}
+
+/// The words before which the denials stand, else behind which.
+fn denied(said: &Said, words: &[Word]) -> BTreeSet<String> {
+    let zeros = said
+        .facts
+        .iter()
+        .filter(|fact| fact.is_zero())
+        .map(|fact| fact.at);
+    let denials = said.denials.iter().copied().chain(zeros);
+    let word = |at: i64| {
+        let after = words.iter().find(|word| word.at > at);
+        after.or_else(|| words.iter().rfind(|word| word.at < at))
+    };
+    denials
+        .filter_map(word)
+        .map(|word| word.stem.clone())
+        .collect()
+}
+
+/// Where runs of capital words begin and end; a first word alone is none.
+pub(super) fn name_groups(words: &[Word], text: &str) -> Vec<(i64, i64)> {
+    let mut groups: Vec<(i64, i64)> = Vec::new();
+    for word in words.iter().filter(|word| word.is_capital) {
+        let end = word.at + place(word.lower.len());
+        match groups.last_mut() {
+            Some(last) if part(text, last.1, word.at).1.trim().is_empty() => last.1 = end,
+            _ => groups.push((word.at, end)),
+        }
+    }
+    groups.retain(|(start, end)| *start > 0 || part(text, *start, *end).1.contains(' '));
+    groups
+}
+
+/// The items of "The suite has a pool, gym and sauna", each with the words before the first.
+/// `subject` gives the words of a text that name what it is about.
+pub(super) fn enumeration(
+    piece: &Piece,
+    language: Option<Language>,
+    names: bool,
+    subject: &dyn Fn(&str) -> Vec<Word>,
+) -> Vec<Piece> {
+    pattern!(
+        BETWEEN,
+        r",\s*(?:and |or |und |oder )?|\s+(?:and|und|or|oder|as well as|sowie)\s+"
+    );
+    let parts: Vec<&str> = BETWEEN
+        .split(&piece.text)
+        .filter(|part| !part.trim().is_empty())
+        .collect();
+    let [first, rest @ ..] = parts.as_slice() else {
+        return Vec::new();
+    };
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    let carried_facts: Vec<Fact> = piece
+        .facts
+        .iter()
+        .filter(|fact| fact.at < 0)
+        .cloned()
+        .collect();
+    let carried_words: Vec<Word> = piece
+        .words
+        .iter()
+        .filter(|word| word.at < 0)
+        .cloned()
+        .collect();
+    let mut first = pieces(first, language, names).whole;
+    let missing = carried_facts
+        .iter()
+        .filter(|fact| !first.facts.contains(fact))
+        .cloned();
+    let missing: Vec<Fact> = missing.collect();
+    first.facts.extend(missing);
+    first.words.extend(carried_words.iter().cloned());
+    let mut items = vec![first.clone()];
+    for part in rest {
+        let mut item = pieces(part, language, names).whole;
+        if has_verb(part) {
+            item.facts.extend(carried_facts.iter().cloned());
+            item.words.extend(carried_words.iter().cloned());
+            if begins_with_verb(part) {
+                // What it is about was said before.
+                let mut about = subject(&first.text);
+                if about.is_empty() {
+                    let until = first
+                        .facts
+                        .iter()
+                        .map(|fact| fact.at)
+                        .filter(|at| *at >= 0)
+                        .min();
+                    let is_before = |word: &&Word| until.is_none_or(|until| word.at < until);
+                    about = first.words.iter().filter(is_before).cloned().collect();
+                }
+                about.retain(|word| !item.has_word(&word.stem));
+                item.words.splice(0..0, about.iter().map(Word::carried));
+                item.facts.extend(
+                    first
+                        .facts
+                        .iter()
+                        .filter(|fact| fact.is_id())
+                        .map(Fact::carried),
+                );
+            }
+        } else {
+            let has = |fact: &Fact, facts: &[Fact]| facts.iter().any(|other| other.is_like(fact));
+            let shares = item
+                .facts
+                .iter()
+                .any(|fact| !fact.is_name() && has(fact, &first.facts));
+            let last = first.words.last().filter(|_| !shares);
+            let is_last = |fact: &Fact| match (&fact.value, last) {
+                (super::facts::Value::Name(stem), Some(last)) => *stem == last.stem,
+                _ => false,
+            };
+            let taken = first
+                .facts
+                .iter()
+                .filter(|fact| !has(fact, &item.facts) && !is_last(fact));
+            item.facts = taken.cloned().chain(item.facts.clone()).collect();
+            let taken = first.words.iter().filter(|word| Some(*word) != last);
+            item.words = taken.cloned().chain(item.words.clone()).collect();
+            if !item.is_denied {
+                item.is_denied = first.is_denied;
+            }
+        }
+        items.push(item);
+    }
+    items
+}

@@ -1,0 +1,712 @@
+//! What results say: passages of texts, and records with fields.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use cuecard_source::value::Json;
+
+use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, unit_of};
+use super::facts::{Fact, Rival, Roles, is_number, read};
+use super::pieces::{Piece, pieces};
+use super::text::{
+    BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
+};
+
+/// So many passages and fields of all results are read.
+const MOST: usize = 100_000;
+
+/// So deep results are read.
+const DEEPEST: usize = 64;
+
+/// What names that which stands below: words and facts of headings, keys, tools and arguments.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Header {
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: BTreeSet<String>,
+    pub(super) roles: Roles,
+}
+
+impl Header {
+    fn plus(&self, text: &str, language: Option<Language>) -> Self {
+        let said = read(text, language, false);
+        let mut header = self.clone();
+        header.facts.extend(said.facts);
+        header
+            .words
+            .extend(said.words.into_iter().map(|word| word.stem));
+        header.roles.extend(said.roles);
+        header
+    }
+}
+
+/// A piece of a source under its header.
+#[derive(Debug)]
+pub(super) struct Passage {
+    pub(super) piece: Piece,
+    /// The event that it is of; nothing if the user said it.
+    pub(super) event: Option<usize>,
+    pub(super) header: Rc<Header>,
+    /// Whether it has rivals: then it proves only what has all of them, in their order.
+    pub(super) is_strict: bool,
+    /// Whether an equal call had another result later.
+    pub(super) is_stale: bool,
+    pub(super) record: Option<usize>,
+}
+
+/// What the value of a field is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FieldKind {
+    True,
+    /// `false`, `null`, 0, nothing: the sign of the field.
+    Falsy,
+    Text,
+    List,
+}
+
+/// A member of an object.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub(super) key: String,
+    /// As a text: `total: 40 EUR`.
+    pub(super) text: String,
+    /// The value to compare as a whole.
+    pub(super) value: String,
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: BTreeSet<String>,
+    /// The words of the key.
+    pub(super) keys: BTreeSet<String>,
+    pub(super) is_denied: bool,
+    pub(super) kind: FieldKind,
+    pub(super) roles: Roles,
+}
+
+/// An object of a result.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) event: usize,
+    /// The way to it, whatever the places in lists are.
+    pub(super) group: Vec<String>,
+    pub(super) header: Rc<Header>,
+    pub(super) parent: Option<usize>,
+    pub(super) fields: Vec<Field>,
+    pub(super) is_stale: bool,
+}
+
+/// A list of a result.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) items: Vec<Json>,
+    pub(super) header: Rc<Header>,
+}
+
+/// A result of a tool that counts.
+#[derive(Debug, Clone)]
+pub(super) struct ResultOf<'r> {
+    /// The place of its event.
+    pub(super) event: usize,
+    pub(super) tool: &'r str,
+    pub(super) arguments: &'r Json,
+    /// The result, with texts that are JSON read as such.
+    pub(super) value: Rc<Json>,
+}
+
+/// Everything that may prove a claim.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    pub(super) passages: Vec<Passage>,
+    pub(super) records: Vec<Record>,
+    pub(super) lists: Vec<List>,
+    /// Whole sentences, lines and values.
+    pub(super) units: HashSet<String>,
+    /// The results, each with whether it is stale.
+    pub(super) results: Vec<(Rc<Json>, bool)>,
+    /// What the user named.
+    pub(super) known: Vec<Fact>,
+    pub(super) known_names: HashSet<String>,
+    pub(super) language: Option<Language>,
+    pub(super) all_text: String,
+    pub(super) is_cut: bool,
+    /// What names records.
+    pub(super) names: Vec<String>,
+    /// Short texts that tools were called with, and values of keys such as `title`.
+    titles: BTreeSet<String>,
+}
+
+/// Words of a key: `orderTotal` as `order Total`.
+pub(super) fn key_text(key: &str) -> String {
+    let mut written = String::with_capacity(key.len() + 4);
+    let mut was_lower = false;
+    for letter in key.chars() {
+        if letter.is_ascii_uppercase() && was_lower {
+            written.push(' ');
+        }
+        was_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        written.push(if matches!(letter, '_' | '-' | '.') {
+            ' '
+        } else {
+            letter
+        });
+    }
+    written
+}
+
+pub(super) fn stems(text: &str, language: Option<Language>) -> BTreeSet<String> {
+    read(text, language, false)
+        .words
+        .into_iter()
+        .map(|word| word.stem)
+        .collect()
+}
+
+fn is_short(text: &str) -> bool {
+    text.split_whitespace().count() <= 8 && !text.contains('\n')
+}
+
+fn is_falsy(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::Number(number) => number.as_f64() == Some(0.0),
+        Json::String(text) => {
+            text.is_empty() || SIGN_VALUES.contains(text.trim().to_lowercase().as_str())
+        }
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a key is one whose value names a thing.
+pub(super) fn is_naming(key: &str) -> bool {
+    pattern!(
+        NAMING,
+        r"(?i)(?:^|_|\b)(?:id|name|title|date|key|code|sku|number|no|email|label|day|slug|file|path|about|city|order|item|product|job|drug)$"
+    );
+    NAMING.is_match(key)
+}
+
+/// Whether an argument is what was searched for, and says nothing of what was found.
+fn is_search(key: &str) -> bool {
+    pattern!(
+        SEARCH,
+        r"(?i)^(?:q|query|search|search_term|term|question|prompt|text|keywords?|suche|command|cmd)$"
+    );
+    SEARCH.is_match(key)
+}
+
+/// Calls `visit` with each value that is no list and no object, and its key.
+pub(super) fn leaves<'v>(key: &'v str, value: &'v Json, visit: &mut impl FnMut(&'v str, &'v Json)) {
+    match value {
+        Json::Object(members) => members
+            .iter()
+            .for_each(|(key, value)| leaves(key, value, visit)),
+        Json::Array(items) => items.iter().for_each(|item| leaves(key, item, visit)),
+        leaf => visit(key, leaf),
+    }
+}
+
+/// A value as people read it.
+pub(super) fn shown(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().map(shown).collect::<Vec<String>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// The texts that are JSON as what they are.
+fn opened(value: &Json) -> Json {
+    match value {
+        Json::String(text) => {
+            let is_json = text.trim_start().starts_with(['{', '[']);
+            let parsed = is_json
+                .then(|| serde_json::from_str::<Json>(text).ok())
+                .flatten();
+            parsed.map_or_else(|| value.clone(), |parsed| opened(&parsed))
+        }
+        Json::Array(items) => items.iter().map(opened).collect(),
+        Json::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(key, value)| (key.clone(), opened(value)));
+            Json::Object(members.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+impl<'r> ResultOf<'r> {
+    pub(super) fn new(event: usize, tool: &'r str, arguments: &'r Json, value: &Json) -> Self {
+        Self {
+            event,
+            tool,
+            arguments,
+            value: Rc::new(opened(value)),
+        }
+    }
+
+    fn call(&self) -> String {
+        let mut arguments = self.arguments.clone();
+        arguments.sort_all_objects();
+        format!("{} {arguments}", self.tool)
+    }
+}
+
+impl Sources {
+    pub(super) fn new(
+        results: &[ResultOf<'_>],
+        said: &[&str],
+        language_of_answer: Option<Language>,
+    ) -> Self {
+        let mut sources = Self {
+            language: language_of_answer,
+            ..Self::default()
+        };
+        let mut latest: HashMap<String, usize> = HashMap::new();
+        for (idx, result) in results.iter().enumerate() {
+            latest.insert(result.call(), idx);
+        }
+        for (idx, result) in results.iter().enumerate() {
+            let is_stale = latest.get(&result.call()).is_some_and(|last| *last != idx);
+            sources.add(result, is_stale);
+        }
+        for text in said {
+            let folded = fold(text);
+            for sentence in sentences(&folded) {
+                if is_statement(sentence) {
+                    sources.text(sentence, None, &Rc::default(), None);
+                }
+            }
+            let own = language(&folded, None).or(Some(Language::English));
+            let words = read(&folded, own, true);
+            sources.known.extend(words.facts);
+            sources
+                .known_names
+                .extend(words.words.into_iter().map(|word| word.stem));
+            sources.all_text.push('\n');
+            sources.all_text.push_str(&plain(text));
+        }
+        sources.names = sources.naming_values();
+        sources
+    }
+
+    fn add(&mut self, result: &ResultOf<'_>, is_stale: bool) {
+        let (n_passages, n_records) = (self.passages.len(), self.records.len());
+        let units = is_stale.then(|| self.units.clone());
+        let tool = key_text(&result.tool.replace("__", " "));
+        let mut header = Header::default().plus(&tool, Some(Language::English));
+        let own = self.own_language();
+        leaves("", result.arguments, &mut |key, value| {
+            if !is_search(key) && header.facts.len() < MOST_OF_HEADER {
+                if let Some(text) = value.as_str().filter(|text| is_short(text)) {
+                    self.titles.insert(plain(text));
+                }
+                header = header.plus(&format!("{}: {}", key_text(key), shown(value)), own);
+            }
+        });
+        let header = Rc::new(header);
+        let value = result.value.clone();
+        self.results.push((value.clone(), is_stale));
+        match &*value {
+            Json::String(text) => self.text(text, Some(result.event), &header, None),
+            other => self.walk(other, result.event, &header, &mut Vec::new(), None, None),
+        }
+        for passage in &mut self.passages[n_passages..] {
+            passage.is_stale = is_stale;
+        }
+        for record in &mut self.records[n_records..] {
+            record.is_stale = is_stale;
+        }
+        if let Some(units) = units {
+            self.units = units;
+        }
+        self.all_text.push('\n');
+        self.all_text.push_str(&plain(&shown(&value)));
+    }
+
+    /// The language in which keys and short values are read.
+    fn own_language(&self) -> Option<Language> {
+        Some(self.language.unwrap_or(Language::English))
+    }
+
+    fn is_full(&mut self) -> bool {
+        self.is_cut |= self.passages.len() + self.records.len() >= MOST;
+        self.is_cut
+    }
+
+    fn unit(&mut self, text: &str) {
+        let text = plain(text);
+        if !text.is_empty() {
+            self.units.insert(text);
+        }
+    }
+
+    fn passages_of(
+        &mut self,
+        clause: &str,
+        language: Option<Language>,
+        (event, header, record): (Option<usize>, &Rc<Header>, Option<usize>),
+    ) {
+        let taken = pieces(clause, language, false);
+        let passage = |piece: Piece, is_strict: bool| Passage {
+            piece,
+            event,
+            header: header.clone(),
+            is_strict,
+            is_stale: false,
+            record,
+        };
+        let is_strict = !taken.items.is_empty();
+        self.passages.push(passage(taken.whole, is_strict));
+        self.passages
+            .extend(taken.items.into_iter().map(|item| passage(item, false)));
+    }
+
+    fn text(
+        &mut self,
+        text: &str,
+        event: Option<usize>,
+        header: &Rc<Header>,
+        record: Option<usize>,
+    ) {
+        pattern!(MARK, r"^\s*(?:[-*•]|\d+[.)])\s+");
+        let own = language(text, self.language).or(self.own_language());
+        // What the user said is a passage, and no result.
+        let is_result = event.is_some();
+        for line in fold(text).lines().filter(|_| is_result) {
+            self.unit(&MARK.replace(line, ""));
+        }
+        for block in blocks(text) {
+            if self.is_full() {
+                return;
+            }
+            let is_unit = is_result && block.kind != BlockKind::Cell;
+            if is_unit {
+                self.unit(&block.text);
+            }
+            let mut under = header.clone();
+            for over in &block.over {
+                under = Rc::new(under.plus(over, own));
+            }
+            for sentence in sentences(&block.text) {
+                if is_unit {
+                    self.unit(sentence);
+                }
+                for clause in clauses(sentence, own) {
+                    self.passages_of(clause, own, (event, &under, record));
+                }
+            }
+        }
+    }
+
+    fn walk(
+        &mut self,
+        value: &Json,
+        event: usize,
+        header: &Rc<Header>,
+        path: &mut Vec<String>,
+        parent: Option<usize>,
+        unit: Option<&str>,
+    ) {
+        if self.is_full() || path.len() > DEEPEST {
+            return;
+        }
+        let record = |group: &[String]| Record {
+            event,
+            group: group.to_vec(),
+            header: header.clone(),
+            parent,
+            fields: Vec::new(),
+            is_stale: false,
+        };
+        match value {
+            Json::Object(members) => {
+                let idx = self.records.len();
+                self.records.push(record(path));
+                let own = members.iter().find(|(key, value)| {
+                    UNIT_KEYS.contains(key.to_lowercase().as_str()) && value.is_string()
+                });
+                let unit = own.and_then(|(_, value)| value.as_str()).or(unit);
+                for (key, value) in members {
+                    let has_maximum = members.keys().any(|key| key.ends_with("max"));
+                    self.field(
+                        (key, value),
+                        (event, header),
+                        path,
+                        idx,
+                        (unit, has_maximum),
+                    );
+                }
+            }
+            Json::Array(items) => {
+                self.lists.push(List {
+                    items: items.clone(),
+                    header: header.clone(),
+                });
+                path.push("[]".to_owned());
+                for item in items {
+                    self.walk(item, event, header, path, parent, unit);
+                }
+                path.pop();
+            }
+            leaf => {
+                let idx = self.records.len();
+                self.records.push(record(path));
+                self.field(("", leaf), (event, header), path, idx, (unit, false));
+            }
+        }
+    }
+
+    fn field(
+        &mut self,
+        (key, value): (&str, &Json),
+        (event, header): (usize, &Rc<Header>),
+        path: &mut Vec<String>,
+        record: usize,
+        (unit, has_maximum): (Option<&str>, bool),
+    ) {
+        let own = self.own_language();
+        let words = key_text(key);
+        let is_nested = match value {
+            Json::Object(_) => true,
+            Json::Array(items) => items.iter().any(|item| item.is_array() || item.is_object()),
+            _ => false,
+        };
+        let below = |header: &Header| Rc::new(header.plus(&words, own));
+        if is_nested {
+            path.push(key.to_owned());
+            self.walk(value, event, &below(header), path, Some(record), unit);
+            path.pop();
+            return;
+        }
+        match value {
+            Json::Array(items) => {
+                self.lists.push(List {
+                    items: items.clone(),
+                    header: below(header),
+                });
+                for item in items {
+                    self.unit(&shown(item));
+                }
+            }
+            Json::String(text) => {
+                self.unit(text);
+                for sentence in sentences(&fold(text)) {
+                    self.unit(sentence);
+                }
+                if !is_short(text) {
+                    self.text(text, Some(event), &below(header), Some(record));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let written = shown(value);
+        let text = with_unit(key, value, &written, unit, has_maximum);
+        let said = read(&text, own, false);
+        let (head, tail) = text.split_once(": ").unwrap_or((&words, &text));
+        pattern!(
+            CODE,
+            r"(?i)country|nation|lang|locale|region|code|state|land"
+        );
+        // `no` is Norway, too.
+        let is_code = value.is_string() && CODE.is_match(key);
+        let kind = match value {
+            value if is_falsy(value) && !is_code => FieldKind::Falsy,
+            Json::Bool(true) => FieldKind::True,
+            Json::Array(_) => FieldKind::List,
+            _ => FieldKind::Text,
+        };
+        let has_value = matches!(kind, FieldKind::Text | FieldKind::List);
+        let of_value = read(tail, own, false);
+        let is_name = is_naming(key) && value.is_string();
+        if is_name {
+            self.titles.insert(plain(&written));
+        }
+        let mut field = Field {
+            key: key.to_owned(),
+            value: plain(&written),
+            facts: Vec::new(),
+            words: BTreeSet::new(),
+            keys: stems(head, own),
+            is_denied: (of_value.denials.len() % 2 == 1 && !is_name) || kind == FieldKind::Falsy,
+            kind,
+            roles: said.roles,
+            text: text.clone(),
+        };
+        let n_numbers = said
+            .facts
+            .iter()
+            .filter(|fact| fact.rival() == Some(Rival::Number))
+            .count();
+        if kind == FieldKind::Text && value.is_string() && n_numbers > 1 {
+            // Several numbers are several things: clauses say which.
+            let header = below(header);
+            for clause in clauses(&written, own) {
+                self.passages_of(clause, own, (Some(event), &header, Some(record)));
+            }
+            field.is_denied = false;
+            field.roles = BTreeMap::new();
+        } else if has_value {
+            field.facts = said
+                .facts
+                .into_iter()
+                .filter(|fact| !fact.is_zero())
+                .collect();
+            field.words = of_value.words.into_iter().map(|word| word.stem).collect();
+        }
+        self.records[record].fields.push(field);
+    }
+
+    /// All fields of a record and of those around it.
+    pub(super) fn fields(&self, record: usize) -> Vec<&Field> {
+        let mut fields = Vec::new();
+        let mut next = Some(record);
+        while let Some(idx) = next {
+            fields.extend(&self.records[idx].fields);
+            next = self.records[idx].parent;
+        }
+        fields
+    }
+
+    /// Whether a field names its record: its key says so, or it is the first and a text.
+    pub(super) fn names_record(&self, record: usize, field: &Field) -> bool {
+        let is_first = || {
+            let first = self.records[record].fields.first();
+            first.is_some_and(|first| first.key == field.key)
+        };
+        is_naming(&field.key)
+            || (field.kind == FieldKind::Text
+                && is_first()
+                && field
+                    .value
+                    .contains(|letter: char| letter.is_ascii_alphabetic()))
+    }
+
+    fn naming_values(&self) -> Vec<String> {
+        let mut values = Vec::new();
+        let mut seen = HashSet::new();
+        for (idx, record) in self.records.iter().enumerate() {
+            for field in &record.fields {
+                let is_one = field.kind == FieldKind::Text
+                    && field.value.chars().count() > 1
+                    && !field.value.bytes().all(|byte| byte.is_ascii_digit())
+                    && self.names_record(idx, field);
+                if is_one && seen.insert(field.value.as_str()) {
+                    values.push(field.value.clone());
+                }
+            }
+        }
+        values
+    }
+
+    /// What in a text names a record, as it stands there.
+    pub(super) fn namings(&self, text: &str) -> Vec<&str> {
+        let text = plain(text);
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| stands_in(name, &text)).collect()
+    }
+
+    /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
+    pub(super) fn denials_in_names(&self, text: &str) -> usize {
+        let text = plain(text);
+        let names = self.titles.iter().filter(|name| stands_in(name, &text));
+        names
+            .map(|name| read(name, self.language, false).denials.len())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// All facts of results and of what the user stated, with those of headers.
+    pub(super) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        let passages = self
+            .passages
+            .iter()
+            .flat_map(|passage| passage.piece.facts.iter().chain(&passage.header.facts));
+        let records = self.records.iter().flat_map(|record| {
+            let fields = record.fields.iter().flat_map(|field| &field.facts);
+            fields.chain(&record.header.facts)
+        });
+        passages.chain(records)
+    }
+}
+
+/// So many facts of arguments stand in a header.
+const MOST_OF_HEADER: usize = 100;
+
+/// Whether a folded text has another one that is no part of a longer word.
+pub(super) fn stands_in(part: &str, text: &str) -> bool {
+    let is_word = |letter: Option<char>| {
+        letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    !part.is_empty()
+        && text.match_indices(part).any(|(at, _)| {
+            !is_word(text[..at].chars().next_back())
+                && !is_word(text[at + part.len()..].chars().next())
+        })
+}
+
+/// `price_usd: 5`, and `price: 5` beside `currency: USD`, as `price: 5 USD`.
+fn with_unit(
+    key: &str,
+    value: &Json,
+    written: &str,
+    unit: Option<&str>,
+    has_maximum: bool,
+) -> String {
+    pattern!(TEMPERATURE, r"(?i)temp|high|low|max|min|feels");
+    pattern!(
+        MONEY,
+        r"(?i)price|cost|total|amount|fee|balance|fare|rate|tax|paid|due|value|sum|salary|budget|revenue|profit|refund|preis|betrag|summe"
+    );
+    let words = key_text(key);
+    let mut parts: Vec<&str> = words.split_whitespace().collect();
+    if parts.is_empty() {
+        parts.push("value");
+    }
+    let is_numeric = value.is_number() || value.as_str().is_some_and(|text| is_number(text.trim()));
+    let plain = format!("{}: {written}", parts.join(" "));
+    if !is_numeric {
+        return plain;
+    }
+    let lower: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+    let per = lower.iter().position(|part| part == "per");
+    if let Some(at) = per.filter(|at| *at > 0 && at + 1 < parts.len())
+        && unit_of(parts[at - 1]).is_some()
+    {
+        return format!(
+            "{}: {written} {} per {}",
+            parts[..at - 1].join(" "),
+            parts[at - 1],
+            parts[at + 1]
+        );
+    }
+    let last = lower.last().map(String::as_str).unwrap_or_default();
+    let before = || parts[..parts.len() - 1].join(" ");
+    let is_least = last == "min" && has_maximum;
+    if parts.len() > 1 && unit_of(last).is_some() && !is_least {
+        let sign = if matches!(last, "c" | "f") { "°" } else { "" };
+        return format!("{}: {written} {sign}{last}", before());
+    }
+    if parts.len() > 1 && matches!(last, "c" | "f") && TEMPERATURE.is_match(key) {
+        return format!("{}: {written} °{last}", before());
+    }
+    let unit = unit.and_then(|name| Some((name, unit_of(name)?)));
+    match unit {
+        Some((name, unit)) if !CURRENCIES.contains(&unit.dimension) || MONEY.is_match(key) => {
+            format!("{plain} {name}")
+        }
+        _ => plain,
+    }
+}
+
+/// Whether a sentence of the user states something.
+fn is_statement(sentence: &str) -> bool {
+    pattern!(
+        STATES,
+        r"(?i)\b(?:i|i'm|my|we|our|is|are|was|were|am|has|have|had|ist|sind|war|ich|wir|mein\w*|habe|hat)\b"
+    );
+    pattern!(
+        ASKS,
+        r"(?i)\b(?:whether|if|ob)\b|^(?:please|bitte|can|could|would|will|should|is|are|was|were|do|does|did|has|have|ist|sind|war|hat|tell|show|find|check|what|which|who|when|where|why|how|wer|was|wann|wie|wo)\b"
+    );
+    !sentence.trim_end().ends_with('?') && STATES.is_match(sentence) && !ASKS.is_match(sentence)
+}
