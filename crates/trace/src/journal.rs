@@ -100,6 +100,8 @@ pub struct Journal {
 enum Position {
     BetweenSteps,
     Within(u64),
+    /// An element ended the run: the end of its step follows.
+    AtEnd,
     /// A step failed or was interrupted.
     Stopped,
     Over,
@@ -179,9 +181,10 @@ impl Journal {
                 self.unknown_element = element;
                 Ok(Position::Within(step))
             }
-            (Record::End { finished, withheld }, Position::BetweenSteps | Position::Within(_))
-                if next == Some(finished.step) && self.may_end(&finished, position) =>
-            {
+            (
+                Record::End { finished, withheld },
+                Position::BetweenSteps | Position::Within(_) | Position::AtEnd,
+            ) if next == Some(finished.step) && self.may_end(&finished, position) => {
                 Ok(self.end(finished, withheld))
             }
             _ => Err("this record can't follow the one before it".to_owned()),
@@ -195,6 +198,7 @@ impl Journal {
         let may_have_called =
             position == Position::Within(finished.step) || may_end_without_call(finished);
         match (finished.element, finished.elements) {
+            _ if position == Position::AtEnd => finished.element.is_none() && has_stopped,
             (Some(index), _) => index == n_elements && may_have_called,
             (None, Some(count)) => has_stopped || count == n_elements,
             (None, None) => n_elements == 0 && may_have_called,
@@ -204,11 +208,10 @@ impl Journal {
     fn end(&mut self, mut finished: StepFinished, mut withheld: Vec<String>) -> Position {
         match (finished.status, finished.element) {
             (StepStatus::Unknown, None) => return Position::Stopped,
-            // The end of the step follows.
-            (StepStatus::Unknown, Some(_)) => return Position::Within(finished.step),
+            (StepStatus::Unknown, Some(_)) => return Position::AtEnd,
             (StepStatus::Failed, element) => {
                 self.unknown = None;
-                return element.map_or(Position::Stopped, |_| Position::BetweenSteps);
+                return element.map_or(Position::Stopped, |_| Position::AtEnd);
             }
             (StepStatus::Passed | StepStatus::Tolerated | StepStatus::Skipped, _) => {}
         }

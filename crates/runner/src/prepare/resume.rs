@@ -100,14 +100,14 @@ impl Resumption {
                 "no step is unknown: `--redo` and `--assume-done` have no effect",
             )),
             (Some(step), None) => {
-                let during = match journal.unknown_element {
-                    Some(index) => format!("element {} of step {step}", index + 1),
-                    None => format!("step {step}"),
+                let (during, it) = match journal.unknown_element {
+                    Some(index) => (format!("element {} of step {step}", index + 1), "element"),
+                    None => (format!("step {step}"), "step"),
                 };
                 let what = format!("ended during {during}, which may have had its effect");
-                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(
-                    "find out; then add `--redo` to play the step again, or `--assume-done` to go on behind it",
-                ));
+                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(format!(
+                    "find out; then add `--redo` to play the {it} again, or `--assume-done` to go on behind it",
+                )));
             }
             (Some(step), Some(UnknownStep::Redo(given) | UnknownStep::AssumeDone(given)))
                 if given.is_some_and(|given| given != step) =>

@@ -400,9 +400,4 @@ pub(super) const SAMPLING_MATCH: &[Field] = &[
 ];
 
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
-<<<<<<< HEAD
-pub(super) const LATER_ANSWERS: &[&str] = &["roots", "sampling"];
 pub(super) const LATER_STEP: &[&str] = &["group"];
-=======
-pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
->>>>>>> 0dd8c93551b56eac713bf4958886f8f99f2c5677

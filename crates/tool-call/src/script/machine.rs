@@ -172,6 +172,8 @@ pub struct Summary {
     pub failed: usize,
     /// Steps that were interrupted: they may have had an effect.
     pub unknown: usize,
+    /// Elements of steps with `for_each` that let the run go on.
+    pub elements: usize,
     /// Calls, retries included.
     pub calls: u64,
     /// Calls that repeated a failed one.

@@ -144,6 +144,7 @@ impl Script {
         self.record(EventData::ElementFinished(finished));
         let scenario = self.scenario.clone();
         self.commit(&scenario.steps[idx]);
+        self.summary.elements += usize::from(!is_stopped);
         match is_stopped {
             true => self.end_iteration(now),
             false => self.end_iteration_if_over(now),
