@@ -456,4 +456,58 @@ mod tests {
         assert!(!passed.contains("Needs attention"));
         assert!(passed.contains("<h4>Result</h4>"));
     }
+
+    #[test]
+    fn each_element_of_a_step_has_its_call_and_the_one_that_failed_is_open() {
+        let mut report = PlayHtml::new("n", "f");
+        let end = |element, status| StepFinished {
+            step: 1,
+            id: None,
+            tool: "t".into(),
+            description: None,
+            status,
+            duration_ms: 1.0,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            healed: None,
+            outputs: serde_json::Map::new(),
+            restored: None,
+            element,
+            elements: Some(2),
+        };
+        for (index, status) in [(0, StepStatus::Passed), (1, StepStatus::Failed)] {
+            let args = json!({"n": HOSTILE, "index": index}).into();
+            for data in [
+                EventData::ToolCall(ToolCall {
+                    tool: "t".into(),
+                    call_id: "c".into(),
+                    args,
+                    native_tool: None,
+                    attempt: None,
+                }),
+                EventData::ElementFinished(end(Some(index), status)),
+            ] {
+                report.event(&Event::live(1, jiff::Timestamp::UNIX_EPOCH, data));
+            }
+        }
+        let whole = EventData::StepFinished(end(None, StepStatus::Failed));
+        report.event(&Event::live(1, jiff::Timestamp::UNIX_EPOCH, whole));
+        report.flush();
+        let page = report.steps;
+        let (first, second) = page.split_once("element 2 of 2").expect("both are there");
+        assert!(
+            first.contains("element 1 of 2") && first.contains("2 elements"),
+            "{page}"
+        );
+        assert!(
+            first.contains("&quot;index&quot;: 0") && second.contains("&quot;index&quot;: 1"),
+            "{page}"
+        );
+        assert!(
+            first.contains("<details><summary>") && first.contains("<details open><summary>"),
+            "{page}"
+        );
+        assert!(!page.contains("<script"), "{page}");
+    }
 }
