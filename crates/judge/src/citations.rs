@@ -26,7 +26,7 @@ pub(super) fn real(view: &View<'_>, allowed: &[ToolPattern], patterns: &[TextPat
     }
     let sources = sources(view, allowed);
     let language = detect(&output).unwrap_or(Language::English);
-    let facts = Facts::of(&sources, language);
+    let facts = Facts::of(&sources);
     let mut cited = Cited::default();
     addresses(&output, &facts, &mut cited);
     for sentence in sentences(&output) {
@@ -271,7 +271,7 @@ fn is_numbered(number: usize, sources: &[Source<'_>]) -> bool {
     // Without a list, each result is an entry.
     (1..=sources.len()).contains(&number)
         || sources.iter().any(|source| {
-            let Some(EventData::ToolResult(result)) = source.event.map(|event| &event.data) else {
+            let EventData::ToolResult(result) = &source.event.data else {
                 return false;
             };
             let mut rest = vec![result.result.as_ref()];
@@ -370,7 +370,7 @@ fn elsewhere<'a>(cited: &Cited, view: &View<'a>, allowed: &[ToolPattern]) -> Opt
         .into_iter()
         .filter(|source| !allowed.iter().any(|tool| tool.matches(source.tool)))
         .find(|source| {
-            let facts = Facts::of(std::slice::from_ref(source), Language::English);
+            let facts = Facts::of(std::slice::from_ref(source));
             facts.has_text(first)
                 || facts.has_url(first)
                 || (!wanted.is_empty() && facts.has_text(&wanted.join(" ")))

@@ -24,21 +24,6 @@ pub(super) fn supported(view: &View<'_>, allowed: &[ToolPattern], rules: &ProofR
     }
     let evidence = evidence(view, allowed);
     let judged = judge_claims(view.output(), &evidence, &user_messages(view), rules);
-    #[cfg(test)]
-    if std::env::var_os("DUMP").is_some() {
-        let results: Vec<Json> = evidence
-            .iter()
-            .map(|e| json!([e.tool, e.arguments, e.result, e.text]))
-            .collect();
-        let claims: Vec<Json> = judged
-            .iter()
-            .map(|j| json!([j.claim, format!("{:?}", j.verdict), j.why]))
-            .collect();
-        eprintln!(
-            "\nDUMP {}",
-            json!({"results": results, "said": user_messages(view), "output": view.output(), "claims": claims})
-        );
-    }
     if judged.is_empty() {
         return Finding::holds("the output claims nothing").vacuous();
     }

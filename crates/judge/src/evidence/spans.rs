@@ -21,8 +21,6 @@ pub(crate) struct Spans<'a> {
     pub numbers: Vec<FoundNumber>,
     /// The text without addresses.
     pub prose: String,
-    /// The text with nothing but words: no addresses, dates, times, numbers and units.
-    pub words: String,
 }
 
 impl<'a> Spans<'a> {
@@ -48,9 +46,7 @@ impl<'a> Spans<'a> {
                 .map(|identifier| identifier.range.clone()),
         );
         let numbers = numbers(&rest, style);
-        let digits = numbers.iter().filter(|number| !number.is_word);
         Self {
-            words: blank(&rest, digits.map(|number| number.range.clone())),
             numbers,
             urls: urls.iter().map(|(_, url)| *url).collect(),
             url_ranges: urls,

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use cuecard_source::value::Json;
 
-use super::facts::{Fact, Same, Value, decimals, near, same};
+use super::facts::{Fact, Value};
 use super::proof::{Proof, Verdict};
+use super::same::{Same, decimals, near, same};
 use super::sources::{Sources, leaves, shown, stands_in};
 
 /// So many numbers of a result are reckoned with.
@@ -89,13 +90,15 @@ pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
             ..fact.clone()
         };
         let is_rounded = |source: &Fact| same(&rounded, source) >= Same::NoUnit;
-        if decimals(text) > 0 || text.contains("000") || fact.unit.is_some() {
-            if let Some(source) = sources.facts().find(|source| is_rounded(source)) {
-                return unproven(format!(
-                    "{text} could be {} rounded, which no word of it says",
-                    source.text
-                ));
-            }
+        let may_be_rounded = decimals(text) > 0 || text.contains("000") || fact.unit.is_some();
+        if let Some(source) = sources
+            .facts()
+            .find(|source| may_be_rounded && is_rounded(source))
+        {
+            return unproven(format!(
+                "{text} could be {} rounded, which no word of it says",
+                source.text
+            ));
         }
         if let Some(how) = derived(fact, number, sources) {
             return unproven(format!("{text} is in no result; it could be {how}"));

@@ -9,8 +9,11 @@ mod claims;
 mod data;
 mod derived;
 mod facts;
+mod order;
 mod pieces;
 mod proof;
+mod records;
+mod same;
 mod sources;
 #[cfg(test)]
 mod tests;

@@ -23,18 +23,6 @@ impl CalendarDate {
         Date::new(year.unwrap_or(2000), month, day.unwrap_or(1)).ok()?;
         Some(Self { year, month, day })
     }
-
-    /// Whether everything that it says is said by `other`.
-    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
-        self.month == other.month
-            && (self.year.is_none() || self.year == other.year)
-            && (self.day.is_none() || self.day == other.day)
-    }
-
-    /// Its day of the week, if it is a whole date.
-    pub(crate) fn weekday(&self) -> Option<Weekday> {
-        Some(Date::new(self.year?, self.month, self.day?).ok()?.weekday())
-    }
 }
 
 /// A date in a text: what it may mean, one reading at least.

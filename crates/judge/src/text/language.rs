@@ -112,11 +112,6 @@ impl Language {
                 | Self::Hindi
         )
     }
-
-    /// Whether every noun begins with a capital letter.
-    pub(super) fn capitalises_nouns(self) -> bool {
-        self == Self::German
-    }
 }
 
 /// So much of a text tells its language.

@@ -9,24 +9,19 @@ mod moments;
 mod names;
 mod numbers;
 mod polarity;
-mod quotes;
 mod units;
 mod words;
 
 pub(super) use count_words::count_word;
-pub(super) use dates::{CalendarDate, FoundDate, dates, month_of, weekday_of};
+pub(super) use dates::{FoundDate, dates, month_of, weekday_of};
 pub(super) use language::{Language, detect, language_called};
 pub(super) use links::{dois, domains, emails, host_of, normal_url, urls};
 pub(super) use moments::{Moment, moments};
-pub(super) use names::{NameSpan, attributions, names};
-pub(super) use numbers::{
-    FoundNumber, Identifier, Measure, NumberStyle, Quantity, identifiers, json_number, numbers,
-    unit_of,
-};
-pub(super) use polarity::{is_negated, is_reversed, opposite, opposites_of, reverse_of};
-pub(super) use quotes::quotes;
+pub(super) use names::{NameSpan, attributions};
+pub(super) use numbers::{FoundNumber, Identifier, Measure, NumberStyle, identifiers, numbers};
+pub(super) use polarity::{is_negated, opposite};
 pub(super) use units::{Unit, UnitKind, clauses, is_bullet, sentences, units};
-pub(super) use words::{content_words, keyed, statement_words, words};
+pub(super) use words::{content_words, keyed, words};
 
 use std::ops::Range;
 

@@ -17,17 +17,7 @@ pub(crate) struct Moment {
     pub is_certain: bool,
 }
 
-impl Moment {
-    /// Whether it says nothing that `other` doesn't.
-    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
-        const HALF_DAY: u16 = 12 * 60;
-        let is_same = self.minutes == other.minutes
-            || ((!self.is_certain || !other.is_certain)
-                && self.minutes % HALF_DAY == other.minutes % HALF_DAY
-                && self.minutes.min(other.minutes) < HALF_DAY);
-        is_same && (self.seconds.is_none() || self.seconds == other.seconds)
-    }
-}
+impl Moment {}
 
 /// The times of day of a folded text.
 pub(crate) fn moments(folded: &str) -> Vec<Moment> {

@@ -27,21 +27,11 @@ struct Token<'a> {
     is_capital: bool,
     is_mixed: bool,
     is_acronym: bool,
-    begins_sentence: bool,
 }
 
 fn tokens<'a>(text: &'a str) -> Vec<Token<'a>> {
-    let mut end = 0;
     words(text)
         .map(|word| {
-            let gap = &text[end..word.start];
-            let begins_sentence = end == 0
-                || gap.contains([
-                    '.', '!', '?', ':', ';', '\n', '"', '\u{201c}', '\u{201e}', '\u{ab}', '|', '…',
-                    '–', '—',
-                ])
-                || gap.contains(" - ");
-            end = word.end();
             let name = word.text.strip_suffix("'s").unwrap_or(word.text);
             let has_digit = name.contains(|character: char| character.is_numeric());
             let upper = name
@@ -62,27 +52,9 @@ fn tokens<'a>(text: &'a str) -> Vec<Token<'a>> {
                 is_capital: starts_upper && !has_digit,
                 is_mixed: !has_digit && !is_acronym && upper > usize::from(starts_upper),
                 is_acronym,
-                begins_sentence,
             }
         })
         .collect()
-}
-
-/// Titles and headlines, in which capitals say nothing.
-fn is_title_case(tokens: &[Token<'_>]) -> bool {
-    let long = tokens
-        .iter()
-        .filter(|token| token.text.chars().nth(3).is_some());
-    let (mut all, mut capital) = (0_usize, 0_usize);
-    for token in long {
-        all += 1;
-        capital += usize::from(token.is_capital);
-    }
-    all >= 4 && capital * 10 >= all * 8
-}
-
-fn is_shouted(tokens: &[Token<'_>]) -> bool {
-    tokens.len() >= 4 && tokens.iter().filter(|token| token.is_acronym).count() * 2 > tokens.len()
 }
 
 fn is_never_a_name(word: &str, language: Language) -> bool {
@@ -146,36 +118,6 @@ pub(super) fn is_month(lower: &str) -> bool {
             | "oktober"
             | "dezember"
     ) && month_of(lower).is_some()
-}
-
-/// The names in a unit of an answer: several capitalised words, capitalised words within a sentence, acronyms,
-/// and words with a capital inside. A capital that a sentence's beginning explains makes no name.
-pub(crate) fn names(text: &str, language: Language) -> Vec<NameSpan> {
-    let tokens = tokens(text);
-    if is_shouted(&tokens) {
-        return Vec::new();
-    }
-    let is_title = is_title_case(&tokens);
-    spans(text, &tokens, language)
-        .into_iter()
-        .filter(|span| {
-            let first = &tokens[span.first];
-            let is_strong = tokens[span.first..=span.last]
-                .iter()
-                .any(|token| token.is_acronym || token.is_mixed);
-            let is_long = span.words.len() > 1;
-            let is_possessive =
-                first.text.ends_with("'s") && !first.text.eq_ignore_ascii_case("it's");
-            if is_title {
-                is_strong && !is_long
-            } else if language.capitalises_nouns() {
-                is_strong || (is_long && !first.begins_sentence)
-            } else {
-                is_strong || is_long || !first.begins_sentence || is_possessive
-            }
-        })
-        .map(|span| span.name(text, &tokens))
-        .collect()
 }
 
 struct Span {

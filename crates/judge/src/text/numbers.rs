@@ -36,11 +36,6 @@ impl Quantity {
             .unwrap_or(f64::NAN)
     }
 
-    /// The value of one in its last shown digit.
-    pub(crate) fn step(self) -> f64 {
-        format!("1e{}", self.exponent).parse().unwrap_or(f64::NAN)
-    }
-
     /// The same without zeros at its end.
     pub(crate) fn normal(mut self) -> Self {
         if self.mantissa == 0 {
@@ -54,15 +49,6 @@ impl Quantity {
             self.exponent += 1;
         }
         self
-    }
-
-    /// A whole number of a list's length or the like.
-    pub(crate) fn is_count(self, count: usize) -> bool {
-        let normal = self.normal();
-        u32::try_from(normal.exponent)
-            .ok()
-            .and_then(|exponent| 10_i128.checked_pow(exponent)?.checked_mul(normal.mantissa))
-            == i128::try_from(count).ok()
     }
 
     pub(crate) fn scaled(self, power: i32) -> Self {
@@ -95,34 +81,7 @@ pub(crate) enum Measure {
     Of(&'static str, f64),
 }
 
-impl Measure {
-    /// By what a number of `self` must be multiplied to be one of `other`; absent if they can't be the same.
-    pub(crate) fn factor_to(self, other: Self) -> Option<f64> {
-        match (self, other) {
-            // Degrees of a scale that isn't named may be of any.
-            (Self::Of(own, _), Self::Of(dimension, _))
-                if own != dimension
-                    && (own == TEMPERATURE || dimension == TEMPERATURE)
-                    && own.starts_with(TEMPERATURE)
-                    && dimension.starts_with(TEMPERATURE) =>
-            {
-                Some(1.0)
-            }
-            (Self::Of(own, factor), Self::Of(dimension, unit)) => {
-                (own == dimension).then_some(factor / unit)
-            }
-            (Self::Money(own), Self::Money(currency)) => {
-                let may_be = |one: &str, other: &str| one == DOLLAR && DOLLARS.contains(&other);
-                let is_same = own == currency || may_be(own, currency) || may_be(currency, own);
-                is_same.then_some(1.0)
-            }
-            (Self::Percent, Self::Percent) | (Self::Bare, _) | (_, Self::Bare) => Some(1.0),
-            // What is counted may be what its key says beside the unit: `12 taken` of `taken_days`.
-            (_, Self::Counted) => Some(1.0),
-            _ => None,
-        }
-    }
-}
+impl Measure {}
 
 /// A number in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -342,9 +301,6 @@ const CURRENCIES: &[(&str, &[&str])] = &[
     ("ZAR", &["zar"]),
 ];
 
-/// Currencies that `$` alone may stand for.
-const DOLLARS: &[&str] = &[DOLLAR, "USD", "AUD", "CAD", "NZD", "HKD", "SGD", "MXN"];
-
 /// The signs of money that names of currencies end with.
 const MONEY_SIGNS: &str = "$€£¥₹₩₽₺₪₫";
 
@@ -523,11 +479,6 @@ fn scale(
 /// Degrees of some scale.
 const TEMPERATURE: &str = "temperature";
 
-/// The unit that a word is the name or the sign of.
-pub(crate) fn unit_of(word: &str) -> Option<Measure> {
-    unit(word, false)
-}
-
 /// What a word after a number makes of it.
 fn unit(word: &str, is_attached: bool) -> Option<Measure> {
     if let Some(code) = currency(word) {
@@ -698,25 +649,6 @@ fn spelled(text: &str, style: NumberStyle) -> Vec<FoundNumber> {
         });
     }
     found
-}
-
-/// A number of JSON, exactly.
-pub(crate) fn json_number(number: &serde_json::Number) -> Option<Quantity> {
-    let text = number.to_string();
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
-        None => (text.as_str(), 0),
-    };
-    let (is_negative, mantissa) = mantissa
-        .strip_prefix('-')
-        .map_or((false, mantissa), |rest| (true, rest));
-    let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let quantity = Quantity::parse(&format!("{whole}{decimals}"), decimals.len())?.scaled(exponent);
-    Some(if is_negative {
-        quantity.negated()
-    } else {
-        quantity
-    })
 }
 
 /// A name with digits in it, or a version: `GPT-5`, `Q3`, `H100`, `1.2.3`.

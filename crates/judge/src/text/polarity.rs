@@ -242,44 +242,6 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// The words that say the opposite of a word.
-pub(crate) fn opposites_of(word: &str) -> Vec<&'static str> {
-    OPPOSITES
-        .iter()
-        .flat_map(
-            |(one, other)| match (one.contains(&word), other.contains(&word)) {
-                (true, _) => *other,
-                (_, true) => *one,
-                _ => &[],
-            },
-        )
-        .copied()
-        .collect()
-}
-
-/// What a word denies by the `un` before it: `paid` of `unpaid`.
-pub(crate) fn reverse_of(word: &str) -> Option<&str> {
-    word.strip_prefix("un")
-        .filter(|positive| positive.len() > 3)
-}
-
-/// Whether one text has a word that the other has with `un` before it: `paid` and `unpaid`.
-pub(crate) fn is_reversed(claim: &str, source: &str) -> bool {
-    let set = |text: &str| -> std::collections::HashSet<String> {
-        words(text).map(|word| word.text.to_lowercase()).collect()
-    };
-    let (claim, source) = (set(claim), set(source));
-    let has_reverse = |one: &std::collections::HashSet<String>,
-                       other: &std::collections::HashSet<String>| {
-        one.iter().any(|word| {
-            reverse_of(word).is_some_and(|positive| {
-                other.contains(positive) && !other.contains(word) && !one.contains(positive)
-            })
-        })
-    };
-    has_reverse(&claim, &source) || has_reverse(&source, &claim)
-}
-
 /// A pair of words that say the opposite: one of `claim` and one of `source`, where neither has the other's.
 pub(crate) fn opposite(claim: &str, source: &str) -> Option<(&'static str, &'static str)> {
     let set = |text: &str| -> std::collections::HashSet<String> {

@@ -1,7 +1,6 @@
 //! Words, and those of them that carry meaning.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::LazyLock;
+use std::collections::BTreeSet;
 
 use super::Language;
 
@@ -63,15 +62,6 @@ pub(crate) fn content_words(folded: &str, language: Language) -> BTreeSet<String
     stems(folded, language, |word| stop_words.contains(word))
 }
 
-/// The words of a folded text that make a statement, brought to their stems: those of [`content_words`], and what
-/// is as common and still says what happened, such as `sent` or `order`.
-pub(crate) fn statement_words(folded: &str, language: Language) -> BTreeSet<String> {
-    match language {
-        Language::English => stems(folded, language, is_function_word),
-        _ => content_words(folded, language),
-    }
-}
-
 /// Whether a word is what one of several is called by, such as the room `A1`: letters before digits, and no unit behind
 /// a number.
 fn is_label(word: &str) -> bool {
@@ -79,18 +69,6 @@ fn is_label(word: &str) -> bool {
     digits.len() < word.len()
         && !digits.is_empty()
         && digits.chars().all(|sign| sign.is_ascii_digit())
-}
-
-/// Words of English that only hold sentences together, or negate them.
-fn is_function_word(word: &str) -> bool {
-    const WORDS: &str = "a an the this that these those there here it its he him his she her hers they them their \
-        i me my mine we us our ours you your yours who whom whose which what is are was were be been being am has \
-        have had having do does did will would shall should can could may might must and or but nor so yet if then \
-        than as of at by for from in into on onto to with about between over under per via not no never without \
-        neither none nobody nothing cannot cant also just now already still very say says said \
-        see";
-    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.split_whitespace().collect());
-    SET.contains(word) || word.ends_with("n't")
 }
 
 fn stems(folded: &str, language: Language, is_left_out: impl Fn(&str) -> bool) -> BTreeSet<String> {

@@ -1,0 +1,616 @@
+//! Claims about records: objects of results, their fields and lists.
+
+use std::collections::BTreeSet;
+
+use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, names_dimension};
+use super::facts::{Fact, Value, Word};
+use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
+use super::pieces::Piece;
+use super::proof::{Proof, Prover, Verdict, quoted};
+use super::same::{Same, same};
+use super::sources::{Field, FieldKind, Record, is_naming, key_text, leaves, stands_in, stems};
+use super::text::{Language, plain, stem};
+use cuecard_source::value::Json;
+
+use Verdict::{Refuted, Supported, Unproven};
+
+/// What a record says of a piece of a claim.
+pub(super) enum ByRecord {
+    Supported(String),
+    Refuted(String),
+    /// What is missing, the fields, and how much that is.
+    Unproven(Vec<String>, String, usize),
+}
+
+struct Attempt<'f> {
+    missing: Vec<String>,
+    missing_facts: Vec<String>,
+    used: Vec<&'f Field>,
+    used_falsy: Vec<&'f Field>,
+    n_flips: usize,
+    is_miscounted: bool,
+}
+
+impl Prover<'_> {
+    /// A claim about one record: each of its facts and words is in a value, or in the key of a field whose value it says.
+    pub(super) fn by_record(&self, piece: &Piece, idx: usize) -> ByRecord {
+        let record = &self.sources.records[idx];
+        let fields = self.sources.fields(idx);
+        let mut best: Option<(Vec<String>, String, usize)> = None;
+        let shown = |fields: &[&Field]| {
+            let texts = fields.iter().take(3).map(|field| field.text.as_str());
+            texts.collect::<Vec<&str>>().join(", ")
+        };
+        let mut offer = |missing: Vec<String>, text: String, cost: usize| {
+            if best.as_ref().is_none_or(|(.., known)| cost < *known) {
+                best = Some((missing, text, cost));
+            }
+        };
+        let mut opposed = None;
+        let mut tries = vec![(piece.words.clone(), piece.is_denied, false)];
+        let is_switch =
+            |word: &Word| ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str());
+        if piece.words.iter().any(is_switch) {
+            let is_off = piece
+                .words
+                .iter()
+                .any(|word| OFF.contains(word.lower.as_str()));
+            let words = piece
+                .words
+                .iter()
+                .filter(|word| !is_switch(word))
+                .cloned()
+                .collect();
+            tries.push((words, piece.is_denied != is_off, true));
+        }
+        for (words, is_denied, needs_switch) in tries {
+            let attempt = self.try_record(piece, &words, record, &fields);
+            let Attempt {
+                missing,
+                missing_facts,
+                used,
+                used_falsy,
+                n_flips,
+                is_miscounted,
+            } = attempt;
+            if !missing.is_empty() || !missing_facts.is_empty() || is_miscounted {
+                let cost = 2 * missing_facts.len() + missing.len();
+                let missing = missing.into_iter().chain(missing_facts).collect();
+                offer(missing, shown(&fields), cost);
+                continue;
+            }
+            if !are_numbers_in_order(piece, &fields) {
+                offer(Vec::new(), shown(&fields), 1);
+                continue;
+            }
+            if needs_switch
+                && used_falsy.is_empty()
+                && !used.iter().any(|field| field.kind == FieldKind::True)
+            {
+                continue;
+            }
+            let roles = fields
+                .iter()
+                .map(|field| &field.roles)
+                .chain([&record.header.roles]);
+            if !has_same_roles(piece, roles) {
+                continue;
+            }
+            let is_field_denied = !used_falsy.is_empty()
+                || used
+                    .iter()
+                    .any(|field| field.kind == FieldKind::Text && field.is_denied);
+            let told = match (used_falsy.is_empty(), used.is_empty()) {
+                (false, _) => shown(&used_falsy),
+                (true, false) => shown(&used),
+                (true, true) => shown(&fields),
+            };
+            if (usize::from(is_denied) + n_flips) % 2 == usize::from(is_field_denied) {
+                return ByRecord::Supported(told);
+            }
+            if !used_falsy.is_empty() || !used.is_empty() {
+                opposed = Some(told);
+            }
+        }
+        match (opposed, best) {
+            (Some(text), _) => ByRecord::Refuted(text),
+            (None, Some((missing, text, cost))) => ByRecord::Unproven(missing, text, cost),
+            (None, None) => ByRecord::Unproven(Vec::new(), shown(&fields), 99),
+        }
+    }
+
+    /// Whether what is said of no entry holds for each entry of the list that a record is of, or names the record.
+    pub(super) fn is_none_of_all(&self, piece: &Piece, idx: usize) -> bool {
+        let record = &self.sources.records[idx];
+        let is_named = record.fields.iter().any(|field| {
+            self.sources.names_record(idx, field) && stands_in(&field.value, &plain(&piece.text))
+        });
+        let mut others = self
+            .sources
+            .records
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| {
+                other.group == record.group
+                    && !other.is_stale
+                    && other.group.iter().any(|part| part == "[]")
+            });
+        is_named
+            || others.all(|(idx, _)| matches!(self.by_record(piece, idx), ByRecord::Supported(_)))
+    }
+
+    fn try_record<'f>(
+        &self,
+        piece: &Piece,
+        words: &[Word],
+        record: &Record,
+        fields: &[&'f Field],
+    ) -> Attempt<'f> {
+        let language = self.language();
+        let mine: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
+        let in_head = |stem: &str| {
+            record.header.words.contains(stem)
+                || fields.iter().any(|field| field.words.contains(stem))
+        };
+        let (mut keys, mut used): (BTreeSet<&str>, Vec<&Field>) = (BTreeSet::new(), Vec::new());
+        for field in fields {
+            let is_said = match field.kind {
+                FieldKind::Falsy => false,
+                FieldKind::True => field
+                    .keys
+                    .iter()
+                    .all(|key| mine.contains(key.as_str()) || in_head(key)),
+                FieldKind::Text | FieldKind::List if field.facts.is_empty() => {
+                    let has = |word: &String| mine.contains(word.as_str());
+                    !field.words.is_empty()
+                        && (field.words.iter().all(has)
+                            || (field.kind == FieldKind::List && field.words.iter().any(has)))
+                }
+                FieldKind::Text | FieldKind::List => field.facts.iter().any(|fact| {
+                    let is_there = |claim: &&Fact| same(fact, claim) == Same::Yes;
+                    let is_counted = |claim: &Fact| {
+                        same(claim, fact) == Same::Yes && is_no_count(piece, claim, field)
+                    };
+                    piece.facts.iter().any(|claim| is_there(&claim))
+                        || piece.facts.iter().any(is_counted)
+                }),
+            };
+            if is_said {
+                keys.extend(field.keys.iter().map(String::as_str));
+                used.push(field);
+            }
+        }
+        let has_stem = |stem: &str| in_head(stem) || keys.contains(stem);
+        let facts = || {
+            record
+                .header
+                .facts
+                .iter()
+                .chain(fields.iter().flat_map(|field| &field.facts))
+        };
+        let text = fields
+            .iter()
+            .map(|field| field.text.as_str())
+            .collect::<Vec<&str>>()
+            .join(" ");
+        let missing_facts = piece
+            .facts
+            .iter()
+            .filter(|fact| has(fact, facts(), &has_stem, &text) != Same::Yes);
+        let missing_facts = missing_facts.map(|fact| fact.text.clone()).collect();
+        let is_miscounted = piece.facts.iter().any(|claim| {
+            fields.iter().any(|field| {
+                field
+                    .facts
+                    .iter()
+                    .any(|fact| same(claim, fact) == Same::Yes)
+                    && !is_no_count(piece, claim, field)
+            })
+        });
+        let own: Vec<&Fact> = record
+            .fields
+            .iter()
+            .flat_map(|field| &field.facts)
+            .collect();
+        let dimension = |fact: &Fact| {
+            fact.unit
+                .map(|unit| match CURRENCIES.contains(&unit.dimension) {
+                    true => "EUR",
+                    false => unit.dimension,
+                })
+        };
+        let is_only = |fact: &Fact| {
+            let unit = fact.unit.map(|unit| unit.dimension);
+            own.iter()
+                .filter(|other| other.unit.map(|unit| unit.dimension) == unit)
+                .count()
+                == 1
+        };
+        let told: Vec<&str> = own
+            .iter()
+            .filter(|fact| {
+                fact.number().is_some()
+                    && is_only(fact)
+                    && piece
+                        .facts
+                        .iter()
+                        .any(|claim| same(claim, fact) == Same::Yes)
+            })
+            .filter_map(|fact| dimension(fact))
+            .collect();
+        let words: Vec<Word> = words
+            .iter()
+            .filter(|word| {
+                !told
+                    .iter()
+                    .any(|dimension| names_dimension(dimension, &word.lower))
+            })
+            .cloned()
+            .collect();
+        let (mut missing, mut n_flips) = lacking(&words, &has_stem, language);
+        let mut used_falsy = Vec::new();
+        for field in fields
+            .iter()
+            .filter(|field| field.kind == FieldKind::Falsy && !field.keys.is_empty())
+        {
+            if field.keys.iter().all(|key| mine.contains(key.as_str())) {
+                used_falsy.push(*field);
+                missing.retain(|word| !field.keys.contains(&stem(word, language)));
+            } else if !missing.is_empty() {
+                let rest: Vec<Word> = words
+                    .iter()
+                    .filter(|word| missing.contains(&word.lower))
+                    .cloned()
+                    .collect();
+                let has_key = |stem: &str| field.keys.contains(stem) || in_head(stem);
+                let (still, flips) = lacking(&rest, &has_key, language);
+                if still.len() < missing.len() {
+                    used_falsy.push(*field);
+                    n_flips += flips;
+                    missing = still;
+                }
+            }
+        }
+        if language.is_none() && missing.is_empty() && !words.is_empty() {
+            missing.push("words of a language that is not known".to_owned());
+        }
+        Attempt {
+            missing,
+            missing_facts,
+            used,
+            used_falsy,
+            n_flips,
+            is_miscounted,
+        }
+    }
+
+    /// "Two orders were shipped", "all orders were shipped": counted in the list that the claim names.
+    pub(super) fn count(&self, piece: &Piece) -> Option<Proof> {
+        let language = self.language();
+        let quantifiers: BTreeSet<&str> = piece
+            .words
+            .iter()
+            .filter(|word| QUANTIFIERS.contains(word.lower.as_str()))
+            .map(|word| word.stem.as_str())
+            .collect();
+        let is_count = |fact: &&Fact| {
+            fact.unit.is_none() && fact.number().is_some_and(|number| number.fract() == 0.0)
+        };
+        let numbers: Vec<&Fact> = piece.facts.iter().filter(is_count).collect();
+        if piece.is_denied
+            || numbers.len() + usize::from(!quantifiers.is_empty()) != 1
+            || language.is_none()
+        {
+            return None;
+        }
+        let others: Vec<&Fact> = piece
+            .facts
+            .iter()
+            .filter(|fact| !is_count(fact) && !fact.is_name())
+            .collect();
+        let mine = piece.stems();
+        for list in self
+            .sources
+            .lists
+            .iter()
+            .filter(|list| !list.items.is_empty())
+        {
+            let first = match &list.items[0] {
+                Json::Object(members) => members
+                    .keys()
+                    .next()
+                    .map(|key| stems(&key_text(key), language))
+                    .unwrap_or_default(),
+                _ => BTreeSet::new(),
+            };
+            let is_head = |word: &str| list.header.words.contains(word) || first.contains(word);
+            if !mine.iter().any(|word| is_head(word)) {
+                continue;
+            }
+            if !has_same_roles(piece, [&list.header.roles]) {
+                return Some(Proof::new(
+                    Unproven,
+                    "the words around the number say something else",
+                ));
+            }
+            let wanted: Vec<&str> = mine
+                .iter()
+                .copied()
+                .filter(|word| !is_head(word) && !quantifiers.contains(word))
+                .collect();
+            let is_given = |fact: &&Fact| {
+                has(fact, list.header.facts.iter(), &|_: &str| false, "") == Same::Yes
+            };
+            if !others.iter().all(is_given) {
+                continue;
+            }
+            let n_hits = list.items.iter().filter(|item| {
+                let mut texts = Vec::new();
+                leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
+                let words = stems(&texts.join(" . "), language);
+                wanted.iter().all(|word| words.contains(*word))
+            });
+            let n_hits = n_hits.count();
+            if !wanted.is_empty() && n_hits == 0 {
+                continue;
+            }
+            let length = list.items.len();
+            if piece.words.iter().any(|word| word.lower == "both") && length != 2 {
+                return Some(Proof::new(Unproven, format!("there are {length}, not two")));
+            }
+            let goal = match quantifiers.is_empty() {
+                true => numbers[0].number().unwrap_or_default(),
+                false => length as f64,
+            };
+            let told = format!("counted: {n_hits} of {length}");
+            return Some(Proof::new(
+                if n_hits as f64 == goal {
+                    Supported
+                } else {
+                    Refuted
+                },
+                told,
+            ));
+        }
+        None
+    }
+
+    /// Only an older result of an equal call has it.
+    pub(super) fn stale(&self, piece: &Piece) -> Proof {
+        let records = &self.sources.records;
+        let differs = |one: &Field, other: &Field| {
+            let is_in = |fact: &Fact, facts: &[Fact]| {
+                facts.iter().any(|other| same(fact, other) == Same::Yes)
+            };
+            one.text != other.text
+                && (one.value != other.value
+                    || one.facts.iter().any(|fact| !is_in(fact, &other.facts))
+                    || other.facts.iter().any(|fact| !is_in(fact, &one.facts)))
+        };
+        for (idx, old) in records
+            .iter()
+            .enumerate()
+            .filter(|(_, record)| record.is_stale)
+        {
+            if !matches!(self.by_record(piece, idx), ByRecord::Supported(_)) {
+                continue;
+            }
+            for new in records
+                .iter()
+                .filter(|record| !record.is_stale && record.group == old.group)
+            {
+                for field in &new.fields {
+                    let known = old.fields.iter().find(|known| known.key == field.key);
+                    if known.is_some_and(|known| differs(field, known)) {
+                        return Proof::new(
+                            Refuted,
+                            format!(
+                                "an earlier result said so, the latest has {}",
+                                quoted(&field.text)
+                            ),
+                        )
+                        .of(Some(new.event));
+                    }
+                }
+            }
+        }
+        Proof::new(Unproven, "only an earlier result of the same call has it")
+    }
+
+    /// Whether the claim names a record that has another value in that field, or uses another field's words for the value.
+    pub(super) fn mixed_up(&self, piece: &Piece, said: &[&str]) -> Option<Proof> {
+        let records = &self.sources.records;
+        let text = plain(&piece.text);
+        let mine = piece.stems();
+        let language = self.language();
+        let has_key = |field: &Field| field.keys.iter().any(|key| mine.contains(key.as_str()));
+        let says = |field: &Field| {
+            if field.facts.is_empty() {
+                return field.kind == FieldKind::Text
+                    && field.value.chars().count() > 1
+                    && stands_in(&field.value, &text);
+            }
+            let are_all = field.facts.iter().all(|fact| {
+                piece
+                    .facts
+                    .iter()
+                    .any(|claim| same(claim, fact) == Same::Yes)
+            });
+            let has_unit = || {
+                field.facts.iter().any(|fact| fact.unit.is_some())
+                    && piece.facts.iter().any(|fact| fact.unit.is_some())
+            };
+            are_all && (field.facts[0].number().is_none() || has_key(field) || has_unit())
+        };
+        let naming = |idx: usize| {
+            records[idx].fields.iter().filter(move |field| {
+                field.kind == FieldKind::Text && self.sources.names_record(idx, field)
+            })
+        };
+        let own_name = |idx: usize| naming(idx).next().map(|field| field.value.as_str());
+        let is_said = |value: &str| said.contains(&value);
+        let strong: BTreeSet<&str> = (0..records.len())
+            .filter_map(own_name)
+            .filter(|name| is_said(name))
+            .collect();
+        let names: Vec<BTreeSet<&str>> = (0..records.len())
+            .map(|idx| {
+                let values = naming(idx).map(|field| field.value.as_str());
+                let own = own_name(idx);
+                let is_one = |value: &&str| {
+                    is_said(value) && (Some(*value) == own || !strong.contains(value))
+                };
+                values.filter(is_one).collect()
+            })
+            .collect();
+        let mut here: BTreeSet<&str> = self.sources.namings(&piece.text).into_iter().collect();
+        let by_words = said.iter().copied().filter(|name| {
+            let words = stems(name, language.or(Some(Language::English)));
+            words.iter().all(|word| mine.contains(word.as_str()))
+        });
+        here.extend(by_words);
+        if names.iter().all(BTreeSet::is_empty) {
+            return self.other_field(piece, &mine);
+        }
+        for (idx, record) in records.iter().enumerate() {
+            if record.is_stale || names[idx].is_disjoint(&here) {
+                continue;
+            }
+            for (other_idx, other) in records.iter().enumerate() {
+                if other_idx == idx
+                    || other.group != record.group
+                    || other.is_stale
+                    || !names[other_idx].is_empty()
+                {
+                    continue;
+                }
+                let own_keys: BTreeSet<&str> = record
+                    .fields
+                    .iter()
+                    .flat_map(|field| &field.keys)
+                    .map(String::as_str)
+                    .collect();
+                let of_other_kind = other.fields.iter().any(|field| {
+                    !record.fields.iter().any(|known| known.key == field.key)
+                        && !is_said(&field.value)
+                        && field.keys.iter().any(|key| {
+                            mine.contains(key.as_str()) && !own_keys.contains(key.as_str())
+                        })
+                });
+                if of_other_kind {
+                    continue;
+                }
+                for field in &other.fields {
+                    let Some(own) = record.fields.iter().find(|own| own.key == field.key) else {
+                        continue;
+                    };
+                    let is_plain = field.kind == FieldKind::Text && own.kind != FieldKind::Falsy;
+                    if own.value == field.value
+                        || is_naming(&field.key)
+                        || !is_plain
+                        || !says(field)
+                    {
+                        continue;
+                    }
+                    let is_own_too = says(own)
+                        || (!field.words.is_empty() && field.words.is_subset(&own.words))
+                        || self.sources.fields(idx).iter().any(|around| {
+                            !std::ptr::eq(*around, own)
+                                && field.facts.iter().any(|fact| {
+                                    around
+                                        .facts
+                                        .iter()
+                                        .any(|other| same(fact, other) == Same::Yes)
+                                })
+                        });
+                    if !is_own_too {
+                        let told = format!(
+                            "{} is of another entry; this one has {}",
+                            quoted(&field.text),
+                            quoted(&own.text)
+                        );
+                        return Some(Proof::new(Refuted, told).of(Some(record.event)));
+                    }
+                }
+            }
+        }
+        self.other_field_of(piece, &mine, |idx, record| {
+            let is_alone = || {
+                records
+                    .iter()
+                    .filter(|other| other.group == record.group && !other.is_stale)
+                    .count()
+                    <= 1
+            };
+            !names[idx].is_disjoint(&here) || is_alone()
+        })
+    }
+
+    fn other_field(&self, piece: &Piece, mine: &BTreeSet<&str>) -> Option<Proof> {
+        let records = &self.sources.records;
+        self.other_field_of(piece, mine, |_, record| {
+            records
+                .iter()
+                .filter(|other| other.group == record.group && !other.is_stale)
+                .count()
+                <= 1
+        })
+    }
+
+    /// The maximum told as the minimum: the value of one field with the words of another.
+    fn other_field_of(
+        &self,
+        piece: &Piece,
+        mine: &BTreeSet<&str>,
+        is_meant: impl Fn(usize, &Record) -> bool,
+    ) -> Option<Proof> {
+        let is_plain = |fact: &Fact| {
+            matches!(
+                fact.value,
+                Value::Number(_) | Value::Date(_) | Value::Time(..)
+            )
+        };
+        let has_all_keys = |field: &Field| field.keys.iter().all(|key| mine.contains(key.as_str()));
+        for (idx, record) in self.sources.records.iter().enumerate() {
+            if record.is_stale {
+                continue;
+            }
+            for named in &record.fields {
+                let [fact] = named.facts.as_slice() else {
+                    continue;
+                };
+                let is_right = |claim: &Fact| matches!(same(claim, fact), Same::Yes | Same::NoUnit);
+                if !is_plain(fact)
+                    || named.keys.is_empty()
+                    || !has_all_keys(named)
+                    || piece.facts.iter().any(is_right)
+                {
+                    continue;
+                }
+                for field in &record.fields {
+                    let [other] = field.facts.as_slice() else {
+                        continue;
+                    };
+                    if std::ptr::eq(field, named)
+                        || is_naming(&field.key)
+                        || !other.is_like(fact)
+                        || has_all_keys(field)
+                    {
+                        continue;
+                    }
+                    let mut like = piece.facts.iter().filter(|claim| claim.is_like(other));
+                    let is_only = like.clone().count() == 1;
+                    if is_only
+                        && like.any(|claim| same(claim, other) == Same::Yes)
+                        && is_meant(idx, record)
+                    {
+                        let told =
+                            format!("{} is `{}`, not `{}`", field.value, field.key, named.key);
+                        return Some(Proof::new(Refuted, told).of(Some(record.event)));
+                    }
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,137 @@
+//! Whether a fact of a claim is one of a source.
+
+use super::data::{DOWNWARD, UPWARD};
+use super::facts::{Fact, Value};
+
+/// Whether a fact of a claim is one of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Same {
+    No,
+    /// The value, with another unit.
+    Other,
+    /// The value; the source says no unit, or is not sure.
+    NoUnit,
+    Yes,
+}
+
+pub(super) fn same(claim: &Fact, source: &Fact) -> Same {
+    let equal = |is_it: bool| if is_it { Same::Yes } else { Same::No };
+    match (&claim.value, &source.value) {
+        (Value::Number(one), Value::Number(other)) => same_number(claim, source, *one, *other),
+        (Value::Date(one), Value::Date(other)) => {
+            let parts = || one.iter().zip(other);
+            if parts().any(
+                |(one, other)| matches!((one, other), (Some(one), Some(other)) if one != other),
+            ) {
+                return Same::No;
+            }
+            let is_vague = parts().any(|(one, other)| one.is_some() && other.is_none());
+            match claim.is_ambiguous || source.is_ambiguous || is_vague {
+                true => Same::NoUnit,
+                false => Same::Yes,
+            }
+        }
+        (Value::Id(one), Value::Id(other)) => {
+            let is_hash = one.len() >= 7
+                && one
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            equal(one == other || (is_hash && other.starts_with(one.as_str())))
+        }
+        (one, other) => equal(one == other),
+    }
+}
+
+fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
+    if claim.is_ambiguous || source.is_ambiguous {
+        return match near(claim, one, other) {
+            true => Same::NoUnit,
+            false => Same::No,
+        };
+    }
+    if let (Some(unit), Some(their)) = (claim.unit, source.unit) {
+        let is_converted = || {
+            unit != their
+                && (one - other * their.factor / unit.factor).abs()
+                    < 0.500_000_1 * 10_f64.powi(-decimals(&claim.text))
+        };
+        if unit.dimension == their.dimension
+            && (near(claim, one * unit.factor, other * their.factor) || is_converted())
+        {
+            return match (&claim.rate, &source.rate) {
+                (None, _) => Same::Yes,
+                (one, other) if one == other => Same::Yes,
+                (_, None) => Same::NoUnit,
+                _ => Same::Other,
+            };
+        }
+        if near(claim, one, other) && unit != their {
+            if is_some_dollar(claim, source) || is_some_dollar(source, claim) {
+                return Same::NoUnit;
+            }
+            let is_degree =
+                unit.dimension == "angle" && matches!(their.dimension, "celsius" | "fahrenheit");
+            return if is_degree { Same::Yes } else { Same::Other };
+        }
+        return Same::No;
+    }
+    let is_percent = claim.unit.is_some_and(|unit| unit.dimension == "percent");
+    if is_percent && near(claim, one / 100.0, other) && other.abs() <= 1.0 {
+        return Same::Yes;
+    }
+    match (near(claim, one, other), claim.unit) {
+        (false, _) => Same::No,
+        (true, Some(_)) => Same::NoUnit,
+        (true, None) => Same::Yes,
+    }
+}
+
+/// Whether a fact is in dollars of no country, and the other one in those of some.
+fn is_some_dollar(plain: &Fact, other: &Fact) -> bool {
+    const DOLLARS: &[&str] = &["AUD", "CAD", "HKD", "MXN", "NZD", "SGD", "USD"];
+    let is_dollar = |fact: &Fact| {
+        fact.unit
+            .is_some_and(|unit| DOLLARS.contains(&unit.dimension))
+    };
+    let is_plain = !plain.text.to_uppercase().contains("US");
+    is_plain && plain.unit.is_some_and(|unit| unit.dimension == "USD") && is_dollar(other)
+}
+
+/// How many digits a number has behind the point.
+pub(super) fn decimals(text: &str) -> i32 {
+    let behind = text.split_once('.').map_or("", |(_, behind)| behind);
+    let count = behind.bytes().take_while(u8::is_ascii_digit).count();
+    i32::try_from(count).unwrap_or_default()
+}
+
+/// Whether a number of a claim is one of a source, rounded as its words say.
+pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
+    if (one - other).abs() <= 1e-6 * other.abs().max(1.0) {
+        return true;
+    }
+    let Some(about) = claim.about.as_deref().filter(|_| one != 0.0) else {
+        return false;
+    };
+    let written = format!("{}", claim.number().unwrap_or_default().abs());
+    let bare = written.replace('.', "");
+    let digits = match written.contains('.') {
+        true => bare.trim_start_matches('0').len(),
+        false => bare.trim_start_matches('0').trim_end_matches('0').len(),
+    };
+    let digits = i32::try_from(digits.max(1)).unwrap_or(1);
+    let step = match one.abs() >= 1.0 {
+        true => {
+            let length = format!("{}", one.abs().trunc()).len();
+            10_f64.powi(i32::try_from(length).unwrap_or(1) - digits)
+        }
+        false => 10_f64.powi(-digits),
+    };
+    let is_cut = |cut: f64| (cut - one).abs() < 1e-9 * step + 1e-9;
+    if UPWARD.contains(about) {
+        return other > one && is_cut((other / step).floor() * step);
+    }
+    if DOWNWARD.contains(about) {
+        return other < one && is_cut((other / step).ceil() * step);
+    }
+    (one - other).abs() <= step / 2.0 * 1.0001
+}
