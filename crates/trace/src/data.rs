@@ -440,7 +440,7 @@ pub enum StepStatus {
     Failed,
     /// It failed and the run went on.
     Tolerated,
-    /// Its condition was false.
+    /// Its condition was false, or its list has no elements.
     Skipped,
     /// The run was cut off while it was under way: it may have had an effect.
     Unknown,

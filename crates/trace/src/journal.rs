@@ -312,6 +312,7 @@ mod tests {
         /// Of three elements, the last is skipped.
         HasElements,
         FailsInSecondElement,
+        InterruptedBeforeSecondElement,
         DiesInSecondElementThenAssumed,
     }
 
@@ -400,14 +401,19 @@ mod tests {
                 }
                 Course::HasElements
                 | Course::FailsInSecondElement
+                | Course::InterruptedBeforeSecondElement
                 | Course::DiesInSecondElementThenAssumed => {
-                    use StepStatus::{Failed, Passed, Skipped};
+                    use StepStatus::{Failed, Passed, Skipped, Unknown};
                     let begin = |element| Record::Begin {
                         step,
                         element: Some(element),
                     };
                     write(&begin(0), 0, Some(step));
                     write(&of_element(step, Some(0), Passed), 0, None);
+                    if matches!(course, Course::InterruptedBeforeSecondElement) {
+                        write(&of_element(step, None, Unknown), 0, None);
+                        write(&resume(), 0, None);
+                    }
                     write(&begin(1), 0, Some(step));
                     match course {
                         Course::FailsInSecondElement => {
@@ -417,7 +423,7 @@ mod tests {
                             write(&begin(1), 0, Some(step));
                             write(&of_element(step, Some(1), Passed), 0, None);
                         }
-                        Course::HasElements => {
+                        Course::HasElements | Course::InterruptedBeforeSecondElement => {
                             write(&of_element(step, Some(1), Passed), 0, None);
                         }
                         _ => {
@@ -457,6 +463,7 @@ mod tests {
             Just(Course::InterruptedThenRedone),
             Just(Course::HasElements),
             Just(Course::FailsInSecondElement),
+            Just(Course::InterruptedBeforeSecondElement),
             Just(Course::DiesInSecondElementThenAssumed),
         ];
         prop::collection::vec(course, 1..8)

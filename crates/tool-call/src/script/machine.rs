@@ -166,7 +166,7 @@ pub struct Summary {
     pub healed: usize,
     /// Steps whose failure was tolerated.
     pub tolerated: usize,
-    /// Steps whose condition was false.
+    /// Steps whose condition was false or whose list has no elements.
     pub skipped: usize,
     /// Steps that ended the run.
     pub failed: usize,

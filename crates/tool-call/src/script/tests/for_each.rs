@@ -337,6 +337,32 @@ fn a_run_goes_on_behind_the_elements_that_are_done() {
     assert_eq!(second.steps[0].restored, None);
 }
 
+#[test]
+fn a_run_that_is_interrupted_between_two_elements_ends_its_step() {
+    let step =
+        json!({"step": 1, "tool": "mcp__s__t", "for_each": [1, 2], "params": {}, "wait_after": 5});
+    let scenario = scenario(json!([step]), json!({}));
+    let (bindings, _) = bind_variables(&scenario, &[]);
+    let mut script = Script::new(scenario, bindings, Options::default());
+    let mut statuses = Vec::new();
+    let verdict = loop {
+        match script.poll(Duration::ZERO) {
+            Effect::Record(EventData::StepFinished(end) | EventData::ElementFinished(end)) => {
+                statuses.push((end.element, end.status));
+            }
+            Effect::Record(_) | Effect::Commit => {}
+            Effect::Call(_) => script.returned(Duration::ZERO, returned(json!(1))),
+            Effect::WaitUntil(_) => script.interrupt(Duration::ZERO),
+            Effect::Finished(verdict) => break verdict,
+        }
+    };
+    assert_eq!(verdict, Verdict::Interrupted);
+    assert_eq!(
+        statuses,
+        [(Some(0), StepStatus::Passed), (None, StepStatus::Unknown)]
+    );
+}
+
 proptest! {
     /// A step with `for_each` makes the same calls as a step for each element.
     #[test]
