@@ -140,7 +140,7 @@ pub(crate) struct DiffArgs {
 
 /// `--unproven`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum UnprovenArg {
+pub(crate) enum UnprovenArg {
     /// They are warnings
     Warn,
     /// They fail the test
