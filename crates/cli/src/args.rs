@@ -51,7 +51,7 @@ pub(crate) use shared::{
     AddressArgs, ConnectArgs, DistanceArgs, EnvFileArgs, SecretVariableArgs, ServerArgs, SpeedArgs,
     TagArgs,
 };
-pub(crate) use test::{DiffArgs, TestArgs};
+pub(crate) use test::{DiffArgs, TestArgs, UnprovenArg};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]

@@ -149,8 +149,10 @@ pub(super) fn is_about(tool: &ToolPattern, event: &Event) -> bool {
         EventData::ErrorHappened(error) => {
             error.tool.as_deref().is_some_and(|name| tool.matches(name))
         }
-        EventData::StepStarted(step) => tool.matches(&step.tool),
-        EventData::StepFinished(step) => tool.matches(&step.tool),
+        EventData::StepStarted(step) | EventData::ElementStarted(step) => tool.matches(&step.tool),
+        EventData::StepFinished(step) | EventData::ElementFinished(step) => {
+            tool.matches(&step.tool)
+        }
         EventData::Other(other) => other
             .data
             .get("tool")
@@ -235,7 +237,12 @@ pub(super) fn unreachable_selector(selector: &Selector, view: &View<'_>) -> Opti
         }
         let knows = |kinds: &[&str]| !EventData::TYPES.contains(&kind) || kinds.contains(&kind);
         let of_tools = ["tool_call", "tool_result", "error"];
-        let steps = ["step_started", "step_finished"];
+        let steps = [
+            "step_started",
+            "step_finished",
+            "element_started",
+            "element_finished",
+        ];
         let lacking = if selector.tool.is_some() && !knows(&of_tools) && !knows(&steps) {
             Some("tool")
         } else if selector.call_id.is_some() && !knows(&of_tools) {

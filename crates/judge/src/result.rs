@@ -246,6 +246,14 @@ impl TestResult {
         self.count(OutcomeStatus::Fail)
     }
 
+    /// How many claims are neither supported nor refuted.
+    pub fn unproven_claims(&self) -> usize {
+        let outcomes = self.assertions.iter().map(|assertion| &assertion.outcome);
+        let claims = outcomes.filter(|outcome| outcome.kind == "claims_supported_by_fixtures");
+        let counts = claims.filter_map(|outcome| outcome.observed["unproven"].as_u64());
+        usize::try_from(counts.sum::<u64>()).unwrap_or(usize::MAX)
+    }
+
     /// Why the verdict says less than it seems: of the test as a whole, and of outcomes with nothing to judge.
     pub fn vacuous_lines(&self) -> impl Iterator<Item = String> + '_ {
         let of_outcomes = self
@@ -377,6 +385,8 @@ pub struct Totals {
     pub warnings: usize,
     /// Outcomes and tests with nothing to judge.
     pub vacuous: usize,
+    /// Claims that are neither supported nor refuted.
+    pub unproven: usize,
 }
 
 impl Totals {
@@ -391,6 +401,7 @@ impl Totals {
         } += 1;
         self.warnings += result.count(OutcomeStatus::Warn);
         self.vacuous += result.vacuous_lines().count();
+        self.unproven += result.unproven_claims();
     }
 }
 

@@ -115,7 +115,7 @@ fn stable_event(event: &Event, seq: u64, numbering: &mut Numbering) -> Event {
                 *id = numbering.shared('c', id);
             }
         }
-        EventData::StepFinished(step) => {
+        EventData::StepFinished(step) | EventData::ElementFinished(step) => {
             step.duration_ms = 0.0;
             for attempt in &mut step.attempts {
                 attempt.started_ms = 0.0;

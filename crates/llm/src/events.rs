@@ -23,21 +23,25 @@ pub(super) fn arrived(script: &LlmScript, request: &Request) -> Vec<EventData> {
     })
 }
 
+/// What came after the last answer.
+fn new_parts(request: &Request) -> impl DoubleEndedIterator<Item = &Part> {
+    let history = &request.history;
+    let last = history
+        .iter()
+        .rposition(|message| message.role == Role::Assistant);
+    let new_from = last.map_or(0, |at| at + 1);
+    history[new_from..]
+        .iter()
+        .flat_map(|message| &message.parts)
+}
+
 /// What is new in a request, whose results are those of the tools that `tool_of` names.
 pub(super) fn arrived_in(
     request: &Request,
     tool_of: impl Fn(&RequestedResult) -> Option<String>,
 ) -> Vec<EventData> {
     let mut events = Vec::new();
-    let new_from = request
-        .history
-        .iter()
-        .rposition(|message| message.role == Role::Assistant)
-        .map_or(0, |at| at + 1);
-    for part in request.history[new_from..]
-        .iter()
-        .flat_map(|message| &message.parts)
-    {
+    for part in new_parts(request) {
         match part {
             Part::Text(text) if !is_reminder(text) => {
                 events.push(EventData::MessageReceived(MessageReceived {
@@ -190,16 +194,7 @@ fn called(call: &Call, abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)
 
 /// What a request goes on from, for the log: the last text of the user's, and the results by call.
 pub(super) fn anchors(request: &Request) -> Json {
-    let new_from = request
-        .history
-        .iter()
-        .rposition(|message| message.role == Role::Assistant)
-        .map_or(0, |at| at + 1);
-    let parts = || {
-        request.history[new_from..]
-            .iter()
-            .flat_map(|message| &message.parts)
-    };
+    let parts = || new_parts(request);
     let text = parts().rev().find_map(|part| match part {
         Part::Text(text) if !is_reminder(text) => Some(cuecard_source::value::cut(text, 400)),
         _ => None,

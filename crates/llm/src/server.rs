@@ -26,7 +26,7 @@ use super::style;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerNotice, ServerOptions, serve};
-use cuecard_runtime::listener::Guard;
+use cuecard_runtime::listener::{self, Guard};
 use cuecard_runtime::load::{Loaded, header};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::trace_writer::{self, TraceOutput, Writer};
@@ -239,11 +239,7 @@ impl RunningLlm {
 
     /// `http://127.0.0.1:41873`, without a slash at the end. Clients of OpenAI's API want `/v1` after it.
     pub fn base_url(&self) -> String {
-        let mut address = self.address;
-        if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-        }
-        format!("http://{address}")
+        listener::base_url(self.address)
     }
 
     /// How many scenarios there are.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use cuecard_source::value::{Redactor, find_credentials_in_text, is_folder};
+use cuecard_source::value::{
+    Redactor, find_credentials_in_text, is_folder, names_credential_in_config,
+};
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
 const SHORTEST_SECRET: usize = 8;
@@ -41,36 +43,9 @@ impl Mask {
     }
 }
 
-/// Whether a flag, header, variable or URL parameter of this name holds a secret.
-pub(super) fn names_a_secret(name: &str) -> bool {
-    const PARTS: &[&str] = &[
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "passphrase",
-        "apikey",
-        "accesskey",
-        "privatekey",
-        "credential",
-        "authorization",
-        "cookie",
-        "signature",
-    ];
-    let plain: String = name
-        .chars()
-        .filter(|c| !matches!(c, '-' | '_'))
-        .flat_map(char::to_lowercase)
-        .collect();
-    plain.ends_with("auth") || plain == "key" || PARTS.iter().any(|part| plain.contains(part))
-}
-
 /// The secrets in the value of a variable: all of it if its name says so, else the credentials that stand in it.
 pub(super) fn in_variable(name: &str, value: &str) -> Vec<String> {
-    let last = name.rsplit(['_', '-']).next().unwrap_or_default();
-    let mut short = ["key", "pass", "pat", "pwd"].iter();
-    let is_named = short.any(|word| last.eq_ignore_ascii_case(word)) || names_a_secret(name);
-    if is_named && !is_folder(name, value) {
+    if names_credential_in_config(name) && !is_folder(name, value) {
         return vec![value.to_owned()];
     }
     let mut found = Vec::new();
@@ -93,12 +68,12 @@ pub(super) fn command_line(command: &str, args: &[String]) -> String {
         }
         hide_next = false;
         match flag.split_once('=') {
-            Some((name, _)) if names_a_secret(name) => {
+            Some((name, _)) if names_credential_in_config(name) => {
                 line.push_str(&quoted(&arg[..arg.len() - flag.len() + name.len()]));
                 line.push_str("=***");
             }
             _ => {
-                hide_next = is_flag && names_a_secret(flag);
+                hide_next = is_flag && names_credential_in_config(flag);
                 line.push_str(&quoted(arg));
             }
         }
@@ -114,11 +89,14 @@ pub(super) fn url(text: &str) -> String {
     if url.password().is_some() {
         let _ = url.set_password(Some("***"));
     }
-    if url.query_pairs().any(|(name, _)| names_a_secret(&name)) {
+    if url
+        .query_pairs()
+        .any(|(name, _)| names_credential_in_config(&name))
+    {
         let pairs: Vec<(String, String)> = url
             .query_pairs()
             .map(|(name, value)| {
-                let value = if names_a_secret(&name) {
+                let value = if names_credential_in_config(&name) {
                     "***".into()
                 } else {
                     value

@@ -45,7 +45,7 @@ pub struct Play {
     pub options: Options,
     /// Which screenshots are taken; none if absent.
     pub screenshots: Option<Screenshots>,
-    /// The first steps, which an earlier run has done: they are not played.
+    /// The first steps, and elements of the next, which an earlier run has done: they are not played.
     pub restored: Vec<StepFinished>,
 }
 
@@ -61,10 +61,12 @@ pub struct Screenshots {
 impl Screenshots {
     /// What is taken after an event, if anything.
     fn after(&self, data: &EventData) -> Option<Shot> {
-        let EventData::StepFinished(step) = data else {
+        let (EventData::StepFinished(step) | EventData::ElementFinished(step)) = data else {
             return None;
         };
-        if step.restored.is_some() {
+        // Of a step with elements, each has its own.
+        let is_whole = step.elements.is_some() && step.element.is_none();
+        if step.restored.is_some() || is_whole {
             return None;
         }
         let has_failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);

@@ -15,6 +15,7 @@ use cuecard_trace::{StepFinished, StepStatus};
 use cuecard_tool_call::script::Verdict;
 
 use super::PlayTotals;
+use super::play_terminal::tally;
 
 /// What a report says of one run.
 #[derive(Debug, Clone)]
@@ -101,10 +102,10 @@ impl JunitReport {
                 status.set_message("the run ended during the step; it may have had an effect");
             }
             StepStatus::Skipped => {
-                status.set_message(format!(
-                    "condition is false: {}",
-                    step.skipped_by.as_deref().unwrap_or_default()
-                ));
+                status.set_message(match &step.skipped_by {
+                    Some(condition) => format!("condition is false: {condition}"),
+                    None => tally(step),
+                });
             }
             StepStatus::Passed | StepStatus::Tolerated => {}
         }
@@ -269,6 +270,8 @@ mod tests {
             healed: None,
             outputs: serde_json::Map::new(),
             restored: None,
+            element: None,
+            elements: None,
         });
         let mut bytes = Vec::new();
         report

@@ -12,7 +12,7 @@ use cuecard_tool_call::script::Verdict;
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
 
 use super::html::parts::BASE_STYLE;
-use super::play_terminal::{command_end, counts, label};
+use super::play_terminal::{command_end, counts, label, tally};
 use super::{PlayTotals, Style, duration};
 
 /// How much of a value is shown, in bytes: the trace has all of it.
@@ -36,7 +36,8 @@ pub struct PlayHtml {
     file: String,
     steps: String,
     failures: String,
-    /// What is shown below the step that runs: notes, and screenshots behind them.
+    /// What is shown below the step that runs: its elements, notes, and screenshots behind them.
+    elements: String,
     details: String,
     pictures: String,
     params: Option<String>,
@@ -57,6 +58,7 @@ impl PlayHtml {
             file: file.to_owned(),
             steps: String::new(),
             failures: String::new(),
+            elements: String::new(),
             details: String::new(),
             pictures: String::new(),
             params: None,
@@ -81,6 +83,7 @@ impl PlayHtml {
                 self.flush();
                 self.ended = Some(step.clone());
             }
+            EventData::ElementFinished(step) => self.element(step),
             _ => {}
         }
     }
@@ -111,6 +114,7 @@ impl PlayHtml {
     fn flush(&mut self) {
         if let Some(step) = self.ended.take() {
             self.step(&step);
+            self.elements.clear();
             self.details.clear();
             self.pictures.clear();
             (self.params, self.result, self.end) = (None, None, None);
@@ -130,21 +134,35 @@ impl PlayHtml {
         }
     }
 
+    /// Takes note of an element of the step that runs.
+    fn element(&mut self, step: &StepFinished) {
+        let (state, mark, word) = state(step.status);
+        let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
+        if is_bad || self.steps.len() + self.elements.len() < MAX_STEPS {
+            let open = if is_bad { " open" } else { "" };
+            let title = step.element_label().unwrap_or_default();
+            let title = match &step.description {
+                Some(description) => format!("{title}: {description}"),
+                None => title,
+            };
+            let _ = write!(
+                self.elements,
+                "<details{open}><summary><span class=\"mark {state}\" role=\"img\" aria-label=\"{word}\">{mark}</span> {}</summary>{}</details>",
+                escaped(&title),
+                self.values(step)
+            );
+        }
+        (self.params, self.result, self.end) = (None, None, None);
+    }
+
     fn step(&mut self, step: &StepFinished) {
-        let (state, mark, word) = match step.status {
-            StepStatus::Passed => ("pass", "✓", "passed"),
-            StepStatus::Failed => ("fail", "✗", "failed"),
-            StepStatus::Tolerated => ("warn", "!", "tolerated"),
-            StepStatus::Skipped => ("skip", "–", "skipped"),
-            StepStatus::Unknown => ("warn", "?", "unknown"),
-        };
+        let (state, mark, word) = state(step.status);
         let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
         let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
-        let tally = match (self.end.take(), step.restored, step.attempts.len()) {
-            (_, Some(restored), _) => restored.as_str().to_owned(),
-            (Some(end), None, _) => end,
-            (None, None, 0 | 1) => String::new(),
-            (None, None, count) => format!("{count} attempts"),
+        let tally = match (self.end.take(), step.restored) {
+            (_, Some(restored)) => restored.as_str().to_owned(),
+            (Some(end), None) => end,
+            (None, None) => tally(step),
         };
         let open = if is_bad { " open" } else { "" };
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
@@ -160,7 +178,10 @@ impl PlayHtml {
             escaped(&step.tool),
         );
         if is_bad || self.steps.len() < MAX_STEPS {
-            self.details(step);
+            let values = self.values(step);
+            for part in [&values, &self.elements, &self.details, &self.pictures] {
+                self.steps.push_str(part);
+            }
         } else {
             self.steps
                 .push_str("<p>The report is full: see the trace.</p>");
@@ -177,9 +198,9 @@ impl PlayHtml {
         }
     }
 
-    /// What a step says when it is unfolded.
-    fn details(&mut self, step: &StepFinished) {
-        let out = &mut self.steps;
+    /// Returns what a step or an element says when it is unfolded.
+    fn values(&self, step: &StepFinished) -> String {
+        let mut out = String::new();
         let mut value = |name: &str, text: &str| {
             let _ = write!(out, "<h4>{name}</h4><pre>{}</pre>", escaped(text));
         };
@@ -210,8 +231,7 @@ impl PlayHtml {
         if !step.outputs.is_empty() {
             value("Outputs", &shown(&Json::Object(step.outputs.clone())));
         }
-        self.steps.push_str(&self.details);
-        self.steps.push_str(&self.pictures);
+        out
     }
 
     /// Writes the page.
@@ -264,6 +284,17 @@ impl PlayHtml {
     }
 }
 
+/// The class, the mark and the word of a status.
+fn state(status: StepStatus) -> (&'static str, &'static str, &'static str) {
+    match status {
+        StepStatus::Passed => ("pass", "✓", "passed"),
+        StepStatus::Failed => ("fail", "✗", "failed"),
+        StepStatus::Tolerated => ("warn", "!", "tolerated"),
+        StepStatus::Skipped => ("skip", "–", "skipped"),
+        StepStatus::Unknown => ("warn", "?", "unknown"),
+    }
+}
+
 /// A value as people read it: a text as it is, anything else as JSON.
 fn shown(value: &Json) -> String {
     let text = match value {
@@ -312,6 +343,8 @@ mod tests {
                 id: None,
                 tool: tool.into(),
                 description: None,
+                element: None,
+                elements: None,
             }),
             EventData::ToolCall(ToolCall {
                 tool: tool.into(),
@@ -349,6 +382,8 @@ mod tests {
                 healed: None,
                 outputs: serde_json::Map::new(),
                 restored: None,
+                element: None,
+                elements: None,
             }),
         ];
         for (seq, data) in (1..).zip(events) {
@@ -420,5 +455,59 @@ mod tests {
         assert!(passed.contains("<details class=\"test\" id=\"step-1\">"));
         assert!(!passed.contains("Needs attention"));
         assert!(passed.contains("<h4>Result</h4>"));
+    }
+
+    #[test]
+    fn each_element_of_a_step_has_its_call_and_the_one_that_failed_is_open() {
+        let mut report = PlayHtml::new("n", "f");
+        let end = |element, status| StepFinished {
+            step: 1,
+            id: None,
+            tool: "t".into(),
+            description: None,
+            status,
+            duration_ms: 1.0,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            healed: None,
+            outputs: serde_json::Map::new(),
+            restored: None,
+            element,
+            elements: Some(2),
+        };
+        for (index, status) in [(0, StepStatus::Passed), (1, StepStatus::Failed)] {
+            let args = json!({"n": HOSTILE, "index": index}).into();
+            for data in [
+                EventData::ToolCall(ToolCall {
+                    tool: "t".into(),
+                    call_id: "c".into(),
+                    args,
+                    native_tool: None,
+                    attempt: None,
+                }),
+                EventData::ElementFinished(end(Some(index), status)),
+            ] {
+                report.event(&Event::live(1, jiff::Timestamp::UNIX_EPOCH, data));
+            }
+        }
+        let whole = EventData::StepFinished(end(None, StepStatus::Failed));
+        report.event(&Event::live(1, jiff::Timestamp::UNIX_EPOCH, whole));
+        report.flush();
+        let page = report.steps;
+        let (first, second) = page.split_once("element 2 of 2").expect("both are there");
+        assert!(
+            first.contains("element 1 of 2") && first.contains("2 elements"),
+            "{page}"
+        );
+        assert!(
+            first.contains("&quot;index&quot;: 0") && second.contains("&quot;index&quot;: 1"),
+            "{page}"
+        );
+        assert!(
+            first.contains("<details><summary>") && first.contains("<details open><summary>"),
+            "{page}"
+        );
+        assert!(!page.contains("<script"), "{page}");
     }
 }

@@ -37,6 +37,12 @@ pub struct PlayJson<W> {
     text: Option<String>,
     structured: Option<Json>,
     last_started: Option<jiff::Timestamp>,
+    /// When the step began whose elements follow.
+    step_started: Option<jiff::Timestamp>,
+    /// Their entries so far, with commas between them.
+    elements: Vec<u8>,
+    /// How many of their calls repeated a failed one.
+    retries: usize,
     /// Numbers of the steps that let the run go on.
     completed: Vec<u64>,
     outputs: Map<String, Json>,
@@ -76,6 +82,9 @@ impl<W: Write> PlayJson<W> {
             text: None,
             structured: None,
             last_started: None,
+            step_started: None,
+            elements: Vec::new(),
+            retries: 0,
             completed: Vec::new(),
             outputs: Map::new(),
             failed: None,
@@ -88,8 +97,11 @@ impl<W: Write> PlayJson<W> {
     /// See [`Self::begin`].
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.data {
-            EventData::StepStarted(_) => {
-                self.last_started = Some(event.ts);
+            EventData::StepStarted(step) | EventData::ElementStarted(step) => {
+                match (step.element, step.elements) {
+                    (None, Some(_)) => self.step_started = Some(event.ts),
+                    _ => self.last_started = Some(event.ts),
+                }
                 self.result = Arc::default();
                 self.text = None;
                 self.structured = None;
@@ -101,64 +113,100 @@ impl<W: Write> PlayJson<W> {
                 self.structured.clone_from(&result.structured);
             }
             EventData::StepFinished(step) => self.step(event, step)?,
+            EventData::ElementFinished(step) => {
+                self.retries += step.attempts.len().saturating_sub(1);
+                self.fill_entry(event, step)?;
+                self.elements
+                    .extend_from_slice(if self.elements.is_empty() { b"" } else { b"," });
+                self.elements.extend_from_slice(&self.entry);
+            }
             _ => {}
         }
         Ok(())
     }
 
     fn step(&mut self, event: &Event, step: &StepFinished) -> io::Result<()> {
-        let failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
-        let included = match self.include {
-            IncludeResults::Never => false,
-            IncludeResults::OnFailure => failed,
-            IncludeResults::Always => true,
-        };
-        let result = std::mem::take(&mut self.result);
         if let (Some(id), false) = (&step.id, step.outputs.is_empty()) {
             self.outputs
                 .insert(id.clone(), Json::Object(step.outputs.clone()));
         }
-        let started = self.last_started.take().unwrap_or(event.ts);
-        let error = step.error.as_ref().map(|error| error.message.as_str());
-        let entry = StepEntry {
-            step: step.step,
-            id: step.id.as_deref(),
-            tool: &step.tool,
-            status: step.status.as_str(),
-            success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
-            skipped: step.status == StepStatus::Skipped,
-            started_at: Milliseconds(started),
-            duration: seconds(step.duration_ms),
-            params: std::mem::take(&mut self.params),
-            result: included.then_some(&result),
-            text: self.text.take().filter(|_| included),
-            structured: self.structured.take().filter(|_| included),
-            description: step.description.as_deref(),
-            error,
-            healed: step.healed.as_deref(),
-            restored: step.restored,
-            code: step.error.as_ref().map(|error| error.code.as_str()),
-            retries: step.attempts.len().saturating_sub(1),
-            attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
-        };
-        self.entry.clear();
-        self.entry.extend_from_slice(match self.steps {
-            0 => b"\n    ",
-            _ => b",\n    ",
-        });
-        serde_json::to_writer(&mut self.entry, &entry)?;
-        self.out.write_all(&self.entry)?;
-        self.steps += 1;
         if !matches!(step.status, StepStatus::Failed | StepStatus::Unknown) {
             self.completed.push(step.step);
         }
         if step.status == StepStatus::Failed {
             self.failed = Some(Failed {
                 step: step.step,
-                error: error.into(),
-                result,
+                error: step
+                    .error
+                    .as_ref()
+                    .map(|error| error.message.as_str())
+                    .into(),
+                result: self.result.clone(),
             });
         }
+        self.fill_entry(event, step)?;
+        if step.elements.is_some() {
+            self.entry.pop();
+            self.entry.extend_from_slice(b",\"elements\":[");
+            self.entry.append(&mut self.elements);
+            self.entry.extend_from_slice(b"]}");
+        }
+        self.out.write_all(match self.steps {
+            0 => b"\n    ",
+            _ => b",\n    ",
+        })?;
+        self.out.write_all(&self.entry)?;
+        self.steps += 1;
+        self.retries = 0;
+        Ok(())
+    }
+
+    /// Replaces `entry` by that of a step, or of an element of one. What was called and returned stands in the elements.
+    fn fill_entry(&mut self, event: &Event, step: &StepFinished) -> io::Result<()> {
+        let failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
+        let is_whole = step.elements.is_some() && step.element.is_none();
+        let included = match self.include {
+            _ if is_whole => false,
+            IncludeResults::Never => false,
+            IncludeResults::OnFailure => failed,
+            IncludeResults::Always => true,
+        };
+        let result = match step.element {
+            // The step may fail with it.
+            Some(_) => self.result.clone(),
+            None => std::mem::take(&mut self.result),
+        };
+        let started = match is_whole {
+            true => self.step_started.take(),
+            false => self.last_started.take(),
+        };
+        let entry = StepEntry {
+            step: step.step,
+            element: step.element,
+            id: step.id.as_deref(),
+            tool: &step.tool,
+            status: step.status.as_str(),
+            success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
+            skipped: step.status == StepStatus::Skipped,
+            started_at: Milliseconds(started.unwrap_or(event.ts)),
+            duration: seconds(step.duration_ms),
+            params: std::mem::take(&mut self.params),
+            result: included.then_some(&result),
+            text: self.text.take().filter(|_| included),
+            structured: self.structured.take().filter(|_| included),
+            description: step.description.as_deref(),
+            error: step.error.as_ref().map(|error| error.message.as_str()),
+            healed: step.healed.as_deref(),
+            restored: step.restored,
+            code: step.error.as_ref().map(|error| error.code.as_str()),
+            retries: match is_whole {
+                true => self.retries,
+                false => step.attempts.len().saturating_sub(1),
+            },
+            attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
+        };
+        self.entry.clear();
+        serde_json::to_writer(&mut self.entry, &entry)?;
         Ok(())
     }
 
@@ -221,6 +269,8 @@ impl<W: Write> PlayJson<W> {
 #[derive(Serialize)]
 struct StepEntry<'a> {
     step: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    element: Option<u64>,
     id: Option<&'a str>,
     tool: &'a str,
     status: &'a str,

@@ -70,19 +70,18 @@ impl StepList {
             self.label,
         );
         if step.status == StepStatus::Skipped {
-            let condition = step.skipped_by.as_deref().unwrap_or_default();
-            let condition = style.shortened(condition, self.tool + 12);
+            let reason = match step.skipped_by.as_deref() {
+                Some(condition) => {
+                    format!("{}  false", style.shortened(condition, self.tool + 12))
+                }
+                None => tally(step),
+            };
             line.push_str("  ");
-            line.push_str(&style.faint(&format!("{condition}  false")));
+            line.push_str(&style.faint(&reason));
             return line;
         }
-        match step.attempts.len() {
-            0 | 1 => line.push_str("              "),
-            count => {
-                // Writing into a string can't fail.
-                let _ = write!(line, "  {:<10}  ", format!("{count} attempts"));
-            }
-        }
+        // Writing into a string can't fail.
+        let _ = write!(line, "  {:<10}  ", tally(step));
         let mut tool = String::with_capacity(self.tool);
         self.fit(&mut tool, &step.tool, self.tool);
         line.push_str(&style.faint(&tool));
@@ -113,6 +112,16 @@ impl StepList {
             line.push('…');
         }
         line.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
+    }
+}
+
+/// How many elements the step had, or attempts if it took several.
+pub fn tally(step: &StepFinished) -> String {
+    match (step.elements, step.attempts.len()) {
+        (Some(1), _) => "1 element".to_owned(),
+        (Some(count), _) => format!("{count} elements"),
+        (None, 0 | 1) => String::new(),
+        (None, count) => format!("{count} attempts"),
     }
 }
 
@@ -199,6 +208,8 @@ mod tests {
             healed: None,
             outputs: serde_json::Map::new(),
             restored: None,
+            element: None,
+            elements: None,
         })
     }
 

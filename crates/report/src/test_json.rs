@@ -48,6 +48,7 @@ pub fn summary(totals: &Totals) -> Json {
         "tests_skipped": totals.skipped,
         "warnings": totals.warnings,
         "vacuous": totals.vacuous,
+        "unproven_claims": totals.unproven,
     })
 }
 

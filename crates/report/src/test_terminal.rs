@@ -162,6 +162,14 @@ pub fn counts(style: Style, totals: &Totals, took: Duration) -> String {
         };
         facts.push(style.doubtful(&format!("{} {word}", totals.warnings)));
     }
+    if totals.unproven > 0 {
+        let word = if totals.unproven == 1 {
+            "claim"
+        } else {
+            "claims"
+        };
+        facts.push(style.doubtful(&format!("{} {word} unproven", totals.unproven)));
+    }
     if totals.vacuous > 0 {
         facts.push(style.doubtful(&format!("{} vacuous", totals.vacuous)));
     }

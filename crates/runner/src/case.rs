@@ -78,7 +78,10 @@ pub(super) fn judge(
             TestResult::not_read(diagnostics, run(setup, &name, &clock)),
             Problem::Invalid,
         )),
-        CaseFile::Case(case, warnings) => {
+        CaseFile::Case(mut case, warnings) => {
+            if let Some(unproven) = setup.unproven {
+                case.set_unproven(unproven);
+            }
             let is_meant = selection.holds(&case);
             is_meant.then(|| judge_case(&case, warnings, file, setup, stop, &clock))
         }

@@ -30,6 +30,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cuecard_judge::TestResult;
+use cuecard_judge::model::Unproven;
 use cuecard_judge::mutate::Mutations;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::script::Given;
@@ -54,6 +55,8 @@ pub struct Setup {
     pub run_id: String,
     /// Whether warnings about files are errors, and what had nothing to judge fails.
     pub strict: bool,
+    /// What becomes of claims that are neither supported nor refuted; as the cases say if absent.
+    pub unproven: Option<Unproven>,
     /// How long a case may take.
     pub timeout: Duration,
     /// Where relative paths of scenarios start, and where their commands run.

@@ -19,6 +19,7 @@ pub(super) fn setup(folder: &Path) -> Setup {
     Setup {
         run_id: "run".to_owned(),
         strict: false,
+        unproven: None,
         timeout: Duration::from_secs(60),
         working_directory: folder.to_owned(),
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],

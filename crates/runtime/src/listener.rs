@@ -32,6 +32,14 @@ pub const DEFAULT_BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// Where servers listen when nobody says otherwise: this machine only, a free port.
 pub const DEFAULT_BIND: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
+/// The URL of what listens there, as clients on this machine have it: `http://127.0.0.1:41873`, without a slash at the end.
+pub fn base_url(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    format!("http://{address}")
+}
+
 /// The rules of one listener. Made before binding, so that an unsafe address is refused before it is open.
 #[derive(Clone)]
 pub struct Guard {

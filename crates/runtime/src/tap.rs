@@ -218,13 +218,19 @@ impl<'a> Recorder<'a> {
             return;
         };
         match data {
-            EventData::StepStarted(started) => {
-                let step = started.step;
-                journal.append(&Record::<&StepFinished>::Begin { step });
+            // The elements of a step begin one by one.
+            EventData::StepStarted(started) if started.elements.is_some() => {}
+            EventData::StepStarted(started) | EventData::ElementStarted(started) => {
+                let (step, element) = (started.step, started.element);
+                journal.append(&Record::<&StepFinished>::Begin { step, element });
             }
-            EventData::StepFinished(finished) if finished.restored.is_none() => {
+            EventData::StepFinished(finished) | EventData::ElementFinished(finished)
+                if finished.restored.is_none() =>
+            {
                 let withheld = match &original {
-                    Some(EventData::StepFinished(original)) => finished
+                    Some(
+                        EventData::StepFinished(original) | EventData::ElementFinished(original),
+                    ) => finished
                         .outputs
                         .iter()
                         .filter(|(name, value)| original.outputs.get(*name) != Some(*value))
@@ -481,6 +487,8 @@ mod tests {
             .into_iter()
             .collect(),
             restored: None,
+            element: None,
+            elements: None,
         };
         let mut shown = finished.clone();
         shown.outputs["status"] = "[redacted] 1".into();
@@ -564,6 +572,8 @@ mod tests {
                 id: None,
                 tool: "t".into(),
                 description: None,
+                element: None,
+                elements: None,
             })
         };
         let finished = |step, output: &str| {
@@ -582,6 +592,8 @@ mod tests {
                     .into_iter()
                     .collect(),
                 restored: None,
+                element: None,
+                elements: None,
             })
         };
         let told = || seen.borrow().len();
@@ -630,6 +642,8 @@ mod tests {
             id: None,
             tool: "t".into(),
             description: None,
+            element: None,
+            elements: None,
         }));
         recorder.write();
         let error = recorder.take_error().expect("the disk is full");

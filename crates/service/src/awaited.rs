@@ -29,11 +29,19 @@ impl AwaitedPrompt {
     /// # Errors
     /// It is another one; what differs in its blocks, for people, if the text is the same.
     pub(crate) fn check(&self, sent: &NewPrompt) -> Result<(), Option<String>> {
+        match self.input.is_keys || self.input.normal == normalise(&sent.words()) {
+            true => self.check_blocks(sent).map_err(Some),
+            false => Err(None),
+        }
+    }
+
+    /// Whether a prompt has these blocks beside its text.
+    ///
+    /// # Errors
+    /// What differs, for people.
+    pub(crate) fn check_blocks(&self, sent: &NewPrompt) -> Result<(), String> {
         if self.input.is_keys {
             return Ok(());
-        }
-        if self.input.normal != normalise(&sent.words()) {
-            return Err(None);
         }
         let (mut wanted, mut came) = (self.blocks.iter(), sent.blocks());
         loop {
@@ -51,7 +59,7 @@ impl AwaitedPrompt {
                 }
                 (None, Some(came)) => format!("a block too many, of type {}", came["type"]),
             };
-            return Err(Some(why));
+            return Err(why);
         }
     }
 }
@@ -63,7 +71,7 @@ fn is(wanted: &Block, came: &Json) -> bool {
     }
     let holds = |media: &Media| match &media.source {
         MediaSource::Data(data) => is_same_data(data, &came["data"]),
-        // A service that waits has read its files.
+        // All files of prompts were read.
         MediaSource::File(_) => false,
     };
     wanted.compares_kind

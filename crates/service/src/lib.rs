@@ -30,7 +30,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::connections::Request;
 use cuecard_runtime::findings::logged;
 use cuecard_runtime::http_server::{ServerOptions, serve};
-use cuecard_runtime::listener::Guard;
+use cuecard_runtime::listener::{self, Guard};
 use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::media;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
@@ -150,9 +150,7 @@ impl MockService {
         let options = &self.options;
         load(&self.paths, &options.play, |timeline| {
             // Prompts are compared with the bytes of their media.
-            let is_compared = |event: &EventKind| {
-                options.waits_for_prompts && matches!(event, EventKind::UserInputs(_))
-            };
+            let is_compared = |event: &EventKind| matches!(event, EventKind::UserInputs(_));
             let (timeline, mut found) = media::embedded(timeline, is_compared);
             let is_strict = options.play.is_strict;
             let (script, doubts) =
@@ -274,11 +272,7 @@ pub struct RunningService {
 impl RunningService {
     /// `http://127.0.0.1:41873`, without a slash at the end: the page is there, and the API below `/api/v1`.
     pub fn base_url(&self) -> String {
-        let mut address = self.address;
-        if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-        }
-        format!("http://{address}")
+        listener::base_url(self.address)
     }
 
     /// How many scenarios there are.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use cuecard_runtime::listener::DEFAULT_BIND;
 use cuecard_runtime::load::PlayOptions;
+use cuecard_timeline::model::Timeline;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
@@ -20,7 +21,7 @@ pub struct ServiceOptions {
     pub cors_origin: Option<String>,
     /// Whether a session waits for a prompt at each user input but the first.
     pub waits_for_prompts: bool,
-    /// Whether it takes any prompt then, as the caller compares those that came.
+    /// Whether it takes any prompt in place of a scripted one, as the caller compares those that came.
     pub takes_any_prompt: bool,
     /// The event of the timeline that is not told yet, nor anything below it: who looks at sessions moves it on. All is
     /// told without one.
@@ -31,6 +32,13 @@ pub struct ServiceOptions {
     pub n_threads: usize,
     /// How many connections there are at once.
     pub max_connections: usize,
+}
+
+impl ServiceOptions {
+    /// Whether any prompt is taken in place of one of `timeline`.
+    pub(crate) fn takes_any(&self, timeline: &Timeline) -> bool {
+        self.takes_any_prompt || timeline.server.any_prompt
+    }
 }
 
 impl Default for ServiceOptions {

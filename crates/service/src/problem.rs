@@ -42,6 +42,10 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    pub(crate) fn unscripted() -> Self {
+        Self::new(StatusCode::CONFLICT, "this prompt is not the scripted one")
+    }
+
     pub(crate) fn with_errors(mut self, errors: Vec<String>) -> Self {
         self.errors = errors;
         self

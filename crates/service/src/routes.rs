@@ -309,9 +309,7 @@ fn refusal(refused: &Refused, verb: &str) -> Problem {
             StatusCode::CONFLICT,
             format!("a session that is {status} can't {verb}"),
         ),
-        Refused::Unscripted { .. } => {
-            Problem::new(StatusCode::CONFLICT, "this prompt is not the scripted one")
-        }
+        Refused::Unscripted(..) => Problem::unscripted(),
         Refused::Shown => Problem::new(
             StatusCode::CONFLICT,
             format!("a session that shows a run can't {verb}"),
@@ -362,19 +360,16 @@ async fn prompt(State(service): Shared, Id(id): Id, bytes: Bytes) -> Answer<Resp
         let detail = format!("a prompt has {} KiB at most", LONGEST_PROMPT >> 10);
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    let told = session.prompt(&text, &sent, &service.options);
-    let told = match told {
-        Ok(told) => told,
-        Err(refused) => {
-            let problem = refusal(&refused, "take a prompt");
-            let Refused::Unscripted { awaited_idx, why } = refused else {
-                return Err(problem);
-            };
-            let found = session.unscripted(&text, awaited_idx, why);
-            let notes = found.notes.clone();
-            service.found(found).await;
-            return Err(problem.with_errors(notes));
+    let told = match (
+        session.prompt(&text, &sent, &service.options),
+        &session.script,
+    ) {
+        (Ok(told), _) => told,
+        (Err(Refused::Unscripted(idx, why)), Some((_, script))) => {
+            let found = script.unscripted(&format!("`{id}`"), &text, idx, why);
+            return Err(service.unscripted(found).await);
         }
+        (Err(refused), _) => return Err(refusal(&refused, "take a prompt")),
     };
     service.tell(&session, told).await;
     let made = Made::Sessions(vec![id.clone()]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::matching::changed_lines;
-use cuecard_source::value::{Json, as_text};
+use cuecard_source::value::{Json, as_text, cut};
 use cuecard_timeline::model::{
     AgentEdits, BlockKind, EventKind, ExpectedResult, PlanEntry, PlanStatus, ResponseElement,
     SessionStatus, Timeline, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
@@ -29,8 +29,8 @@ pub(crate) struct ServiceScript {
     pub(crate) timeline: Arc<Timeline>,
     /// What sessions tell, in order.
     pub(crate) steps: Vec<Step>,
-    /// The prompts that it waits for, if it does.
-    pub(crate) awaited: Vec<AwaitedPrompt>,
+    /// Its prompts: that of the task, and those that it waits for, if it does.
+    pub(crate) prompts: Vec<AwaitedPrompt>,
     /// How many of them are history, which is there at once.
     pub(crate) n_history: usize,
     /// When what follows the history begins, in milliseconds.
@@ -226,16 +226,40 @@ impl ServiceScript {
             .filter(|step| matches!(step.act, StepAct::Prompt(_)))
             .count();
         let inputs = (0..segments.live.len()).filter_map(|idx| segments.input(&timeline, idx));
-        // The first is the task itself.
-        let awaited = inputs.take(n_prompts).skip(1).map(AwaitedPrompt::of);
+        let prompts = inputs.take(n_prompts).map(AwaitedPrompt::of);
         let script = Self {
-            awaited: awaited.collect(),
+            prompts: prompts.collect(),
             origin_ms,
             steps,
             n_history,
             timeline,
         };
         (script, found)
+    }
+
+    /// T-REST-03: `who` got a prompt that is not the one of this number, from 0. `why` says what differs beside the text.
+    pub(crate) fn unscripted(
+        &self,
+        who: &str,
+        text: &str,
+        prompt_idx: usize,
+        why: Option<String>,
+    ) -> Diagnostic {
+        let message = format!("{who} got a prompt that is not the scripted one");
+        let found = Diagnostic::error(codes::TIMELINE_REST_PROMPT, message);
+        let quoted = |text: &str| format!("{:?}", cut(text, 200));
+        let (found, expected) = match self.prompts.get(prompt_idx) {
+            Some(prompt) => (
+                found.at(&self.timeline.source, prompt.input.span),
+                quoted(prompt.input.text.as_deref().unwrap_or_default()),
+            ),
+            None => (found, "no further prompt".to_owned()),
+        };
+        let mut found = found
+            .with_note(format!("expected {expected}"))
+            .with_note(format!("arrived  {}", quoted(text)));
+        found.notes.extend(why);
+        found
     }
 }
 

@@ -12,7 +12,7 @@ use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::{Selector, Wanted};
+use cuecard_timeline::script::{RequestedBlock, Selection, SelectionReason, Selector, Wanted};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ use super::player::{play, traced};
 use super::problem::Problem;
 use super::script::{ServiceScript, is_final};
 use super::session::{Session, TaskInfo, Told};
-use super::shapes::{AcceptedTask, AgentChoice, Links, NewTask, prompt_text};
+use super::shapes::{AcceptedTask, AgentChoice, Links, NewPrompt, NewTask};
 
 /// A task has so many agents at most.
 const MOST_AGENTS: usize = 10;
@@ -160,12 +160,25 @@ impl Service {
             let detail = "this service only shows runs that go on elsewhere: it does no tasks";
             return Err(Problem::new(StatusCode::CONFLICT, detail));
         }
-        let Some(prompt) = prompt_text(&task.prompt) else {
+        let sent = NewPrompt {
+            prompt: task.prompt.clone(),
+            message: Json::Null,
+        };
+        let Some(prompt) = sent.text() else {
             return Err(Problem::invalid(
                 "`prompt` must be a text or a list of content blocks, and not empty",
             ));
         };
-        let scenario_idx = self.chosen(&prompt, scenario_name).await?;
+        let selection = self.chosen(&sent, scenario_name).await?;
+        let scenario_idx = selection.scenario_idx;
+        let script = &self.scripts[scenario_idx];
+        let is_any =
+            self.options.takes_any(&script.timeline) || selection.reason == SelectionReason::Name;
+        let first = script.prompts.first().filter(|_| !is_any);
+        if let Some(Err(why)) = first.map(|first| first.check_blocks(&sent)) {
+            let found = script.unscripted("a new task", &prompt, 0, Some(why));
+            return Err(self.unscripted(found).await);
+        }
         let agents = match task.agents.is_empty() {
             true => vec![AgentChoice {
                 kind: "cuecard".to_owned(),
@@ -208,19 +221,32 @@ impl Service {
         })
     }
 
-    async fn chosen(&self, prompt: &str, name: Option<&str>) -> Result<usize, Problem> {
+    /// Refuses a prompt, for what was `found`.
+    pub(crate) async fn unscripted(&self, found: Diagnostic) -> Problem {
+        let notes = found.notes.clone();
+        self.found(found).await;
+        Problem::unscripted().with_errors(notes)
+    }
+
+    async fn chosen(&self, sent: &NewPrompt, name: Option<&str>) -> Result<Selection, Problem> {
+        let words = sent.words();
         let wanted = Wanted {
             name: name.or(self.options.play.scenario_name.as_deref()),
             session_id: None,
-            prompts: &[prompt],
+            prompts: &[&words],
         };
-        match self.selector.select(wanted) {
+        let blocks: Vec<_> = sent
+            .blocks()
+            .filter_map(RequestedBlock::of_content)
+            .collect();
+        let blocks: Vec<_> = blocks.iter().collect();
+        match self.selector.select_for(wanted, &blocks, None) {
             Ok(selection) => {
                 let timeline = &self.scripts[selection.scenario_idx].timeline;
                 if let Some(doubt) = selection.doubt(timeline) {
                     self.found(doubt).await;
                 }
-                Ok(selection.scenario_idx)
+                Ok(selection)
             }
             Err(error) => {
                 let found = error.diagnostic();

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::Json;
 use cuecard_timeline::model::SessionStatus;
 use jiff::Timestamp;
 use serde_json::json;
@@ -109,12 +108,8 @@ pub(crate) enum Refused {
     /// It tells no more events.
     Full,
     /// The script waits for another prompt, or for none any more.
-    Unscripted {
-        /// The number of the prompt among those that the script waits for, from 0.
-        awaited_idx: usize,
-        /// What is different beside the text.
-        why: Option<String>,
-    },
+    /// Its number among the prompts of the script, from 0, and what differs beside the text.
+    Unscripted(usize, Option<String>),
     /// It shows a run that goes on elsewhere.
     Shown,
 }
@@ -356,20 +351,15 @@ impl Session {
         }
         let told = match options.waits_for_prompts {
             true => {
-                let awaited_idx = state.n_taken + state.prompts.len();
-                let takes_any = options.takes_any_prompt || script.timeline.server.any_prompt;
-                match script.awaited.get(awaited_idx) {
-                    None => {
-                        return Err(Refused::Unscripted {
-                            awaited_idx,
-                            why: None,
-                        });
-                    }
-                    Some(awaited) if !takes_any => awaited
-                        .check(sent)
-                        .map_err(|why| Refused::Unscripted { awaited_idx, why })?,
-                    Some(_) => {}
-                }
+                // The task itself is the first one.
+                let prompt_idx = 1 + state.n_taken + state.prompts.len();
+                let takes_any = options.takes_any(&script.timeline);
+                let checked = match script.prompts.get(prompt_idx) {
+                    None => Err(None),
+                    Some(_) if takes_any => Ok(()),
+                    Some(prompt) => prompt.check(sent),
+                };
+                checked.map_err(|why| Refused::Unscripted(prompt_idx, why))?;
                 state.prompts.push_back(text.to_owned());
                 None
             }
@@ -377,32 +367,6 @@ impl Session {
         };
         self.n_prompts.send_modify(|count| *count += 1);
         Ok(told)
-    }
-
-    /// T-REST-03: a prompt that the script does not wait for.
-    pub(crate) fn unscripted(
-        &self,
-        text: &str,
-        awaited_idx: usize,
-        why: Option<String>,
-    ) -> Diagnostic {
-        let message = format!("`{}` got a prompt that is not the scripted one", self.id);
-        let found = Diagnostic::error(codes::TIMELINE_REST_PROMPT, message);
-        let quoted = |text: &str| format!("{:?}", cut(text, 200));
-        let script = self.script.as_ref().map(|(_, script)| script);
-        let awaited = script.and_then(|script| Some((script, script.awaited.get(awaited_idx)?)));
-        let (found, expected) = match awaited {
-            Some((script, awaited)) => (
-                found.at(&script.timeline.source, awaited.input.span),
-                quoted(awaited.input.text.as_deref().unwrap_or_default()),
-            ),
-            None => (found, "no further prompt".to_owned()),
-        };
-        let mut found = found
-            .with_note(format!("expected {expected}"))
-            .with_note(format!("arrived  {}", quoted(text)));
-        found.notes.extend(why);
-        found
     }
 
     /// The next prompt that a script waits for.

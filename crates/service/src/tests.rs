@@ -33,7 +33,7 @@ timeline:
   - complete: true
 "#;
 
-/// A service that plays a timeline as fast as it can.
+/// A service that plays timelines, between lines of `---`, as fast as it can.
 struct Served {
     running: RunningService,
     router: axum::Router,
@@ -47,8 +47,10 @@ impl Served {
 
     async fn with(timeline: &str, change: impl FnOnce(&mut ServiceOptions)) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("fix.yaml");
-        std::fs::write(&file, timeline).expect("written");
+        for (idx, timeline) in timeline.split("\n---\n").enumerate() {
+            let file = folder.path().join(format!("{idx}.yaml"));
+            std::fs::write(file, timeline).expect("written");
+        }
         let mut options = ServiceOptions {
             play: PlayOptions {
                 speed: Speed::new(0.0, 0.0).expect("a speed"),
@@ -58,7 +60,7 @@ impl Served {
             ..ServiceOptions::default()
         };
         change(&mut options);
-        let running = MockService::from_files([file]).options(options);
+        let running = MockService::from_files([folder.path()]).options(options);
         let running = running.start().await.expect("it starts");
         let guard = Guard::new(running.service.options.bind, None).expect("a guard");
         let router = routes::router(running.service.clone(), &guard);
@@ -538,6 +540,59 @@ timeline:
     let verdict = served.running.stop().await;
     let is_prompt = |found: &Diagnostic| found.code.name() == "T-REST-03";
     assert!(!verdict.passed && verdict.findings.iter().any(is_prompt));
+}
+
+#[tokio::test]
+async fn a_task_has_the_blocks_of_its_timeline() {
+    let image = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});
+    let text = json!({"type": "text", "text": "look"});
+    let scripted = [
+        json!(["Look", text, image(PIXEL)]),
+        json!(["Red", image(PIXEL)]),
+        json!(["Blue", image(OTHER_PIXEL)]),
+    ];
+    let scripted = scripted.iter().map(|prompt| {
+        let name = &prompt[0];
+        let blocks = Json::from(&prompt.as_array().expect("a list")[1..]);
+        format!("name: {name}\ntimeline:\n  - userInputs: [{{relativeTime: 0, input: {blocks}}}]")
+    });
+    let timelines = scripted.collect::<Vec<_>>().join("\n---\n");
+    let served = Served::start(&timelines).await;
+    let cases = [
+        (json!([text]), "a block of type `image` is missing"),
+        (
+            json!([text, image(OTHER_PIXEL)]),
+            "the block of type `image` is another one",
+        ),
+        (
+            json!([text, image(PIXEL), text, image(PIXEL)]),
+            r#"a block too many, of type "image""#,
+        ),
+        (json!([text, image(PIXEL)]), ""),
+        (json!([image(PIXEL)]), ""),
+        (json!([image(OTHER_PIXEL)]), ""),
+    ];
+    for (blocks, why) in cases {
+        let (status, task) = served
+            .ask("POST", "/tasks", json!({"prompt": blocks}))
+            .await;
+        let told = task["errors"][2].as_str().unwrap_or_default();
+        let expected = if why.is_empty() {
+            StatusCode::CREATED
+        } else {
+            StatusCode::CONFLICT
+        };
+        assert_eq!((status, told), (expected, why), "{blocks}: {task}");
+    }
+    let sessions = served.running.service.sessions();
+    let scripts = sessions
+        .iter()
+        .rev()
+        .filter_map(|session| session.script.as_ref());
+    let played: Vec<&str> = scripts.map(|(_, script)| &*script.timeline.name).collect();
+    assert_eq!(played, ["Look", "Red", "Blue"]);
+    let verdict = served.running.stop().await;
+    assert_eq!(verdict.n_failures, 3);
 }
 
 #[tokio::test]

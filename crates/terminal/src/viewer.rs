@@ -165,28 +165,34 @@ impl View<'_> {
         ));
         let inside = frame.inner(right);
         frame.render(right, buffer);
-        // What doesn't fit into its line stands below the list as a whole.
+        // What doesn't fit into its line stands below the list, as much of it as there is room for.
         let chosen = self.events.get(self.position);
         let whole = Line::from(chosen.map_or("", |event| &event.what));
-        let width = usize::from(inside.width).max(1);
-        let n_rows = match whole.width() + HEADING > width {
-            // Words that are not broken take more room.
-            true => (whole.width() / width + 2).min(usize::from(inside.height / 2)),
-            false => 0,
+        let rows = match whole.width() + HEADING > usize::from(inside.width) {
+            true => wrapped(whole, inside.width, inside.height.saturating_sub(1)),
+            false => Buffer::default(),
         };
-        let [inside, below] = Layout::vertical([
-            Constraint::Min(1),
-            Constraint::Length(u16::try_from(n_rows).unwrap_or(0)),
-        ])
-        .areas(inside);
-        let whole = Paragraph::new(whole).wrap(Wrap { trim: false });
-        whole.style(Modifier::BOLD).render(below, buffer);
+        let [inside, below] =
+            Layout::vertical([Constraint::Min(1), Constraint::Length(rows.area.height)])
+                .areas(inside);
+        for (row, shown) in rows.area.rows().zip(below.rows()) {
+            for (from, to) in row.positions().zip(shown.positions()) {
+                buffer[to] = rows[from].clone();
+            }
+        }
         let height = usize::from(inside.height).max(1);
         let first = self.position.saturating_sub(height / 2);
         let first = first.min(self.events.len().saturating_sub(height));
         let lines = self.events.iter().enumerate().skip(first).take(height);
         let lines: Vec<Line<'_>> = lines.map(|(nth, event)| self.line(nth, event)).collect();
+        let is_cut = lines
+            .iter()
+            .map(|line| line.width() > usize::from(inside.width));
+        let is_cut: Vec<bool> = is_cut.collect();
         Paragraph::new(lines).render(inside, buffer);
+        for (row, _) in inside.rows().zip(is_cut).filter(|(_, is_cut)| *is_cut) {
+            mark_as_cut(row, buffer);
+        }
     }
 
     fn line(&self, nth: usize, event: &ViewEvent) -> Line<'static> {
@@ -207,6 +213,37 @@ impl View<'_> {
             true => line.style(Style::new().add_modifier(Modifier::REVERSED)),
             false => line,
         }
+    }
+}
+
+/// A text on rows of its own, at most so many; the last one shows if there is more.
+fn wrapped(text: Line<'_>, width: u16, most: u16) -> Buffer {
+    let area = Rect::new(0, 0, width, most.saturating_add(1));
+    let mut rows = Buffer::empty(area);
+    let text = Paragraph::new(text).wrap(Wrap { trim: false });
+    text.style(Modifier::BOLD).render(area, &mut rows);
+    let is_blank = |row: &Rect| row.positions().all(|at| rows[at].symbol() == " ");
+    let last = area.rows().rfind(|row| !is_blank(row));
+    let n_rows = last.map_or(0, |row| row.y + 1);
+    let shown = Rect {
+        height: n_rows.min(most),
+        ..area
+    };
+    rows.resize(shown);
+    if n_rows > most
+        && let Some(last) = shown.rows().next_back()
+    {
+        mark_as_cut(last, &mut rows);
+    }
+    rows
+}
+
+/// Ends a row with the sign that something is left out.
+fn mark_as_cut(row: Rect, buffer: &mut Buffer) {
+    if let Some(last) = row.right().checked_sub(1)
+        && let Some(cell) = buffer.cell_mut((last, row.y))
+    {
+        cell.set_symbol("…");
     }
 }
 
@@ -298,6 +335,15 @@ mod tests {
         );
         let expected = shown_beside((80, 24), 110, 30, 6);
         assert!(expected.contains("word end\""), "{expected}");
+        // Where there is no room for all of it, a sign stands at the end.
+        let no_room = shown(20, 16, 6);
+        assert!(!no_room.contains("end\""), "{no_room}");
+        let mut rows = no_room.lines().rev().skip(2);
+        assert!(
+            rows.next().is_some_and(|row| row.ends_with("…│")),
+            "{no_room}"
+        );
+        assert!(no_room.contains("asserti…│"), "{no_room}");
         // Too little room is no reason to fail.
         shown(5, 4, 0);
     }

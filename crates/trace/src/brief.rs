@@ -13,8 +13,8 @@ impl Event {
             EventData::ToolCall(call) => Some(&call.tool),
             EventData::ToolResult(result) => Some(&result.tool),
             EventData::ErrorHappened(error) => error.tool.as_deref(),
-            EventData::StepStarted(step) => Some(&step.tool),
-            EventData::StepFinished(step) => Some(&step.tool),
+            EventData::StepStarted(step) | EventData::ElementStarted(step) => Some(&step.tool),
+            EventData::StepFinished(step) | EventData::ElementFinished(step) => Some(&step.tool),
             EventData::Other(other) => other.data.get("tool").and_then(Json::as_str),
             _ => None,
         }
@@ -24,7 +24,9 @@ impl Event {
     pub fn duration_ms(&self) -> Option<f64> {
         match &self.data {
             EventData::ToolResult(result) => result.duration_ms,
-            EventData::StepFinished(step) => Some(step.duration_ms),
+            EventData::StepFinished(step) | EventData::ElementFinished(step) => {
+                Some(step.duration_ms)
+            }
             _ => None,
         }
     }
@@ -91,16 +93,20 @@ impl Event {
                 let (id, status) = (&assertion.id, &assertion.status);
                 format!("{id} {status}: {}", as_text(&assertion.observed)).into()
             }
-            EventData::StepStarted(step) => step.description.as_deref().unwrap_or_default().into(),
-            EventData::StepFinished(step) => match (&step.error, step.restored) {
-                (_, Some(restored)) => {
-                    format!("{}, {}", step.status.as_str(), restored.as_str()).into()
+            EventData::StepStarted(step) | EventData::ElementStarted(step) => {
+                step.description.as_deref().unwrap_or_default().into()
+            }
+            EventData::StepFinished(step) | EventData::ElementFinished(step) => {
+                match (&step.error, step.restored) {
+                    (_, Some(restored)) => {
+                        format!("{}, {}", step.status.as_str(), restored.as_str()).into()
+                    }
+                    (Some(error), None) => {
+                        format!("{}: {}", step.status.as_str(), error.message).into()
+                    }
+                    (None, None) => step.status.as_str().into(),
                 }
-                (Some(error), None) => {
-                    format!("{}: {}", step.status.as_str(), error.message).into()
-                }
-                (None, None) => step.status.as_str().into(),
-            },
+            }
             EventData::Other(other) => as_text(&other.data),
         };
         one_line(&text, limit)

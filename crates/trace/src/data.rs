@@ -335,7 +335,19 @@ pub struct StepStarted {
     /// What it does, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// The index of the element that begins, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<u64>,
+    /// The number of elements in the list of a step with `for_each`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<u64>,
 }
+
+/// `element_started` (system): a step with `for_each` is about to call its tool for an element.
+pub(super) type ElementStarted = StepStarted;
+
+/// `element_finished` (system): a step with `for_each` is done with an element. Its outputs are those of the element.
+pub(super) type ElementFinished = StepFinished;
 
 /// `step_finished` (system): a scenario's step ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -354,13 +366,13 @@ pub struct StepFinished {
     pub status: StepStatus,
     /// From its start to its end, all attempts and the waits between them included.
     pub duration_ms: f64,
-    /// Every call, the first included.
+    /// Every call, the first included. Those of a step with `for_each` stand in the events of its elements.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<StepError>,
-    /// The condition that was false.
+    /// The condition that was false; absent if a step was skipped because it has no elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_by: Option<String>,
     /// Why it passed although its element is not as it was.
@@ -372,6 +384,30 @@ pub struct StepFinished {
     /// Why this run did not play it, if it resumes another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<Restored>,
+    /// The index of the element that ended, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<u64>,
+    /// The number of elements in the list of a step with `for_each`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<u64>,
+}
+
+impl StepStarted {
+    /// Returns `element 2 of 5`, counted from 1, if it is the start of an element.
+    pub fn element_label(&self) -> Option<String> {
+        element_label(self.element, self.elements)
+    }
+}
+
+impl StepFinished {
+    /// Returns `element 2 of 5`, counted from 1, if it is the end of an element.
+    pub fn element_label(&self) -> Option<String> {
+        element_label(self.element, self.elements)
+    }
+}
+
+fn element_label(index: Option<u64>, count: Option<u64>) -> Option<String> {
+    Some(format!("element {} of {}", index? + 1, count?))
 }
 
 /// Why a resumed run does not play a step.
@@ -404,7 +440,7 @@ pub enum StepStatus {
     Failed,
     /// It failed and the run went on.
     Tolerated,
-    /// Its condition was false.
+    /// Its condition was false, or its list has no elements.
     Skipped,
     /// The run was cut off while it was under way: it may have had an effect.
     Unknown,

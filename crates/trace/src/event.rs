@@ -9,10 +9,10 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::data::{
-    Assertion, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead, MemoryWrite,
-    Message, MessageReceived, Other, Permission, Plan, RequestAnswered, RequestReceived,
-    RequestSent, ResponseReceived, Screenshot, StepFinished, StepStarted, Terminal, Thought,
-    ToolCall, ToolResult,
+    Assertion, ElementFinished, ElementStarted, ErrorHappened, FileEdit, FinalOutput, HttpExchange,
+    Log, MemoryRead, MemoryWrite, Message, MessageReceived, Other, Permission, Plan,
+    RequestAnswered, RequestReceived, RequestSent, ResponseReceived, Screenshot, StepFinished,
+    StepStarted, Terminal, Thought, ToolCall, ToolResult,
 };
 use cuecard_source::value::Json;
 
@@ -163,6 +163,8 @@ event_types! {
     Assertion = "assertion" by "system";
     StepStarted = "step_started" by "system";
     StepFinished = "step_finished" by "system";
+    ElementStarted = "element_started" by "system";
+    ElementFinished = "element_finished" by "system";
 }
 
 impl Event {

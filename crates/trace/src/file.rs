@@ -590,6 +590,8 @@ pub(super) mod tests {
                     skipped_by: None,
                     outputs: [("o".to_owned(), output)].into_iter().collect(),
                     restored: (step % 2 == 0).then_some(crate::Restored::Done),
+                    element: None,
+                    elements: None,
                 })
             }),
             json_value().prop_map(|data| EventData::Other(Other {

@@ -19,12 +19,15 @@ pub const VERSION: u32 = 1;
 pub enum Record<S = StepFinished> {
     /// The first: what is played.
     Run(Box<JournalHeader>),
-    /// A step is about to make its first call.
+    /// A step, or an element of one with `for_each`, is about to make its first call.
     Begin {
-        /// Its number.
+        /// The number of the step.
         step: u64,
+        /// The index of the element.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        element: Option<u64>,
     },
-    /// A step ended.
+    /// A step or an element of one ended.
     End {
         /// How, and with which outputs.
         finished: S,
@@ -74,10 +77,14 @@ pub struct Journal {
     pub header: JournalHeader,
     /// The steps that are done, from the first on without a gap.
     pub done: Vec<StepFinished>,
-    /// Their outputs that are not known, by the number of the step.
+    /// The elements that are done of the step behind them, from the first on without a gap.
+    pub elements: Vec<StepFinished>,
+    /// The outputs of all these that are not known, by the number of the step.
     pub withheld: BTreeMap<u64, Vec<String>>,
     /// The step that was under way when the run ended: it may have had its effect.
     pub unknown: Option<u64>,
+    /// The index of its element that was.
+    pub unknown_element: Option<u64>,
     /// Whether the run passed.
     pub has_passed: bool,
     /// The run that has resumed this one.
@@ -93,6 +100,8 @@ pub struct Journal {
 enum Position {
     BetweenSteps,
     Within(u64),
+    /// An element ended the run: the end of its step follows.
+    AtEnd,
     /// A step failed or was interrupted.
     Stopped,
     Over,
@@ -165,38 +174,64 @@ impl Journal {
                 self.has_passed = true;
                 Ok(Position::Over)
             }
-            (Record::Begin { step }, Position::BetweenSteps) if next == Some(step) => {
+            (Record::Begin { step, element }, Position::BetweenSteps)
+                if next == Some(step) && element.unwrap_or(0) == self.elements.len() as u64 =>
+            {
                 self.unknown = Some(step);
+                self.unknown_element = element;
                 Ok(Position::Within(step))
             }
-            (Record::End { finished, withheld }, Position::BetweenSteps | Position::Within(_))
-                if next == Some(finished.step)
-                    && (position == Position::Within(finished.step)
-                        || may_end_without_call(&finished)) =>
-            {
+            (
+                Record::End { finished, withheld },
+                Position::BetweenSteps | Position::Within(_) | Position::AtEnd,
+            ) if next == Some(finished.step) && self.may_end(&finished, position) => {
                 Ok(self.end(finished, withheld))
             }
             _ => Err("this record can't follow the one before it".to_owned()),
         }
     }
 
-    fn end(&mut self, mut finished: StepFinished, withheld: Vec<String>) -> Position {
-        match finished.status {
-            StepStatus::Unknown => return Position::Stopped,
-            StepStatus::Failed => {
+    /// Whether this may be the end of the next step, or of its next element.
+    fn may_end(&self, finished: &StepFinished, position: Position) -> bool {
+        let n_elements = self.elements.len() as u64;
+        let has_stopped = matches!(finished.status, StepStatus::Failed | StepStatus::Unknown);
+        let may_have_called =
+            position == Position::Within(finished.step) || may_end_without_call(finished);
+        match (finished.element, finished.elements) {
+            _ if position == Position::AtEnd => finished.element.is_none() && has_stopped,
+            (Some(index), _) => index == n_elements && may_have_called,
+            (None, Some(count)) => has_stopped || count == n_elements,
+            (None, None) => n_elements == 0 && may_have_called,
+        }
+    }
+
+    fn end(&mut self, mut finished: StepFinished, mut withheld: Vec<String>) -> Position {
+        match (finished.status, finished.element) {
+            (StepStatus::Unknown, None) => return Position::Stopped,
+            (StepStatus::Unknown, Some(_)) => return Position::AtEnd,
+            (StepStatus::Failed, element) => {
                 self.unknown = None;
-                return Position::Stopped;
+                return element.map_or(Position::Stopped, |_| Position::AtEnd);
             }
-            StepStatus::Passed | StepStatus::Tolerated | StepStatus::Skipped => {}
+            (StepStatus::Passed | StepStatus::Tolerated | StepStatus::Skipped, _) => {}
         }
         self.unknown = None;
         for name in &withheld {
             finished.outputs.shift_remove(name);
         }
-        if !withheld.is_empty() {
-            self.withheld.insert(finished.step, withheld);
+        let step = finished.step;
+        // Those of the step replace those of its elements.
+        let before = self.withheld.remove(&step);
+        if finished.element.is_some() {
+            withheld.extend(before.into_iter().flatten());
+            self.elements.push(finished);
+        } else {
+            self.elements.clear();
+            self.done.push(finished);
         }
-        self.done.push(finished);
+        if !withheld.is_empty() {
+            self.withheld.insert(step, withheld);
+        }
         Position::BetweenSteps
     }
 
@@ -255,6 +290,8 @@ mod tests {
             healed: None,
             outputs: outputs.as_object().cloned().unwrap_or_default(),
             restored: None,
+            element: None,
+            elements: None,
         }
     }
 
@@ -272,6 +309,11 @@ mod tests {
         DiesThenRedone,
         DiesThenAssumed,
         InterruptedThenRedone,
+        /// Of three elements, the last is skipped.
+        HasElements,
+        FailsInSecondElement,
+        InterruptedBeforeSecondElement,
+        DiesInSecondElementThenAssumed,
     }
 
     /// What a journal says up to some record.
@@ -279,6 +321,7 @@ mod tests {
     struct Expected {
         length: usize,
         done: usize,
+        elements: usize,
         unknown: Option<u64>,
     }
 
@@ -286,14 +329,22 @@ mod tests {
     fn journal_of(courses: &[Course], outputs: &Json) -> (Vec<u8>, Vec<Expected>) {
         let mut text = Vec::new();
         let mut expected = Vec::new();
-        let (mut done, mut unknown) = (0, None);
+        let (mut done, mut elements, mut unknown) = (0, 0, None);
         let mut write = |record: &Record, ends: usize, under_way: Option<u64>| {
             text.extend(line(record));
             done += ends;
             unknown = under_way;
+            elements = match record {
+                Record::End { finished, .. } if finished.element.is_some() => {
+                    elements + usize::from(finished.status != StepStatus::Failed)
+                }
+                _ if ends > 0 => 0,
+                _ => elements,
+            };
             expected.push(Expected {
                 length: text.len(),
                 done,
+                elements,
                 unknown,
             });
         };
@@ -305,9 +356,20 @@ mod tests {
             finished: finished(step, status, outputs),
             withheld: Vec::new(),
         };
+        let of_element = |step, element, status| Record::End {
+            finished: StepFinished {
+                element,
+                elements: Some(3),
+                ..finished(step, status, outputs)
+            },
+            withheld: Vec::new(),
+        };
         write(&run(), 0, None);
         for (course, step) in courses.iter().zip((2..).step_by(2)) {
-            let begin = Record::Begin { step };
+            let begin = Record::Begin {
+                step,
+                element: None,
+            };
             match *course {
                 Course::Ends(StepStatus::Skipped) => {
                     write(&end(step, StepStatus::Skipped), 1, None);
@@ -337,6 +399,46 @@ mod tests {
                     let withheld = vec!["o".to_owned()];
                     write(&Record::End { finished, withheld }, 1, None);
                 }
+                Course::HasElements
+                | Course::FailsInSecondElement
+                | Course::InterruptedBeforeSecondElement
+                | Course::DiesInSecondElementThenAssumed => {
+                    use StepStatus::{Failed, Passed, Skipped, Unknown};
+                    let begin = |element| Record::Begin {
+                        step,
+                        element: Some(element),
+                    };
+                    write(&begin(0), 0, Some(step));
+                    write(&of_element(step, Some(0), Passed), 0, None);
+                    if matches!(course, Course::InterruptedBeforeSecondElement) {
+                        write(&of_element(step, None, Unknown), 0, None);
+                        write(&resume(), 0, None);
+                    }
+                    write(&begin(1), 0, Some(step));
+                    match course {
+                        Course::FailsInSecondElement => {
+                            write(&of_element(step, Some(1), Failed), 0, None);
+                            write(&of_element(step, None, Failed), 0, None);
+                            write(&resume(), 0, None);
+                            write(&begin(1), 0, Some(step));
+                            write(&of_element(step, Some(1), Passed), 0, None);
+                        }
+                        Course::HasElements | Course::InterruptedBeforeSecondElement => {
+                            write(&of_element(step, Some(1), Passed), 0, None);
+                        }
+                        _ => {
+                            write(&resume(), 0, None);
+                            let mut assumed = finished(step, Passed, &Json::Null);
+                            assumed.element = Some(1);
+                            assumed.restored = Some(Restored::AssumedDone);
+                            let finished = assumed;
+                            let withheld = vec!["o".to_owned()];
+                            write(&Record::End { finished, withheld }, 0, None);
+                        }
+                    }
+                    write(&of_element(step, Some(2), Skipped), 0, None);
+                    write(&of_element(step, None, Passed), 1, None);
+                }
                 Course::InterruptedThenRedone => {
                     write(&begin, 0, Some(step));
                     write(&end(step, StepStatus::Unknown), 0, Some(step));
@@ -359,6 +461,10 @@ mod tests {
             Just(Course::DiesThenRedone),
             Just(Course::DiesThenAssumed),
             Just(Course::InterruptedThenRedone),
+            Just(Course::HasElements),
+            Just(Course::FailsInSecondElement),
+            Just(Course::InterruptedBeforeSecondElement),
+            Just(Course::DiesInSecondElementThenAssumed),
         ];
         prop::collection::vec(course, 1..8)
     }
@@ -382,6 +488,7 @@ mod tests {
             prop_assert_eq!(read.length, whole.length as u64);
             prop_assert_eq!(read.is_torn, whole.length < cut);
             prop_assert_eq!((read.done.len(), read.unknown), (whole.done, whole.unknown));
+            prop_assert_eq!(read.elements.len(), whole.elements);
             prop_assert_eq!(read.has_passed, cut == text.len());
             prop_assert_eq!(&read.header, &header(courses.len() as u64));
             let numbers: Vec<u64> = read.done.iter().map(|step| step.step).collect();

@@ -4,7 +4,7 @@ use super::EventData;
 use cuecard_source::value::Json;
 
 /// The fields whose values are ours, or names that stand in files of the user: never data.
-const OURS: &str = "answer attempt call_id code dialect duration_ms error_type exit_code fixture_id format_hint \
+const OURS: &str = "answer attempt call_id code dialect duration_ms element elements error_type exit_code fixture_id format_hint \
     hash_after hash_before id lane level lines_added lines_removed method native_tool restored retryable \
     role scope server started_ms status step stream success tool turn type";
 

@@ -33,9 +33,8 @@ pub struct FileChange {
 pub fn contents(root: &Path) -> (Vec<(String, String)>, Option<String>) {
     let content = |file: &DirEntry| {
         let kind = file.file_type();
-        if kind.is_some_and(|kind| kind.is_symlink()) {
-            let target = fs::read_link(file.path()).unwrap_or_default();
-            return format!("-> {}", target.display());
+        if file.path_is_symlink() {
+            return target(file);
         }
         if !kind.is_some_and(|kind| kind.is_file()) {
             return format!("{kind:?}");
@@ -55,6 +54,12 @@ pub fn contents(root: &Path) -> (Vec<(String, String)>, Option<String>) {
         .into_iter()
         .map(|(path, file)| (path, content(&file)));
     (contents.collect(), beyond)
+}
+
+/// Where a link leads.
+fn target(link: &DirEntry) -> String {
+    let target = fs::read_link(link.path()).unwrap_or_default();
+    format!("-> {}", target.display())
 }
 
 /// What lies below a folder, without version control, in the order of [`Path`]; and the first path that is too much.
@@ -132,7 +137,8 @@ impl FolderChanges {
         self.beyond.as_deref()
     }
 
-    /// What has changed since the last look, by path. A file whose content is the same has not.
+    /// What has changed since the last look, by path. A file whose content is the same has not, nor has a link that leads to
+    /// the same place.
     pub fn take(&mut self) -> Vec<FileChange> {
         let mut before = std::mem::take(&mut self.files);
         let mut changes = Vec::new();
@@ -146,9 +152,9 @@ impl FolderChanges {
             bounds.all(|bound| Path::new(path) < Path::new(bound))
         };
         for (path, entry) in entries {
-            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
                 continue;
-            }
+            };
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
@@ -157,7 +163,12 @@ impl FolderChanges {
                 Some(old) if old.stamp == stamp => old,
                 old => {
                     let is_kept = stamp.length <= MAX_LENGTH && kept + stamp.length <= MAX_KEPT;
-                    let read = || fs::read_to_string(entry.path()).ok();
+                    let read = || match () {
+                        () if kind.is_symlink() => Some(target(&entry)),
+                        () if kind.is_file() => fs::read_to_string(entry.path()).ok(),
+                        // Who reads a pipe waits for its writer.
+                        () => None,
+                    };
                     let text = is_kept.then(read).flatten();
                     let is_same = old
                         .as_ref()
@@ -269,6 +280,25 @@ mod tests {
         fs::remove_file(file(0)).unwrap();
         fs::remove_file(file(1)).unwrap();
         assert_eq!(told(&mut changes), ["00000 +0 -1", "00001 +0 -1"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = |to: &str| {
+            let path = folder.path().join("link");
+            let _ = fs::remove_file(&path);
+            std::os::unix::fs::symlink(to, path).unwrap();
+        };
+        let mut changes = FolderChanges::new(folder.path());
+        let mut told = |to: &str| -> Vec<String> {
+            link(to);
+            changes.take().iter().map(self::told).collect()
+        };
+        assert_eq!(told("nowhere"), ["link +1 -0"]);
+        assert_eq!(told("nowhere"), [""; 0]);
+        assert_eq!(told("/tmp"), ["link +1 -1"]);
     }
 
     fn told(change: &FileChange) -> String {

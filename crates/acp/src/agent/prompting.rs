@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{BlockKind, EventKind, UserInput};
-use cuecard_timeline::script::{Wanted, normalise};
+use cuecard_timeline::script::{RequestedBlock, Wanted, normalise};
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -162,7 +162,10 @@ impl Agent {
             session_id: None,
             prompts: &prompts,
         };
-        let blocks: Vec<_> = blocks.iter().filter_map(content::requested).collect();
+        let blocks: Vec<_> = blocks
+            .iter()
+            .filter_map(RequestedBlock::of_content)
+            .collect();
         let blocks: Vec<_> = blocks.iter().collect();
         let selection = self.selector.select_for(wanted, &blocks, None);
         let selection = selection.map_err(|error| {

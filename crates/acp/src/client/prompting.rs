@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
-use cuecard_timeline::model::{Block, BlockKind, UserInput};
+use cuecard_timeline::model::{Block, BlockKind, EventKind, TimelineEvent, UserInput};
 use cuecard_timeline::script::block_text;
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
@@ -64,6 +64,7 @@ impl Talk {
                 .session_folder
                 .look(&script, &segment.events, files, told);
             compared.differences.extend(found);
+            self.tell_unseen_command(&expected, &seen, &compared).await;
         }
         if !self.has_thoughts && self.missed_thoughts.is_none() {
             let thought =
@@ -322,6 +323,41 @@ impl Talk {
             is_cut,
         };
         comparing.compare(expected, seen)
+    }
+
+    /// Notes the first command that ran in no terminal of ours, if no `assert` looks at what it did.
+    async fn tell_unseen_command(
+        &mut self,
+        expected: &Expected<'_>,
+        seen: &[SeenItem],
+        compared: &Compared,
+    ) {
+        let events = &self.script.1.timeline.events;
+        let is_assert = |event: &TimelineEvent| matches!(event.kind, EventKind::Assert(_));
+        if self.is_unseen_told || events.iter().any(is_assert) {
+            return;
+        }
+        let unseen = compared.pairs.iter().find_map(|(wanted, came)| {
+            let (item, came) = (&expected.items[*wanted], &seen[*came].came);
+            let (Wanted::Call(call, _), Came::Call(came)) = (&item.wanted, came) else {
+                return None;
+            };
+            let is_unseen = call.tool == "runCmd" && came.terminals.is_empty();
+            is_unseen.then_some(item.event_idx)
+        });
+        if let Some(event_idx) = unseen {
+            self.is_unseen_told = true;
+            let message = "the agent ran this in no terminal of the client: only what it reports was compared";
+            let mut found = differs(
+                codes::ACP_CONTENT,
+                &self.script.1.timeline,
+                event_idx,
+                message,
+            );
+            found.severity = Severity::Note;
+            let help = "add an `assert` of what the command changes";
+            self.found(found.with_help(help)).await;
+        }
     }
 
     pub(super) async fn tell_differences(&self, compared: Compared, what: &str) {

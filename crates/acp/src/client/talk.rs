@@ -60,6 +60,8 @@ pub(super) struct Talk {
     /// What prompts were answered since the last assert on them.
     pub(super) answers: Vec<Json>,
     pub(super) has_thoughts: bool,
+    /// Whether it was told that nobody saw a command run.
+    pub(super) is_unseen_told: bool,
     /// When the turn was cancelled.
     pub(super) cancelled_at: Option<Duration>,
     /// An event whose thoughts were left out, as none had ever come by then.
@@ -92,6 +94,7 @@ impl Talk {
             done: HashSet::new(),
             answers: Vec::new(),
             has_thoughts: false,
+            is_unseen_told: false,
             cancelled_at: None,
             missed_thoughts: None,
         }

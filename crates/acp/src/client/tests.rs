@@ -410,12 +410,32 @@ async fn what_the_agent_does_otherwise_is_found() {
     }
 }
 
+/// What all texts end with, and a prompt may.
+const WORDS: &str = "one two";
+const IMAGE: &str = ", {type: image, mimeType: image/png, data: iVBORw0KGgo=}";
+
+/// What becomes of an item: a word or a block of it is missing, is there twice, or is another one.
+const BENT: [(&str, &str); 6] = [
+    (WORDS, "one"),
+    (WORDS, "one two two"),
+    (WORDS, "two one"),
+    (IMAGE, ""),
+    (
+        IMAGE,
+        ", {type: image, mimeType: image/png, data: iVBORw0KGgoA}",
+    ),
+    (
+        "}]]]",
+        "}, {type: image, mimeType: image/png, data: iVBORw0KGgo=}]]]",
+    ),
+];
+
 /// An item of a timeline that an agent plays, made out of numbers.
 fn item(kind: u8, word: u8) -> String {
     let word = ["alpha", "beta", "gamma", "delta"][usize::from(word % 4)];
-    match kind % 13 {
-        0 => format!("  - llmResponse: [{{assistant: [[1, {word}]]}}]\n"),
-        1 => format!("  - llmResponse: [{{think: [[1, {word}]]}}]\n"),
+    match kind % 14 {
+        0 => format!("  - llmResponse: [{{assistant: [[1, {word} {WORDS}]]}}]\n"),
+        1 => format!("  - llmResponse: [{{think: [[1, {word} {WORDS}]]}}]\n"),
         2 => format!("  - grep: {{pattern: {word}, path: src}}\n    result: {word}\n"),
         3 => format!("  - agentEdits: {{path: {word}.txt, newText: {word}}}\n"),
         4 => format!(
@@ -430,7 +450,8 @@ fn item(kind: u8, word: u8) -> String {
         }
         8 => format!("  - readFile: {{path: {word}.txt}}\n    status: error\n"),
         9 => format!("  - readFile: {{path: {word}.txt}}\n    progress: [[1, {word}]]\n"),
-        10 => format!("  - userInputs: [[1, {word}]]\n"),
+        10 => format!("  - userInputs: [[1, {word} {WORDS}]]\n"),
+        13 => format!("  - userInputs: [[1, [{{type: text, text: {word} {WORDS}}}{IMAGE}]]]\n"),
         11 => format!(
             "  - llmResponse: [{{assistant: [[1, {{type: resource_link, uri: 'file:///{word}', name: {word}}}]]}}]\n"
         ),
@@ -440,7 +461,7 @@ fn item(kind: u8, word: u8) -> String {
 
 fn timeline(items: &[String]) -> String {
     format!(
-        "name: g\ntimeline:\n  - userInputs: [[0, Go]]\n{}",
+        "name: g\nacp: {{capabilities: {{promptCapabilities: {{image: true}}}}}}\ntimeline:\n  - userInputs: [[0, Go]]\n{}",
         items.concat()
     )
 }
@@ -456,13 +477,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// Whatever the script is, the stand-in passes it; and where it does something else, that is found: an item
-    /// left out, added, another one in its place, two in the other order.
+    /// left out, added, another one in its place, two in the other order, a word or a block of one.
     #[test]
     fn only_what_is_scripted_passes(
         kinds in proptest::collection::vec((any::<u8>(), any::<u8>()), 1..8),
         at in any::<prop::sample::Index>(),
         other in (any::<u8>(), any::<u8>()),
-        how in 0..4,
+        how in 0..4 + BENT.len(),
     ) {
         let items: Vec<String> = kinds.iter().map(|(kind, word)| item(*kind, *word)).collect();
         runs(agree(&timeline(&items)));
@@ -472,7 +493,13 @@ proptest! {
             0 => drop(changed.remove(at)),
             1 => changed.insert(at, item(other.0, other.1)),
             2 => changed[at] = item(other.0, other.1),
-            _ => changed.swap(at, (at + 1) % items.len()),
+            3 => changed.swap(at, (at + 1) % items.len()),
+            how => {
+                let (wanted, instead) = BENT[how - 4];
+                let has_it = items.iter().position(|item| item.contains(wanted));
+                let at = has_it.unwrap_or(at);
+                changed[at] = items[at].replace(wanted, instead);
+            }
         }
         if !is_other(&items, &changed) {
             return Ok(());
@@ -643,7 +670,7 @@ async fn what_is_not_the_protocol_is_found() {
 
 /// What is found in an agent that sends `line` during a prompt that it answers well.
 async fn found_in(line: &str) -> String {
-    let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"alpha"}}}}"#;
+    let text = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"alpha one two"}}}}"#;
     found_by(&timeline(&[item(0, 0)]), &format!("{text}\n{line}"), "").await
 }
 

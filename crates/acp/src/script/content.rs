@@ -2,7 +2,6 @@
 
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority};
-use cuecard_timeline::script::{MediaKind, RequestedBlock};
 use serde_json::json;
 
 use super::lacks;
@@ -61,34 +60,6 @@ pub(crate) fn block(block: &Block) -> Option<Json> {
         }
     }
     Some(json)
-}
-
-/// Returns a block of a prompt that is no text, to choose a scenario by.
-pub(crate) fn requested(block: &Json) -> Option<RequestedBlock> {
-    let name = block["type"].as_str().filter(|name| *name != "text")?;
-    let inner = match name {
-        "resource" => &block["resource"],
-        _ => block,
-    };
-    let mime_type = inner["mimeType"].as_str().unwrap_or_default();
-    let kind = match name {
-        "image" => MediaKind::Image,
-        "audio" => MediaKind::Audio,
-        "resource_link" => MediaKind::File,
-        _ => MediaKind::of(mime_type),
-    };
-    let keys: &[&str] = match name {
-        "resource_link" => &["uri"],
-        _ => &["data", "blob", "text"],
-    };
-    let data = keys.iter().find_map(|key| inner[*key].as_str());
-    Some(RequestedBlock {
-        name: name.to_owned(),
-        kind,
-        mime_type: mime_type.to_owned(),
-        data: data.unwrap_or_default().to_owned(),
-        text: String::new(),
-    })
 }
 
 /// Text as a block.

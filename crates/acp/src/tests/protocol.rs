@@ -358,21 +358,26 @@ async fn each_session_plays_its_script() {
             .expect("an id")
             .to_owned()
     };
-    for (others, is_closed, unplayed) in [
-        (&[][..], false, 0),
-        (&["Say hello"][..], false, 1),
-        (&["Say hello"], true, 1),
-        (&["Say hello", "And again"], true, 0),
-    ] {
+    // The prompts of two sessions, in each order; the other one may be incomplete.
+    let orders = "AA AAB ABA BAA AABB ABAB ABBA BAAB BABA BBAA".split(' ');
+    let cases = orders.flat_map(|order| [(order, false), (order, true)]);
+    for (order, is_closed) in cases {
+        let n_others = order.matches('B').count();
+        let unplayed = usize::from(n_others == 1);
         let mut client = Client::with(HELLO, |options| options.play.require_complete = true).await;
         let first = client.open(json!({})).await;
         // A session that was only opened plays nothing.
         let second = opens(&mut client).await;
-        for (session, texts) in [(&second, others), (&first, &["Say hello", "And again"])] {
-            for text in texts {
-                let id = client.prompt(session, text).await;
-                client.until(id).await;
-            }
+        let mut texts = [
+            ["Say hello", "And again"].into_iter(),
+            ["Say hello", "And again"].into_iter(),
+        ];
+        for of in order.chars() {
+            let is_other = of == 'B';
+            let text = texts[usize::from(is_other)].next().expect("two");
+            let session = if is_other { &second } else { &first };
+            let id = client.prompt(session, text).await;
+            client.until(id).await;
         }
         if is_closed {
             client
@@ -387,7 +392,7 @@ async fn each_session_plays_its_script() {
             .collect();
         assert_eq!(left, vec![(Some(&*second), 2); unplayed], "{verdict:?}");
         assert_eq!(verdict.passed, unplayed == 0 && !is_closed, "{verdict:?}");
-        let n_sessions = if others.is_empty() { 1 } else { 2 };
+        let n_sessions = if n_others == 0 { 1 } else { 2 };
         assert_eq!(verdict.n_turns(), 2 * n_sessions);
     }
 }

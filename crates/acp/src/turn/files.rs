@@ -1,6 +1,6 @@
 //! Files of the client: edits, and files that the agent reads.
 
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::matching::changed_lines;
 use cuecard_timeline::model::{AgentEdits, FileRead};
 use cuecard_trace::{EventData, FileEdit};
@@ -91,20 +91,20 @@ impl Turn {
     /// Says, where a run looks at what is done, that something isn't.
     pub(super) async fn only_shown(&mut self, event_idx: usize, message: &str) {
         if self.agent.options.lead.is_some() {
-            let event = self.script.event(event_idx);
-            let found = Diagnostic::note(codes::TOOL_SIMULATED, message)
-                .at(&self.script.timeline.source, event.span)
-                .with_pointer(event.path.clone());
-            self.find(self.agent.telling.findings.strictly_noted(found))
-                .await;
+            self.note(codes::TOOL_SIMULATED, event_idx, message).await;
         }
     }
 
     /// Says that a call is only shown, since the client has another file; with `--strict` that fails.
     pub(super) async fn only_shown_of(&mut self, event_idx: usize, path: &str, reason: &str) {
-        let event = self.script.event(event_idx);
         let message = format!("the call is only shown, and `{path}` stays as it is: {reason}");
-        let found = Diagnostic::note(codes::ACP_CONTENT, message)
+        self.note(codes::ACP_CONTENT, event_idx, &message).await;
+    }
+
+    /// Says that something was not done, which with `--strict` fails.
+    async fn note(&mut self, code: Code, event_idx: usize, message: &str) {
+        let event = self.script.event(event_idx);
+        let found = Diagnostic::note(code, message)
             .at(&self.script.timeline.source, event.span)
             .with_pointer(event.path.clone());
         self.find(self.agent.telling.findings.strictly_noted(found))

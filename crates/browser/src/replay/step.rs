@@ -86,6 +86,8 @@ pub(super) async fn play_step<S: Stage + PageInspector>(
             id: Some(step.id.clone()),
             tool: browser_tool(step.action),
             description: Some(step.description.clone()),
+            element: None,
+            elements: None,
         }),
     );
     let mut playing = Playing {
@@ -395,6 +397,8 @@ impl Playing<'_, '_> {
             healed: healed.as_ref().map(|healed| healed.reason.clone()),
             outputs: serde_json::Map::new(),
             restored: None,
+            element: None,
+            elements: None,
         };
         self.told.status = Some(status);
         self.told.ms = Some(finished.duration_ms);

@@ -48,6 +48,9 @@ pub(crate) struct TestArgs {
     /// Treat warnings as errors; also fail assertions with nothing to check
     #[arg(long, help_heading = "Execution")]
     pub strict: bool,
+    /// What becomes of claims that no result proves or refutes [default: what the test case says, else warn]
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Execution")]
+    pub unproven: Option<UnprovenArg>,
     /// Timeout for a test, in seconds [default: 300]
     #[arg(
         long,
@@ -133,4 +136,15 @@ pub(crate) struct DiffArgs {
     /// Print the differences as JSON to stdout
     #[arg(long)]
     pub json: bool,
+}
+
+/// `--unproven`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum UnprovenArg {
+    /// They are warnings
+    Warn,
+    /// They fail the test
+    Fail,
+    /// They pass
+    Pass,
 }

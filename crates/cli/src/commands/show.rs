@@ -175,7 +175,7 @@ fn holds(data: &EventData) -> Option<bool> {
         EventData::Assertion(assertion) => Some(assertion.status == "pass"),
         EventData::Log(log) if log.level == "error" => Some(false),
         EventData::ToolResult(result) if !result.success => Some(false),
-        EventData::StepFinished(step) => match step.status {
+        EventData::StepFinished(step) | EventData::ElementFinished(step) => match step.status {
             StepStatus::Passed => Some(true),
             StepStatus::Failed => Some(false),
             _ => None,
@@ -191,6 +191,10 @@ fn in_words(event: &Event) -> String {
         let name = description.unwrap_or(tool);
         format!("step {number}  {name}")
     };
+    let element = |number: u64, label: Option<String>, description: Option<&str>| {
+        let name = description.map_or(String::new(), |description| format!("  {description}"));
+        format!("step {number}, {}{name}", label.unwrap_or_default())
+    };
     match &event.data {
         EventData::StepStarted(it) => step(it.step, &it.tool, it.description.as_deref()),
         EventData::StepFinished(it) => {
@@ -199,6 +203,13 @@ fn in_words(event: &Event) -> String {
                 step(it.step, &it.tool, it.description.as_deref())
             )
         }
+        EventData::ElementStarted(it) => {
+            element(it.step, it.element_label(), it.description.as_deref())
+        }
+        EventData::ElementFinished(it) => format!(
+            "{}  {brief}",
+            element(it.step, it.element_label(), it.description.as_deref())
+        ),
         EventData::ToolCall(call) => format!("call {}  {brief}", call.tool),
         EventData::ToolResult(_) => format!("result  {brief}"),
         EventData::Log(log) if log.level == "info" => brief.trim_start_matches("info: ").to_owned(),

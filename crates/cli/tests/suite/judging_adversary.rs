@@ -108,6 +108,9 @@ fn run_of(name: &str, question: &str, result: &Value) -> Run {
 #[derive(Default)]
 struct Findings {
     count: usize,
+    /// True answers, and those of them that passed.
+    right: usize,
+    proved: usize,
     wrong: Vec<String>,
 }
 
@@ -137,7 +140,14 @@ impl Findings {
         let passes = own
             .iter()
             .all(|outcome| outcome.status == OutcomeStatus::Pass);
-        if passes != is_right {
+        let fails = own
+            .iter()
+            .any(|outcome| outcome.status == OutcomeStatus::Fail);
+        self.right += usize::from(is_right);
+        self.proved += usize::from(is_right && passes);
+        // What is true and not proved is a warning, as is what is false and not refuted.
+        let is_wrong = if is_right { fails } else { passes };
+        if is_wrong {
             let messages: Vec<&str> = own.iter().map(|outcome| outcome.message.as_str()).collect();
             let colour = if passes { "green" } else { "red" };
             self.wrong.push(format!(
@@ -163,6 +173,13 @@ impl Findings {
             self.wrong.len(),
             self.count,
             shown.join("\n")
+        );
+        // The judge may not win by shrugging.
+        assert!(
+            self.proved * 2 >= self.right,
+            "{} of {} true answers are proved",
+            self.proved,
+            self.right
         );
     }
 }

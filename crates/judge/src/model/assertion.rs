@@ -89,6 +89,8 @@ impl Selector {
         "assertion",
         "step_started",
         "step_finished",
+        "element_started",
+        "element_finished",
     ];
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use super::assertion::Assertion;
+use super::assertion::{Assertion, AssertionCheck, Unproven};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 use cuecard_trace::import::{Fixture, TranscriptFormat};
@@ -43,6 +43,15 @@ impl TestCase {
     /// Whether it has one of these tags; each has if none is asked for.
     pub fn has_tag_of(&self, asked: &[String]) -> bool {
         asked.is_empty() || asked.iter().any(|tag| self.tags.contains(tag))
+    }
+
+    /// Says what becomes of claims that are neither supported nor refuted, whatever the assertions say.
+    pub fn set_unproven(&mut self, unproven: Unproven) {
+        for assertion in &mut self.assertions {
+            if let AssertionCheck::ClaimsSupportedByFixtures { proof, .. } = &mut assertion.check {
+                proof.unproven = unproven;
+            }
+        }
     }
 }
 

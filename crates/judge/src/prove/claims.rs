@@ -14,12 +14,15 @@ pub(super) struct Claim {
     pub(super) kind: BlockKind,
     /// The lines that it hangs under.
     pub(super) over: Vec<String>,
+    /// Who is said to have said it: `According to the Orchard Office, …`.
+    pub(super) speaker: Option<String>,
     /// How many items hang under it.
     pub(super) n_below: usize,
 }
 
 /// The claims of an answer, without the sentences that fit one of `ignored`.
 pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
+    pattern!(SPEAKER, r"(?i)^(?:according to|laut) ([^,;:.]{2,60}), +");
     let mut claims = Vec::new();
     let blocks = blocks(answer);
     for block in &blocks {
@@ -29,11 +32,20 @@ pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
         }
         for sentence in sentences(&block.text) {
             let sentence = &sentence[greeting(sentence)..];
+            let speaker = SPEAKER
+                .captures(sentence)
+                .and_then(|found| Some((found.get(0)?.end(), found[1].to_owned())));
+            let (start, speaker) = match speaker {
+                Some((start, speaker)) => (start, Some(speaker)),
+                None => (0, None),
+            };
+            let sentence = &sentence[start..];
             let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
             if !is_ignored && !claims_nothing(sentence, block.kind) {
                 claims.push(Claim {
                     text: sentence.to_owned(),
                     kind: block.kind,
+                    speaker,
                     over: block.over.clone(),
                     n_below: blocks
                         .iter()

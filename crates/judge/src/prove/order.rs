@@ -98,7 +98,12 @@ pub(super) fn is_in_order(piece: &Piece, passage: &Passage) -> bool {
             if !is_found {
                 rest = before;
             }
-            is_found || matches!(element, Element::Word(word) if is_header(word))
+            // An address may stand beside the text.
+            is_found
+                || match element {
+                    Element::Word(word) => is_header(word),
+                    Element::Fact(fact) => matches!(fact.value, Value::Url(_)),
+                }
         });
     }
     let mine: Vec<&Fact> = piece.facts.iter().filter(|fact| fact.at >= 0).collect();

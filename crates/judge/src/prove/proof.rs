@@ -10,7 +10,7 @@ use super::order::{has, has_same_roles, is_in_order, lacking};
 use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
-use super::sources::{Field, Passage, Sources, stems};
+use super::sources::{Field, Passage, Sources, stands_in, stems};
 use super::text::{BlockKind, Language, clauses, is_title, plain};
 use cuecard_source::value::cut;
 
@@ -80,6 +80,25 @@ impl Prover<'_> {
     }
 
     pub(super) fn prove(&self, claim: &Claim) -> Proof {
+        let proof = self.prove_text(claim);
+        let Some(speaker) = claim.speaker.as_deref().filter(|_| !proof.is(Refuted)) else {
+            return proof;
+        };
+        // Who said it must stand there too.
+        let words = stems(speaker, self.language());
+        let is_known = stands_in(&plain(speaker), &self.sources.all_text)
+            || self.sources.passages.iter().any(|passage| {
+                words
+                    .iter()
+                    .all(|word| passage.piece.has_word(word) || passage.header.words.contains(word))
+            });
+        match is_known {
+            true => proof,
+            false => Proof::new(Refuted, format!("the source {speaker} is nowhere")),
+        }
+    }
+
+    fn prove_text(&self, claim: &Claim) -> Proof {
         let language = self.language();
         let is_listed = matches!(
             claim.kind,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use cuecard_source::json::{has_lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::Endpoint;
 use futures::TryStreamExt as _;
@@ -14,7 +15,7 @@ use reqwest::Client;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::super::compressed::{ByteStream, decoded_stream};
+use super::super::compressed::{ByteStream, decoded, decoded_stream};
 use super::super::headers::{self, Query};
 use super::super::service::{Arrived, error_response, milliseconds, shaped};
 use super::answered;
@@ -172,13 +173,25 @@ async fn pass_on(
         previous_id: None,
         status: 502,
         is_stream: false,
+        has_lone_surrogate: has_lone_surrogate(&body),
         answered: misplaced.map_or(Answered::Other, |path| {
             Answered::LeftOut(format!(
                 "a player answers at `{path}`: set the client's base URL to the one that is shown at the start"
             ))
         }),
     });
-    let understood = target.map(|target| understand(&target, arrived.path, &body, &mut passed));
+    let understood = match target {
+        None => None,
+        Some(target) => {
+            let limit = proxy.options.body_limit;
+            let plain = Box::pin(decoded(arrived.headers, &body, limit)).await;
+            let plain = plain.as_ref().map(|plain| without_lone_surrogates(plain));
+            Some(match plain {
+                Ok(plain) => understand(&target, arrived.path, &plain, &mut passed),
+                Err(error) => Err(invalid(error)),
+            })
+        }
+    };
     let headers = proxy.options.upstream.headers(arrived.headers, endpoint);
     let response = match forwarded.headers(headers).body(body).send().await {
         Ok(response) => response,
@@ -235,8 +248,12 @@ fn understand(
             passed.received = Some(received);
             Ok(())
         }
-        Err(error) => Err(format!("it is not a valid request: {}", error.message)),
+        Err(error) => Err(invalid(&error)),
     }
+}
+
+fn invalid(error: &ApiError) -> String {
+    format!("it is not a valid request: {}", error.message)
 }
 
 /// An answer that is no stream: it is read to its end, and then passed on.
@@ -270,6 +287,7 @@ async fn whole(
     }
     let status = answer.status().as_u16();
     let at_ms = proxy.since(&passed);
+    passed.has_lone_surrogate |= has_lone_surrogate(&bytes);
     passed.answered = match status {
         200..=299 => match read_body(endpoint, &bytes, at_ms) {
             Ok(decoded) => of_model(decoded),

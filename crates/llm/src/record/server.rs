@@ -18,7 +18,7 @@ use super::proxy::{self, Proxy};
 use super::writer::{self, Message};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::http_server::{ServerOptions, serve};
-use cuecard_runtime::listener::Guard;
+use cuecard_runtime::listener::{self, Guard};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_runtime::workers::Worker;
@@ -164,11 +164,7 @@ impl RunningRecorder {
 
     /// `http://127.0.0.1:41873`, without a slash at the end. Clients of OpenAI's API want `/v1` after it.
     pub fn base_url(&self) -> String {
-        let mut address = self.address;
-        if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-        }
-        format!("http://{address}")
+        listener::base_url(self.address)
     }
 
     /// Stops: no new requests, a moment for answers on their way, everything written.

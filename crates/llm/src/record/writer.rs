@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::lone_surrogate;
 use cuecard_source::value::{Json, Redactor, find_credentials};
 use cuecard_timeline::profiles::Profiles;
 use cuecard_timeline::script::recording::{
@@ -42,6 +43,9 @@ const SHORTEST_KEY: usize = 8;
 /// More is not told of what is not recorded as it was.
 const MAX_TOLD: usize = 1_000;
 
+/// Stands for its warning among what was told.
+const LONE_SURROGATE: &str = "half of a surrogate pair";
+
 /// What the writer is told.
 pub(super) enum Message {
     /// A request was passed on, and this came of it.
@@ -74,6 +78,8 @@ pub(super) struct Passed {
     /// The status of what came back.
     pub(super) status: u16,
     pub(super) is_stream: bool,
+    /// Whether half of a surrogate pair in a body that was read as a whole became U+FFFD.
+    pub(super) has_lone_surrogate: bool,
     pub(super) answered: Answered,
 }
 
@@ -297,6 +303,14 @@ impl Writer {
             "exchange {} ({} {})",
             passed.number, passed.method, passed.path
         );
+        let is_cut = match &passed.answered {
+            Answered::Model { decoded, .. } => decoded.has_lone_surrogate,
+            _ => false,
+        };
+        // Each request has what came before.
+        if (is_cut || passed.has_lone_surrogate) && self.told.insert(LONE_SURROGATE.to_owned()) {
+            self.find(lone_surrogate(&what));
+        }
         if let Answered::LeftOut(why) = &passed.answered {
             let message = format!("{what} is not recorded: {why}");
             self.find(Diagnostic::warning(codes::RECORD_LEFT_OUT, message));

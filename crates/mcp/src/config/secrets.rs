@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use cuecard_source::Span;
 use cuecard_source::json::{JsonErrorKind, Node, NodeKind};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Redactor, names_credential_in_config};
 
 use super::fields::SERVER_LISTS;
-use crate::text::{in_variable, names_a_secret};
+use crate::text::in_variable;
 use cuecard_runtime::env_file::painted;
 
 /// The shortest text that counts as a secret, in characters: anything shorter would hide ordinary words.
@@ -60,7 +60,7 @@ impl Secrets {
 
     /// Adds a variable that was filled in somewhere, if its name says that it is a secret.
     pub(super) fn add_variable(&mut self, name: &str, value: &str) {
-        if names_a_secret(name) {
+        if names_credential_in_config(name) {
             self.push(value);
         }
     }
@@ -188,7 +188,7 @@ impl Painter<'_> {
                         self.hide(&member.value);
                     }
                     for value in member.value.members() {
-                        if names_a_secret(&value.key) {
+                        if names_credential_in_config(&value.key) {
                             self.hide(&value.value);
                         }
                     }
@@ -212,7 +212,7 @@ impl Painter<'_> {
                 key => {
                     let value = &member.value;
                     // An object of an unknown key may be an `env` that is misspelled.
-                    if names_a_secret(key)
+                    if names_credential_in_config(key)
                         || matches!(value.kind, NodeKind::Object(_))
                         || value
                             .as_str()
@@ -325,7 +325,7 @@ fn in_argument<'t>(previous: Option<&str>, arg: &'t str) -> Option<&'t str> {
     let named = |separator| {
         flag.split_once(separator)
             .filter(|(name, _): &(&str, &str)| {
-                name.len() <= LONGEST_NAME && names_a_secret(name.trim())
+                name.len() <= LONGEST_NAME && names_credential_in_config(name.trim())
             })
             .map(|(_, value)| value.trim())
     };
@@ -334,7 +334,7 @@ fn in_argument<'t>(previous: Option<&str>, arg: &'t str) -> Option<&'t str> {
     }
     let previous =
         previous.filter(|previous| previous.starts_with('-') && !previous.contains('='))?;
-    (!is_flag && names_a_secret(previous.trim_start_matches('-'))).then_some(arg)
+    (!is_flag && names_credential_in_config(previous.trim_start_matches('-'))).then_some(arg)
 }
 
 /// The password, or the user if there is no password, and the values of parameters that hold secrets.
@@ -348,7 +348,7 @@ fn in_url(url: &str) -> impl Iterator<Item = &str> {
     let query = address.split_once('?').map_or("", |(_, query)| query);
     let parameters = query.split('&').filter_map(|pair| pair.split_once('='));
     let secrets = parameters
-        .filter(|(name, _)| names_a_secret(name))
+        .filter(|(name, _)| names_credential_in_config(name))
         .map(|(_, value)| value);
     user.into_iter()
         .chain(secrets)

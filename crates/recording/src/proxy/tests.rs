@@ -199,6 +199,18 @@ fn calls_that_cannot_be_read_are_named_and_counted() {
 }
 
 #[test]
+fn half_a_surrogate_pair_is_noted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tap = Session::new(&files(&folder, false), Vec::new(), &[]).tap("peer", true);
+    client(&tap, &call(1, "say"));
+    let mut tap = tap.lock().expect("no panic");
+    assert!(!tap.has_lone_surrogate);
+    let answer = br#"{"id": 1, "result": {"content": [{"type": "text", "text": "\ud83d"}]}}"#;
+    tap.server("", Some(answer));
+    assert!(tap.has_lone_surrogate);
+}
+
+#[test]
 fn questions_that_the_client_does_not_answer_are_told_at_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let tap = Session::new(&files(&folder, false), Vec::new(), &[]).tap("peer", true);

@@ -16,7 +16,8 @@ use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{lone_surrogate, read_value, without_lone_surrogates};
 use cuecard_source::value::{Origin, Piece, Text, as_text};
 use cuecard_tool_call::model::{
-    BuiltinTool, MemberRef, Placeholder, Step, Template, TextPart, ToolCallScenario, ToolName,
+    BuiltinTool, MemberRef, Placeholder, Reference, Step, Template, TextPart, ToolCallScenario,
+    ToolName,
 };
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
@@ -193,7 +194,7 @@ pub fn refused_for_text(
             .iter()
             .filter_map(|(name, value)| match name {
                 Template::Literal(Json::String(name)) => {
-                    Some((name.clone(), with_text(scenario, value)))
+                    Some((name.clone(), with_text(scenario, step, value)))
                 }
                 _ => None,
             })
@@ -204,7 +205,7 @@ pub fn refused_for_text(
             .collect(),
         _ => Vec::new(),
     };
-    let refusal = policy.command_with_env(&with_text(scenario, command), &env);
+    let refusal = policy.command_with_env(&with_text(scenario, step, command), &env);
     let refusal = refusal
         .err()
         .filter(|refusal| refusal.kind == RefusalKind::Data)?;
@@ -221,12 +222,25 @@ pub fn refused_for_text(
 }
 
 /// A template with a plain word in place of each output of a step.
-fn with_text(scenario: &ToolCallScenario, template: &Template) -> Text {
+fn with_text(scenario: &ToolCallScenario, step: &Step, template: &Template) -> Text {
+    let is_output = |reference: &Reference| {
+        let mut steps = scenario.steps.iter();
+        steps.any(|step| step.id.as_ref() == Some(&reference.name))
+    };
     let piece = |placeholder: &Placeholder| {
         let reference = &placeholder.reference;
         // What is neither a variable nor a step gets its value from the user, or is an error of its own.
-        let mut steps = scenario.steps.iter();
-        let origin = match steps.any(|step| step.id.as_ref() == Some(&reference.name)) {
+        let mut is_data = is_output(reference);
+        if let Some(for_each) = step
+            .for_each
+            .as_ref()
+            .filter(|_| step.is_element(placeholder))
+        {
+            for_each
+                .list
+                .for_each_placeholder(&mut |it| is_data |= is_output(&it.reference));
+        }
+        let origin = match is_data {
             true => Origin::Peer,
             false => Origin::User,
         };

@@ -281,7 +281,7 @@ fn is_bad(data: &EventData) -> bool {
         EventData::ResponseReceived(response) => response.error.is_some(),
         EventData::Assertion(assertion) => assertion.status == "fail",
         EventData::Log(log) => log.level == "error",
-        EventData::StepFinished(step) => step.error.is_some(),
+        EventData::StepFinished(step) | EventData::ElementFinished(step) => step.error.is_some(),
         EventData::Terminal(terminal) => terminal.exit_code.is_some_and(|code| code != 0),
         _ => false,
     }

@@ -398,13 +398,7 @@ fn normalised(view: View, face: Face, timeline: &Timeline) -> View {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     // Keys for a terminal are prompts where there is none.
     let keys: Vec<String> = timeline
-        .events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::UserInputs(inputs) => Some(inputs),
-            _ => None,
-        })
-        .flatten()
+        .inputs()
         .filter(|input| input.target.is_some())
         .filter_map(|input| Some(squeezed(&input.prompt_text()?).to_lowercase()))
         .collect();

@@ -70,8 +70,12 @@ async fn converse(
         match (&turn.input, waits_for_results) {
             (Some(input), _) => {
                 let text = input.text.as_deref();
-                view.seen
-                    .extend(text.map(|text| Seen::Prompt(text.to_owned())));
+                let shown = text.map(str::to_owned);
+                // It may be that of a resource.
+                let mut inputs = timeline.inputs();
+                let at_its_place = || inputs.find(|it| it.span == input.span)?.prompt_text();
+                let shown = shown.or_else(at_its_place);
+                view.seen.extend(shown.map(Seen::Prompt));
                 let blocks = input.blocks.iter().map(ExpectedBlock::to_requested);
                 client.say(text.as_slice(), &blocks.collect::<Vec<_>>());
             }

@@ -231,22 +231,17 @@ pub(super) async fn agent(script: &RunScript, options: &RunOptions) -> Result<Vi
 /// What a user types in a session of this timeline.
 fn typed(timeline: &Timeline) -> Vec<u8> {
     let mut typed = Vec::new();
-    for event in &timeline.events {
-        let EventKind::UserInputs(inputs) = &event.kind else {
-            continue;
-        };
-        for input in inputs {
-            let text = input.prompt_text().unwrap_or_default();
-            match input.target {
-                None => {
-                    typed.extend_from_slice(text.replace(['\r', '\n'], " ").as_bytes());
-                    typed.push(b'\n');
-                }
-                Some(UserTarget::WebUi) => {}
-                Some(UserTarget::Tui | UserTarget::Cli) => {
-                    let keys = read_keys(&text).unwrap_or_default();
-                    typed.extend(keys.iter().flat_map(|key| key.bytes(KeyModes::default())));
-                }
+    for input in timeline.inputs() {
+        let text = input.prompt_text().unwrap_or_default();
+        match input.target {
+            None => {
+                typed.extend_from_slice(text.replace(['\r', '\n'], " ").as_bytes());
+                typed.push(b'\n');
+            }
+            Some(UserTarget::WebUi) => {}
+            Some(UserTarget::Tui | UserTarget::Cli) => {
+                let keys = read_keys(&text).unwrap_or_default();
+                typed.extend(keys.iter().flat_map(|key| key.bytes(KeyModes::default())));
             }
         }
     }

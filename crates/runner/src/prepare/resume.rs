@@ -100,10 +100,14 @@ impl Resumption {
                 "no step is unknown: `--redo` and `--assume-done` have no effect",
             )),
             (Some(step), None) => {
-                let what = format!("ended during step {step}, which may have had its effect");
-                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(
-                    "find out; then add `--redo` to play the step again, or `--assume-done` to go on behind it",
-                ));
+                let (during, it) = match journal.unknown_element {
+                    Some(index) => (format!("element {} of step {step}", index + 1), "element"),
+                    None => (format!("step {step}"), "step"),
+                };
+                let what = format!("ended during {during}, which may have had its effect");
+                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(format!(
+                    "find out; then add `--redo` to play the {it} again, or `--assume-done` to go on behind it",
+                )));
             }
             (Some(step), Some(UnknownStep::Redo(given) | UnknownStep::AssumeDone(given)))
                 if given.is_some_and(|given| given != step) =>
@@ -225,8 +229,14 @@ impl Resumption {
             .and_then(|number| scenario.steps_in(&(number..=number)).first())
         {
             let outputs = step.outputs.iter().map(|rule| rule.name.clone());
-            self.journal.withheld.insert(step.number, outputs.collect());
-            self.journal.done.push(StepFinished {
+            let withheld = self.journal.withheld.entry(step.number).or_default();
+            withheld.extend(outputs);
+            let element = self.journal.unknown_element;
+            let done = match element {
+                Some(_) => &mut self.journal.elements,
+                None => &mut self.journal.done,
+            };
+            done.push(StepFinished {
                 step: step.number,
                 id: step.id.clone(),
                 tool: step.tool.text(),
@@ -239,6 +249,8 @@ impl Resumption {
                 healed: None,
                 outputs: serde_json::Map::new(),
                 restored: Some(Restored::AssumedDone),
+                element,
+                elements: None,
             });
         }
         let done = self.journal.done.last().map_or(0, |last| last.step);
@@ -252,14 +264,15 @@ impl Resumption {
         found
     }
 
-    /// Begins the journal of the run in `dir` with what this one left, and gives the steps that are done. From here on
-    /// only that run can be resumed.
+    /// Begins the journal of the run in `dir` with what this one left, and gives the steps that are done, and the elements
+    /// of the next. From here on only that run can be resumed.
     ///
     /// # Errors
     /// The operating system's.
     pub fn continue_in(mut self, dir: &RunDir) -> io::Result<(Journal, Vec<StepFinished>)> {
         let length = self.journal.length;
-        let done = std::mem::take(&mut self.journal.done);
+        let mut done = std::mem::take(&mut self.journal.done);
+        done.append(&mut self.journal.elements);
         let mut records = record(&Record::<&StepFinished>::Resume { run: self.id })?;
         if let Some(finished) = done.last().filter(|last| Some(last.step) == self.assumed) {
             let withheld = self
@@ -296,7 +309,7 @@ pub fn lacks_output(dir: &RunDir, scenario: &ToolCallScenario) -> Option<Diagnos
 
 /// The steps that were assumed to be done.
 fn assumed(journal: &model::Journal) -> HashSet<u64> {
-    let done = journal.done.iter();
+    let done = journal.done.iter().chain(&journal.elements);
     let assumed = done.filter(|step| step.restored == Some(Restored::AssumedDone));
     assumed.map(|step| step.step).collect()
 }

@@ -11,6 +11,7 @@ use super::executable_files::{decides_what_runs, decides_when_written, is_hidden
 use super::source::{LINE_ENDS, ends_with_line, line_end_help, name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
+use crate::text_file::io_reason;
 use cuecard_source::value::{Piece, Text};
 
 /// As many symbolic links as Linux follows.
@@ -50,7 +51,7 @@ impl Places {
         let absolute = |path: &Path| working_directory.join(path);
         let resolved = |path: &Path, what: &str, help: &str| {
             resolve(&absolute(path), |_| {})
-                .map_err(|error| refusal(format!("{what} `{}` {error}", path.display()), help))
+                .map_err(|(wrong, _)| refusal(format!("{what} `{}` {wrong}", path.display()), help))
         };
         let help = "pass an existing directory with `--root DIR`";
         let root = folder(&absolute(root), "the root", help)?;
@@ -156,7 +157,7 @@ impl Places {
         let mut passed = Vec::new();
         let mut path = match resolve(&path, |path| passed.push(path.to_owned())) {
             Ok(path) => path,
-            Err(error) => return refuse(&error, "name the file without the links in between"),
+            Err((wrong, help)) => return refuse(&wrong, help),
         };
         let run_dir = self.run_dir.as_ref();
         let is_in_run_dir = run_dir.is_some_and(|dir| path.starts_with(dir));
@@ -318,8 +319,8 @@ fn named(text: &Text) -> String {
 /// # Errors
 /// Why it may not be used, as the end of a sentence about it.
 pub fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
-    let root = resolve(root, |_| {})?;
-    let resolved = resolve(path, |_| {})?;
+    let resolve = |path| resolve(path, |_| {}).map_err(|(wrong, _)| wrong);
+    let (root, resolved) = (resolve(root)?, resolve(path)?);
     match resolved.starts_with(&root) {
         true => Ok(resolved),
         false => Err(format!("is outside of `{}`", root.display())),
@@ -329,7 +330,11 @@ pub fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
 /// Where an absolute path leads once all symbolic links are followed, as the system would. What doesn't exist (yet)
 /// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
 /// too, since writing through it would create the target. `pass` gets each file, folder and link on the way.
-fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> {
+///
+/// # Errors
+/// What is wrong with the path, as the end of a sentence about it, and what to do.
+fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, (String, &'static str)> {
+    const WITHOUT_LINKS: &str = "name the file without the links in between";
     let reversed = |path: &Path| -> Vec<OsString> {
         let parts = path.components().rev();
         let parts = parts.filter(|part| *part != Component::CurDir);
@@ -354,10 +359,13 @@ fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> 
             Ok(metadata) if metadata.file_type().is_symlink() => {
                 links += 1;
                 let target = resolved.read_link();
-                let target = target
-                    .map_err(|error| format!("contains a link that can't be read: {error}"))?;
+                let target = target.map_err(|error| {
+                    let wrong = format!("contains a link that can't be read: {error}");
+                    (wrong, WITHOUT_LINKS)
+                })?;
                 if links > MAX_LINKS || to_do.len() > MAX_PATH {
-                    return Err("contains too many symbolic links".to_owned());
+                    let wrong = "contains too many symbolic links".to_owned();
+                    return Err((wrong, WITHOUT_LINKS));
                 }
                 resolved.pop();
                 to_do.extend(reversed(&target));
@@ -366,7 +374,14 @@ fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> 
             // What can't be there is as good as absent: opening it fails.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-            Err(error) => return Err(format!("can't be accessed: {error}")),
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+                let wrong = "has a name that is too long or not allowed".to_owned();
+                return Err((wrong, "use a shorter name"));
+            }
+            Err(error) => {
+                let wrong = format!("can't be accessed: {}", io_reason(&error));
+                return Err((wrong, "give the path of a file that you can open"));
+            }
         }
     }
     Ok(resolved)
@@ -528,6 +543,20 @@ mod tests {
         let above = tree.base.parent().expect("a folder").join("etc");
         let help = format!("allow it with `--allow-path {}`", above.display());
         assert_eq!(refusal.help, help);
+    }
+
+    #[test]
+    fn a_name_that_no_file_can_have_is_told() {
+        let tree = tree();
+        let name = "x".repeat(300);
+        let refusal = places(&tree, |_| {}).read(&data(&name)).expect_err("long");
+        assert!(
+            refusal
+                .message
+                .ends_with("has a name that is too long or not allowed"),
+            "{refusal}"
+        );
+        assert_eq!(refusal.help, "use a shorter name");
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub fn without_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     replaced
 }
 
+/// Whether `json` has half of a surrogate pair.
+pub fn has_lone_surrogate(json: &[u8]) -> bool {
+    matches!(without_lone_surrogates(json), Cow::Owned(_))
+}
+
 /// The warning that `what` has half of a surrogate pair.
 pub fn lone_surrogate(what: &str) -> Diagnostic {
     let message = format!("{what} contains half of a surrogate pair, which becomes U+FFFD");

@@ -38,6 +38,43 @@ pub fn is_credential(key: &str, value: &Json) -> bool {
     names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
 }
 
+/// The last words of names of credentials.
+const CREDENTIALS: &[&str] = &[
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "credentials",
+    "authorization",
+    "apikey",
+    "cookie",
+];
+
+/// Words beside `key` that make it a credential.
+const SECRET_KEYS: &[&str] = &[
+    "api",
+    "private",
+    "secret",
+    "access",
+    "signing",
+    "encryption",
+];
+
+/// The last words of such variables. In lower case they are words of many things: `first_pass`.
+const VARIABLES: &[&str] = &["PASS", "PAT", "PIN"];
+
+/// More last words of them in configs, where a value is given to a program.
+const IN_CONFIGS: &[&str] = &["key", "pass", "pat", "pin", "auth", "signature"];
+
+/// Words that say that a name is about credentials, and names none: `token_count`, `SECRET_FILE`, `public_key`.
+const ABOUT: &[&str] = &[
+    "count", "max", "min", "limit", "size", "length", "type", "file", "path", "dir", "url", "uri",
+    "name", "expiry", "ttl", "timeout", "public", "primary", "foreign", "sort", "cache",
+];
+
 /// What other languages call a password, with `_` between words.
 const PASSWORDS: &[&str] = &[
     "contrasena",
@@ -57,27 +94,48 @@ const PASSWORDS: &[&str] = &[
 
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
-    // The second one of a form, or of two sites: `password2`, `API_KEY_2`.
-    let unnumbered = key.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    let key = match unnumbered.len() {
-        length if length == key.len() => key,
-        _ => unnumbered.trim_end_matches(['_', '-', ' ', '.']),
-    };
-    // As variables of an environment are named. In lower case they are words of many things: `first_pass`.
-    if key.ends_with("_PASS") || key.ends_with("_PAT") {
+    let key = unnumbered(key);
+    let last = key.rsplit('_').next().unwrap_or_default();
+    if VARIABLES.contains(&last) && (last.len() < key.len() || last == "PIN") {
         return true;
     }
     // Every word that counts has one of these letters; many keys have none, and cost no more than this.
-    if !key.bytes().any(|byte| {
+    let may_be_one = |byte: u8| {
         matches!(
             byte.to_ascii_lowercase(),
             b'c' | b'h' | b'k' | b'p' | b'w' | b'z'
         )
-    }) && key.is_ascii()
-    {
-        return false;
+    };
+    (key.bytes().any(may_be_one) || !key.is_ascii()) && names_by_words(&words(key))
+}
+
+/// The same of a flag, a variable, a header or a parameter of a URL in a config.
+pub fn names_credential_in_config(name: &str) -> bool {
+    let words = words(unnumbered(name));
+    let parts: Vec<&str> = parts(&words).collect();
+    let is_named = |part: &&str| CREDENTIALS.contains(part) || part.ends_with("password");
+    let is_last = parts.last().is_some_and(|last| {
+        let mut ends = CREDENTIALS
+            .iter()
+            .chain(&["auth", "accesskey", "privatekey"]);
+        IN_CONFIGS.contains(last) || ends.any(|end| last.ends_with(end))
+    });
+    names_by_words(&words)
+        || (!parts.iter().any(|part| ABOUT.contains(part))
+            && (is_last || parts.iter().any(is_named)))
+}
+
+/// A key without the number of the second one of a form, or of two sites: `password2`, `API_KEY_2`.
+fn unnumbered(key: &str) -> &str {
+    let unnumbered = key.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    match unnumbered.len() {
+        length if length == key.len() => key,
+        _ => unnumbered.trim_end_matches(['_', '-', ' ', '.']),
     }
-    // `accessToken` and `access-token` are `access_token`.
+}
+
+/// A key in lower case with `_` between its words: `accessToken` and `access-token` are `access_token`.
+fn words(key: &str) -> String {
     let mut words = String::with_capacity(key.len() + 4);
     let mut after_lower = false;
     for character in key.chars().take(200) {
@@ -85,45 +143,34 @@ pub fn names_credential(key: &str) -> bool {
             words.push('_');
         }
         after_lower = character.is_lowercase() || character.is_ascii_digit();
-        words.extend(
-            if matches!(character, '-' | ' ' | '.') {
-                '_'
-            } else {
-                character
-            }
-            .to_lowercase(),
-        );
+        let is_blank = matches!(character, '-' | ' ' | '.');
+        words.extend(if is_blank { '_' } else { character }.to_lowercase());
     }
-    let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
-    let last = parts.last().copied().unwrap_or_default();
+    words
+}
+
+fn parts(words: &str) -> impl Iterator<Item = &str> {
+    words.split('_').filter(|part| !part.is_empty())
+}
+
+fn names_by_words(words: &str) -> bool {
+    let parts: Vec<&str> = parts(words).collect();
+    let Some((last, before)) = parts.split_last() else {
+        return false;
+    };
     let is = |word: &str| parts.contains(&word);
-    let n_before = parts.len().saturating_sub(1);
     // `nextPageToken`: where a list goes on.
-    let is_cursor = last == "token"
-        && parts[..n_before]
+    let is_cursor = *last == "token"
+        && before
             .last()
             .is_some_and(|word| matches!(*word, "page" | "next" | "continuation" | "sync"));
-    if is_cursor {
-        return false;
-    }
-    matches!(
-        last,
-        "passwd"
-            | "passphrase"
-            | "passcode"
-            | "pwd"
-            | "secret"
-            | "token"
-            | "credential"
-            | "credentials"
-            | "authorization"
-            | "apikey"
-            | "cookie"
-    ) || last.ends_with("password")
-        || PASSWORDS.iter().any(|word| words.ends_with(word))
-        || (last == "confirmation" && is("password"))
-        || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
-        || (last == "value" && is("secret"))
+    !is_cursor
+        && (CREDENTIALS.contains(last)
+            || last.ends_with("password")
+            || PASSWORDS.iter().any(|word| words.ends_with(word))
+            || (*last == "confirmation" && is("password"))
+            || (*last == "key" && SECRET_KEYS.iter().any(|word| is(word)))
+            || (*last == "value" && is("secret")))
 }
 
 /// Whether what stands below a key is a secret because of it.
@@ -177,9 +224,7 @@ fn credential_in(label: &str) -> Option<&str> {
         let has_next = rest[word.len()..].starts_with(' ');
         let names = [word, &rest[..end(word.len() + usize::from(has_next))]];
         let named = names.into_iter().find(|name| names_credential(name));
-        named
-            .or_else(|| word.split(['_', '-']).find(is_known))
-            .or((word == "PIN").then_some("passcode"))
+        named.or_else(|| word.split(['_', '-']).find(is_known))
     })
 }
 
@@ -330,7 +375,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
-        r"(?i:(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*)",
+        r"(?:(?i:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)|_PASS|_PAT|PIN)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
     ];
     Regex::new(&all.join("|")).expect("the marks are fixed")
 });
@@ -338,7 +383,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
 /// What stands before a credential in a command or in a list of variables.
 static COMMANDS: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
-        r"--(?:[a-z0-9]+-)*(?:password|passwd|passphrase|secret|token|(?:api|access|secret|private)-?key)[ \t]+",
+        r"--(?<option>(?:[a-z0-9]+-)*(?:password|passwd|passphrase|secret|token|key|apikey))[ \t]+",
         r"(?:^|[\s'\x22])(?:-u|--user|--proxy-user)[ \t=]*['\x22]?[^\s:'\x22]{1,64}:",
         r"(?:^|[\s'\x22])-p[ \t]*",
         r"(?:set|setx|setenv)(?:[ \t]+-[A-Za-z]+)*[ \t]+(?<variable>[A-Za-z_][A-Za-z0-9_]{1,99})[ \t]+",
@@ -364,10 +409,10 @@ fn find_in_commands(text: &str, found: &mut Vec<String>) {
             let mut words = line.split(|letter: char| !letter.is_ascii_alphanumeric());
             words.any(|word| programs.contains(&word))
         };
-        let (is_one, may_be_word) = match (mark.name("variable"), mark.name("name")) {
-            (Some(variable), _) => (names_credential(variable.as_str()), false),
+        let named = mark.name("variable").or_else(|| mark.name("option"));
+        let (is_one, may_be_word) = match (named, mark.name("name")) {
+            (Some(named), _) => (names_credential(named.as_str()), false),
             (_, Some(name)) => (names_credential(name.as_str()), true),
-            _ if written.starts_with("--") => (true, false),
             _ if written.ends_with(':') => (runs(&["curl", "wget", "http"]), true),
             _ if line.trim_end().ends_with("sshpass") => (true, true),
             _ => {
@@ -395,7 +440,7 @@ fn find_in_commands(text: &str, found: &mut Vec<String>) {
 
 /// The beginning of a member that names what another one is, as far as that may be a credential.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    let named = r#""(?:name|key|element|label|selector)" ?: ?"[^"]*(?:PIN|(?i:pass|pwd|secret|token|cred|auth|key|cookie))"#;
+    let named = r#""(?:name|key|element|label|selector)" ?: ?"[^"]*(?:PIN|_PAT|(?i:pass|pwd|secret|token|cred|auth|key|cookie))"#;
     Regex::new(named).expect("it is fixed")
 });
 
@@ -475,7 +520,8 @@ fn private_key(text: &str) -> Option<String> {
 /// Adds the value behind a mark that is a key with its sign, and `rest` what follows it.
 fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<String>) {
     let word = &text[mark.clone()];
-    let word_length = word.find(|letter: char| !letter.is_ascii_alphabetic());
+    let is_in_key = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let word_length = word.find(|letter| !is_in_key(letter));
     let word_end = mark.start + word_length.unwrap_or(word.len());
     let is_assigned = word.ends_with('=');
     let before = text[..mark.start].bytes().rev().take(LONGEST_KEY);
@@ -887,6 +933,7 @@ mod tests {
         }
     }
 
+    /// Of both uses: in texts, and in configs.
     #[test]
     fn keys_that_name_credentials_are_known() {
         for key in [
@@ -902,23 +949,65 @@ mod tests {
             "private_key",
             "DB_PASS",
             "GH_PAT",
+            "DB_PASS_2",
+            "SIGNING_KEY",
+            "signingKey",
+            "PASSPHRASE",
+            "CARD_PIN",
+            "PIN",
         ] {
             assert!(names_credential(key), "{key}");
+            assert!(names_credential_in_config(key), "{key} in a config");
+            if key.contains('_') || key == "PIN" {
+                assert_eq!(found(&format!("{key}=ab12cd34")), ["ab12cd34"], "{key}");
+            }
         }
+        // A config gives values to programs.
         for key in [
             "key",
+            "OPENAI_KEY",
+            "db-pass",
+            "X-Auth",
+            "signature",
+            "authtoken",
+            "GOOGLE_CREDENTIALS_JSON",
+        ] {
+            assert!(names_credential_in_config(key), "{key}");
+        }
+        for key in [
             "tokens",
             "max_tokens",
             "token_count",
+            "MAX_TOKENS",
             "author",
             "keyboard",
+            "KEYBOARD",
             "secretary",
             "primary_key",
+            "pat_count",
+            "passenger",
+            "compass",
+            "COMPASS",
+            "monkey",
+            "MONKEY",
+            "PASS",
+            "pin_to_top",
+            "SPIN",
+            "COMPAT",
+            "NODE_ENV",
             "nextPageToken",
             "page_token",
             "ContinuationToken",
-            "first_pass",
         ] {
+            assert!(!names_credential(key), "{key}");
+            let is_config = !matches!(key, "PASS") && !key.to_lowercase().ends_with("token");
+            assert!(
+                !(is_config && names_credential_in_config(key)),
+                "{key} in a config"
+            );
+            assert_eq!(found(&format!("{key}: ab12cd34")), [""; 0], "{key}");
+        }
+        for key in ["key", "first_pass", "STORAGE_KEY"] {
             assert!(!names_credential(key), "{key}");
         }
     }

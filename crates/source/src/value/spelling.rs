@@ -69,9 +69,19 @@ pub(super) fn is_special(character: char) -> bool {
 
 /// All ways to decode what stands at `at`, as it is first.
 pub(super) fn readings(text: &str, at: usize) -> Readings {
-    read(text, at, MAX_DEPTH)
+    let mut readings = read(text, at, MAX_DEPTH);
+    for idx in 0..readings.len() {
+        match readings[idx] {
+            // An address has slashes in the place of backslashes.
+            (Symbol::Char('/'), end) => add(&mut readings, Symbol::Char('\\'), end),
+            (Symbol::Char('\''), end) => add_quoted(&mut readings, text, end),
+            _ => {}
+        }
+    }
+    readings
 }
 
+/// The same without what is only done once, at last. What is behind an escape may be escaped `depth` times.
 fn read(text: &str, at: usize, depth: usize) -> Readings {
     let mut readings = Readings::new();
     let Some(first) = text[at..].chars().next() else {
@@ -81,33 +91,29 @@ fn read(text: &str, at: usize, depth: usize) -> Readings {
     if depth == 0 || !is_special(first) {
         return readings;
     }
-    match first {
-        '%' | '&' => {
-            for (symbol, end) in read(text, at, depth - 1) {
-                add(&mut readings, symbol, end);
-                if let Symbol::Char(introducer) = symbol {
-                    unescape(text, introducer, end, depth - 1, &mut readings);
-                }
+    let mut n_done = 0;
+    if first == '\\' {
+        // Each time that it is escaped doubles it, and what it escapes stands behind the last.
+        let run = text[at..].bytes().take(LONGEST_RUN + 1);
+        let n_backslashes = run.take_while(|byte| *byte == b'\\').count();
+        let times = (1..=MAX_DEPTH).map(|times| 1 << times);
+        for length in times.filter(|length| *length <= n_backslashes) {
+            add(&mut readings, Symbol::Char('\\'), at + length);
+        }
+        n_done = readings.len();
+        if n_backslashes <= LONGEST_RUN {
+            unescape(text, '\\', at + n_backslashes, depth - 1, &mut readings);
+        }
+    }
+    // Each round undoes one more escape, of what the round before has made.
+    for _ in 0..depth {
+        let n_known = readings.len();
+        for idx in n_done..n_known {
+            if let (Symbol::Char(introducer), end) = readings[idx] {
+                unescape(text, introducer, end, depth - 1, &mut readings);
             }
         }
-        '\\' => {
-            // Each time that it is escaped doubles it, and what it escapes stands behind the last.
-            let run = text[at..].bytes().take(LONGEST_RUN + 1);
-            let n_backslashes = run.take_while(|byte| *byte == b'\\').count();
-            let times = (1..=MAX_DEPTH).map(|times| 1 << times);
-            for length in times.filter(|length| *length <= n_backslashes) {
-                add(&mut readings, Symbol::Char('\\'), at + length);
-            }
-            if n_backslashes <= LONGEST_RUN {
-                unescape(text, '\\', at + n_backslashes, depth - 1, &mut readings);
-            }
-            for (symbol, end) in readings.clone() {
-                if let Symbol::Char(introducer @ ('%' | '&')) = symbol {
-                    unescape(text, introducer, end, depth - 1, &mut readings);
-                }
-            }
-        }
-        other => unescape(text, other, at + 1, depth - 1, &mut readings),
+        n_done = n_known;
     }
     readings
 }
@@ -147,8 +153,7 @@ fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mu
             }
         }
         '+' => add(readings, Symbol::Char(' '), at),
-        // An address has slashes in the place of backslashes, and a form CRLF in that of LF.
-        '/' => add(readings, Symbol::Char('\\'), at),
+        // A form has CRLF in the place of LF.
         '\r' => {
             if let Some(end) = after(text, at, depth, "\n") {
                 add(readings, Symbol::Char('\n'), end);
@@ -159,32 +164,43 @@ fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mu
                 add(readings, Symbol::Char('"'), end);
             }
         }
-        '\'' => {
-            // Shells in shells quote a quote again and again.
-            let run = text[at..].bytes().take(LONGEST_QUOTES);
-            let run = run.take_while(|byte| b"'\"\\".contains(byte)).count();
-            if run > 0 {
-                add(readings, Symbol::Char('\''), at + run);
-            }
-            // As YAML and SQL, shells, and Python's `shlex` quote it.
-            for rest in ["'", r"\''", r#""'"'"#] {
-                if let Some(end) = after(text, at, depth, rest) {
-                    add(readings, Symbol::Char('\''), end);
-                }
-            }
-            // GNU's tools leave the quotes for control characters.
-            let Some(inner) = after(text, at, depth, "$'") else {
-                return;
-            };
-            for (symbol, end) in read(text, inner, depth.max(1)) {
-                if let (Symbol::Char(control), Some(end)) = (symbol, after(text, end, depth, "''"))
-                    && control.is_control()
-                {
-                    add(readings, symbol, end);
-                }
-            }
-        }
         _ => {}
+    }
+}
+
+/// Adds what stands for a quote, or for a control character, behind a first quote.
+fn add_quoted(readings: &mut Readings, text: &str, at: usize) {
+    // Shells in shells quote a quote again and again.
+    let is_quote =
+        |(symbol, _): &(Symbol, usize)| matches!(symbol, Symbol::Char('\'' | '"' | '\\'));
+    let next = |at: usize| match text.as_bytes().get(at)? {
+        b'\'' | b'"' => Some(at + 1),
+        b'\\' | b'%' | b'&' => {
+            let quotes = read(text, at, MAX_DEPTH).into_iter().filter(is_quote);
+            quotes.map(|(_, end)| end).max()
+        }
+        _ => None,
+    };
+    let ends = std::iter::successors(next(at), |at| next(*at));
+    if let Some(end) = ends.take(LONGEST_QUOTES).last() {
+        add(readings, Symbol::Char('\''), end);
+    }
+    // As YAML and SQL, shells, and Python's `shlex` quote it.
+    for rest in ["'", r"\''", r#""'"'"#] {
+        if let Some(end) = after(text, at, MAX_DEPTH, rest) {
+            add(readings, Symbol::Char('\''), end);
+        }
+    }
+    // GNU's tools leave the quotes for control characters.
+    let Some(inner) = after(text, at, MAX_DEPTH, "$'") else {
+        return;
+    };
+    for (symbol, end) in read(text, inner, MAX_DEPTH) {
+        if let (Symbol::Char(control), Some(end)) = (symbol, after(text, end, MAX_DEPTH, "''"))
+            && control.is_control()
+        {
+            add(readings, symbol, end);
+        }
     }
 }
 

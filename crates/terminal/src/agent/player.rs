@@ -10,7 +10,7 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::cut;
 use cuecard_timeline::model::keys::{KeyModes, read_keys};
 use cuecard_timeline::model::{
-    BlockKind, EventKind, PlanEntry, ResponseElement, TimelineEvent, UserInput,
+    BlockKind, EventKind, PlanEntry, ResponseElement, TimelineEvent, ToolUse, UserInput,
 };
 use cuecard_timeline::script::{
     Act, EventPart, PlayerKind, StepRole, TerminalStep, Wanted, block_text, normalise,
@@ -507,15 +507,19 @@ impl Player {
     /// The user has cancelled the turn: nothing more of it is done.
     async fn cancel(&mut self) {
         self.is_cancelled = true;
-        let open: Vec<usize> = self.open.keys().copied().collect();
-        for event_idx in open {
-            let script = self.script.clone();
-            let kind = script.map(|script| script.timeline.events[event_idx].kind.clone());
-            if let Some(EventKind::ToolUse(call)) = kind {
+        for event_idx in self.open.keys().copied().collect::<Vec<_>>() {
+            if let Some(call) = self.call_of(event_idx) {
                 self.cancel_call(event_idx, &call).await;
             }
         }
         self.printer.error("Interrupted");
+    }
+
+    fn call_of(&self, event_idx: usize) -> Option<ToolUse> {
+        match &self.script.as_ref()?.timeline.events[event_idx].kind {
+            EventKind::ToolUse(call) => Some(call.clone()),
+            _ => None,
+        }
     }
 
     /// The user interrupts the turn in the midst of a step, although the script does not.
@@ -528,9 +532,7 @@ impl Player {
             open.push(event_idx);
         }
         for event_idx in open {
-            let script = self.script.clone();
-            let kind = script.map(|script| script.timeline.events[event_idx].kind.clone());
-            if let Some(EventKind::ToolUse(call)) = kind {
+            if let Some(call) = self.call_of(event_idx) {
                 self.abort_call(event_idx, &call).await;
             }
         }

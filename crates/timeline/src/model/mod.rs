@@ -125,13 +125,16 @@ impl Timeline {
 
     /// All that users say, in the order of the file.
     pub fn prompts(&self) -> impl Iterator<Item = String> {
-        let inputs = self.events.iter().flat_map(|event| match &event.kind {
+        let texts = self.inputs().filter_map(UserInput::prompt_text);
+        texts.chain(self.initial_prompt.clone())
+    }
+
+    /// All inputs of users, in the order of the file.
+    pub fn inputs(&self) -> impl Iterator<Item = &UserInput> {
+        self.events.iter().flat_map(|event| match &event.kind {
             EventKind::UserInputs(inputs) => inputs.as_slice(),
             _ => &[],
-        });
-        inputs
-            .filter_map(UserInput::prompt_text)
-            .chain(self.initial_prompt.clone())
+        })
     }
 
     /// The first user input after `sessionStart`, else the first anywhere.

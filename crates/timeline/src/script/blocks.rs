@@ -99,6 +99,7 @@ impl ExpectedBlock {
             kind: self.kind,
             mime_type: String::new(),
             data: self.data.first().cloned().unwrap_or_default(),
+            title: String::new(),
             text: String::new(),
         }
     }

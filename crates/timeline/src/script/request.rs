@@ -154,6 +154,7 @@ impl Part {
             kind: MediaKind::Other,
             mime_type: String::new(),
             data: String::new(),
+            title: String::new(),
             text: String::new(),
         })
     }
@@ -170,8 +171,41 @@ pub struct RequestedBlock {
     pub mime_type: String,
     /// What it holds, in base64, or as text; or where that is. Empty if it isn't known.
     pub data: String,
+    /// The name of a document; empty if it has none.
+    pub title: String,
     /// The text by which it is compared in an answer; empty if it is no image of a script.
     pub text: String,
+}
+
+impl RequestedBlock {
+    /// Reads a content block of a prompt, `{"type": "image", …}` as the Agent Client Protocol has it. `None` for a text.
+    pub fn of_content(block: &Json) -> Option<Self> {
+        let name = block["type"].as_str().filter(|name| *name != "text")?;
+        let inner = match name {
+            "resource" => &block["resource"],
+            _ => block,
+        };
+        let mime_type = inner["mimeType"].as_str().unwrap_or_default();
+        let kind = match name {
+            "image" => MediaKind::Image,
+            "audio" => MediaKind::Audio,
+            "resource_link" => MediaKind::File,
+            _ => MediaKind::of(mime_type),
+        };
+        let keys: &[&str] = match name {
+            "resource_link" => &["uri"],
+            _ => &["data", "blob", "text"],
+        };
+        let data = keys.iter().find_map(|key| inner[*key].as_str());
+        Some(Self {
+            name: name.to_owned(),
+            kind,
+            mime_type: mime_type.to_owned(),
+            data: data.unwrap_or_default().to_owned(),
+            title: String::new(),
+            text: String::new(),
+        })
+    }
 }
 
 /// What a block holds.

@@ -538,26 +538,37 @@ pub(super) fn is_excluded(one: &Timeline, other: &Timeline) -> bool {
 /// What stands above `sessionStart`, for comparing: texts, and the ids of calls.
 pub(super) fn history_to_choose_by(timeline: &Timeline) -> Vec<String> {
     let above = &timeline.events[..timeline.boundary().unwrap_or(0)];
-    let texts_of = |event: &TimelineEvent| -> Vec<String> {
-        match &event.kind {
-            EventKind::UserInputs(inputs) => {
-                inputs.iter().filter_map(UserInput::prompt_text).collect()
-            }
-            EventKind::Response(response) => {
-                let elements = response.elements.iter();
-                let entries = elements.filter_map(|element| match element {
-                    ResponseElement::Assistant(entries) => Some(entries),
-                    _ => None,
-                });
-                let texts = entries.flatten().map(|entry| block_text(&entry.value));
-                vec![texts.chain(response.refusal.clone()).collect()]
-            }
-            EventKind::ToolUse(call) => vec![call.call_id.clone()],
-            _ => Vec::new(),
+    let texts = above.iter().flat_map(|event| match &event.kind {
+        EventKind::ToolUse(call) => vec![normalise(&call.call_id)],
+        _ => texts_of(event),
+    });
+    texts.collect()
+}
+
+/// What is said in an event, normal; of an input without a text, its blocks.
+pub(super) fn texts_of(event: &TimelineEvent) -> Vec<String> {
+    match &event.kind {
+        EventKind::UserInputs(inputs) => {
+            let blocks = |input: &UserInput| format!("{:?}", blocks::expected(input));
+            let texts = inputs.iter().map(|input| match input.prompt_text() {
+                Some(text) => normalise(&text),
+                None => blocks(input),
+            });
+            texts.collect()
         }
-    };
-    let texts = above.iter().flat_map(texts_of);
-    texts.map(|text| normalise(&text)).collect()
+        EventKind::Response(response) => {
+            let elements = response.elements.iter();
+            let entries = elements.filter_map(|element| match element {
+                ResponseElement::Assistant(entries) => Some(entries),
+                _ => None,
+            });
+            let texts = entries.flatten().map(|entry| block_text(&entry.value));
+            let text: String = texts.chain(response.refusal.clone()).collect();
+            let text = Some(normalise(&text)).filter(|text| !text.is_empty());
+            text.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The texts of a request's history, normal.

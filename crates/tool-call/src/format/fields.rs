@@ -108,6 +108,16 @@ pub(super) const STEP: &[Field] = &[
         "The step is skipped unless this condition is true.",
     ),
     field(
+        "for_each",
+        r#"{"anyOf": [{"type": "array", "maxItems": 10000}, {"type": "string"}]}"#,
+        "The step runs once for each element of this array, or of the array that a reference gives.",
+    ),
+    field(
+        "as",
+        r#"{"type": "string", "pattern": "^[\\p{L}\\p{N}_-]+$"}"#,
+        "Name of the element in references (default: item). Its index, from 0, is this name with _index.",
+    ),
+    field(
         "expect",
         "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}",
         "Checks on the step's result.",
@@ -390,4 +400,4 @@ pub(super) const SAMPLING_MATCH: &[Field] = &[
 ];
 
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
-pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
+pub(super) const LATER_STEP: &[&str] = &["group"];

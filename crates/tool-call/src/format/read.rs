@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::fields;
 use super::legacy;
 use super::reader::{Object, Reader};
-use super::step::{ReadStep, step};
+use super::step::{DEFAULT_NAME, ReadStep, step};
 use super::template::{holds_reference, is_name};
 use crate::model::{Step, ToolCallScenario, Variable};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
@@ -158,8 +158,8 @@ fn partial(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<Par
         let text = |key: &str| step.and_then(|step| step.get(key)?.as_str());
         unreliable_names.extend(text("id").map(str::to_owned));
         if step.is_some_and(|step| step.get("for_each").is_some()) {
-            unreliable_names
-                .extend([text("as").unwrap_or("item"), "item_index"].map(str::to_owned));
+            let name = text("as").unwrap_or(DEFAULT_NAME);
+            unreliable_names.extend([name.to_owned(), format!("{name}_index")]);
         }
     }
     Some(Partial {
@@ -218,6 +218,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
                 Some("rename one of them: a reference with a dot refers to the step, one without a dot to the variable".to_owned());
         }
     }
+    hidden_names(reader, &variables, &steps);
     Some(ToolCallScenario {
         source: reader.source.clone(),
         name,
@@ -228,6 +229,23 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
         answers,
         steps,
     })
+}
+
+/// An element must not have the name of something else: nobody could tell which of them a reference is about.
+fn hidden_names(reader: &mut Reader<'_>, variables: &[Variable], steps: &[Step]) {
+    for for_each in steps.iter().filter_map(|step| step.for_each.as_deref()) {
+        for name in for_each.names() {
+            let what = match name.as_str() {
+                name if variables.iter().any(|it| it.name == name) => "a variable",
+                name if steps.iter().any(|it| it.id.as_deref() == Some(name)) => "the id of a step",
+                _ => continue,
+            };
+            let message = format!("`{name}` of this `for_each` is also {what}");
+            reader
+                .error(codes::ID_DUPLICATE, for_each.name_span, message)
+                .help = Some("give the element another name with `as`".to_owned());
+        }
+    }
 }
 
 /// Whether the file is a tool-call scenario of this version; if not, says what it is.
@@ -320,9 +338,6 @@ pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) 
                 ),
             );
             diagnostic.pointer = Some(pointer);
-            diagnostic.help = matches!(member.key.as_str(), "for_each" | "as").then(|| {
-                "write a step for each element, or one call that takes all of them".to_owned()
-            });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
+use super::step::DEFAULT_NAME;
 use super::template::BRACES_MEANT;
 use crate::model::{AnswerEntry, PathSegment, Placeholder, Reply, ToolCallScenario};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -151,6 +152,10 @@ impl Checker<'_> {
         if self.unreliable.contains(reference.name.as_str()) {
             return None;
         }
+        let here = self.scenario.steps.get(idx);
+        if here.is_some_and(|step| step.is_element(placeholder)) {
+            return None;
+        }
         let has_default = placeholder.default.is_some();
         let step = self
             .by_id
@@ -192,6 +197,18 @@ impl Checker<'_> {
                         });
                     }
                     return Some(unknown);
+                }
+                if let (Some(_), Some(PathSegment::Key(key))) =
+                    (&step.for_each, reference.path.get(1))
+                    && key.parse::<usize>().is_err()
+                {
+                    let message = format!(
+                        "`{}.{output}` is an array, with a value for each element of `for_each`",
+                        reference.name
+                    );
+                    let help = format!("name one: {{{{{}.{output}[0].{key}}}}}", reference.name);
+                    let error = self.error(codes::REFERENCE_UNKNOWN, placeholder, message);
+                    return Some(error.with_help(help));
                 }
                 if !self.scope.range.contains(&step.number) && !has_default {
                     let help = format!(
@@ -237,8 +254,21 @@ impl Checker<'_> {
             _ => {
                 let message = format!("`{}` is not defined", reference.text);
                 let mut unknown = self.unknown(idx, placeholder, &message);
+                let mut loops = self
+                    .scenario
+                    .steps
+                    .iter()
+                    .filter_map(|it| it.for_each.as_ref());
+                let name = reference.name.as_str();
+                let is_default = name.strip_suffix("_index").unwrap_or(name) == DEFAULT_NAME;
+                if is_default || loops.any(|it| it.defines(name)) {
+                    unknown.label = None;
+                    unknown.help = Some(format!(
+                        "`{}` has a value only within a step with `for_each`",
+                        reference.name
+                    ));
                 // Other template languages have double braces too.
-                if unknown.label.is_none() {
+                } else if unknown.label.is_none() {
                     let declare = match reference.path.is_empty() {
                         true => "declare it in `variables`; ",
                         false => "",
@@ -309,7 +339,14 @@ impl Checker<'_> {
         let declared = &self.scenario.variables;
         let variables = declared.iter().map(|variable| variable.name.clone());
         let is_added = |name: &&String| declared.iter().all(|variable| variable.name != **name);
-        outputs
+        let for_each = self
+            .scenario
+            .steps
+            .get(idx)
+            .and_then(|step| step.for_each.as_ref());
+        let elements = for_each.into_iter().flat_map(|it| it.names());
+        elements
+            .chain(outputs)
             .chain(variables)
             .chain(self.scope.given.iter().filter(is_added).cloned())
             .collect()

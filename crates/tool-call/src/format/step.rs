@@ -9,13 +9,16 @@ use super::read::later;
 use super::reader::{Object, Reader};
 use super::template::{from_node, from_string, is_name};
 use crate::model::{
-    Backoff, BuiltinTool, Condition, MemberRef, OnError, Parse, RetryRule, RetryThen, Step,
-    Template, ToolName,
+    Backoff, BuiltinTool, Condition, ForEach, MAX_ELEMENTS, MemberRef, OnError, Parse, RetryRule,
+    RetryThen, Step, Template, ToolName,
 };
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind, string_span};
 use cuecard_source::value::{Json, cut};
+
+/// What references call an element of `for_each` without `as`.
+pub(super) const DEFAULT_NAME: &str = "item";
 
 /// A step with the places of what is compared with other steps.
 pub(super) struct ReadStep {
@@ -66,6 +69,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         found.help = Some("remove it, or `\"effect\": \"once\"`".to_owned());
     }
     let step = Step {
+        for_each: for_each(reader, object).map(Box::new),
         number: number.map_or(0, |(number, _)| number),
         id,
         description: template_text(reader, object, "description", "`description`")
@@ -428,6 +432,50 @@ fn condition(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(Condition, 
     let condition =
         super::condition::parse(reader, text, &locate, &object.child_pointer("condition"))?;
     Some((condition, node.span))
+}
+
+fn for_each(reader: &mut Reader<'_>, object: Object<'_>) -> Option<ForEach> {
+    let name = reader.text(object, "as", "`as`");
+    let Some(node) = reader.get(object, "for_each") else {
+        if let Some((_, node)) = name {
+            let message = "this `as` has no effect without `for_each`";
+            let warning = reader.warning(codes::FIELD_UNKNOWN, node.span, message);
+            warning.help = Some("remove it, or add \"for_each\": […]".to_owned());
+        }
+        return None;
+    };
+    let pointer = object.child_pointer("for_each");
+    let list = from_node(reader, node, &pointer);
+    match &node.kind {
+        NodeKind::Array(items) if items.len() > MAX_ELEMENTS => {
+            let message = format!(
+                "`for_each` has {} elements, more than the limit of {MAX_ELEMENTS}",
+                items.len()
+            );
+            reader.error_at(codes::FIELD_VALUE, node.span, &pointer, message);
+        }
+        NodeKind::Array(_) => {}
+        _ if matches!(list, Template::Reference(_)) => {}
+        _ => reader.wrong_type(
+            node,
+            &pointer,
+            "`for_each`",
+            "an array, or one reference to an array",
+        ),
+    }
+    if let Some((text, node)) = name
+        && (text.is_empty() || !text.chars().all(is_name))
+    {
+        let message = format!("`{}` is not a valid name for `as`", cut(text, 100));
+        let error = reader.error(codes::ID_INVALID, node.span, message);
+        error.help = Some("use letters, digits, `_` and `-`".to_owned());
+    }
+    Some(ForEach {
+        list,
+        name: name.map_or(DEFAULT_NAME, |(text, _)| text).to_owned(),
+        span: node.span,
+        name_span: name.map_or(node.span, |(_, node)| node.span),
+    })
 }
 
 fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Option<Box<RetryRule>> {

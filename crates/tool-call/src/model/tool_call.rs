@@ -106,6 +106,8 @@ pub struct Step {
     pub retry: Option<Box<RetryRule>>,
     /// `condition`.
     pub condition: Option<Box<(Condition, Span)>>,
+    /// `for_each`.
+    pub for_each: Option<Box<ForEach>>,
     /// `expect`.
     pub expectations: Vec<Expectation>,
     /// `timeout`: how long the step's call may take, whatever else is said.
@@ -139,8 +141,19 @@ impl Step {
         self.retry.as_deref().unwrap_or(&DEFAULT)
     }
 
+    /// Whether a reference is to the element that the step runs for, or to its index.
+    pub fn is_element(&self, placeholder: &Placeholder) -> bool {
+        self.for_each.as_ref().is_some_and(|it| {
+            let is_in_list = (it.span.start..it.span.end).contains(&placeholder.span.start);
+            it.defines(&placeholder.reference.name) && !is_in_list
+        })
+    }
+
     /// Calls `visit` with every reference of the step.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
+        if let Some(for_each) = &self.for_each {
+            for_each.list.for_each_placeholder(visit);
+        }
         if let Some((condition, _)) = self.condition.as_deref() {
             condition.for_each_placeholder(visit);
         }
@@ -166,6 +179,34 @@ impl Step {
         {
             test.for_each_placeholder(visit);
         }
+    }
+}
+
+/// A list of `for_each` has at most this many elements.
+pub const MAX_ELEMENTS: usize = 10_000;
+
+/// `for_each` and `as`: the step runs once for each element of a list.
+#[derive(Debug, Clone)]
+pub struct ForEach {
+    /// The list: an array, or a reference to one.
+    pub list: Template,
+    /// What references call the element; its index, from 0, is this with `_index`.
+    pub name: String,
+    /// Where the list stands.
+    pub span: Span,
+    /// Where the name stands, or the list if it has the default name.
+    pub name_span: Span,
+}
+
+impl ForEach {
+    /// Whether `name` refers to the element or to its index.
+    pub fn defines(&self, name: &str) -> bool {
+        name == self.name || name.strip_suffix("_index") == Some(&self.name)
+    }
+
+    /// The names of the element and its index.
+    pub fn names(&self) -> [String; 2] {
+        [self.name.clone(), format!("{}_index", self.name)]
     }
 }
 

@@ -1,30 +1,27 @@
 //! The state machine. A player polls it for effects, carries them out, and tells it what came of them.
 
+mod iteration;
+mod retry;
+
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::iteration::Iteration;
 use super::page_check::wanted;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
 use crate::model::{
-    Backoff, OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario,
-    ToolName,
+    OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario, ToolName,
 };
 use cuecard_page::Wanted;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, Value, cut};
+use cuecard_source::value::{Json, Value};
 use cuecard_trace::{
     Attempt, EventData, Restored, StepError, StepFinished, StepStarted, StepStatus,
 };
-
-/// The longest wait between two attempts.
-const MAX_BACKOFF: Duration = Duration::from_secs(30);
-
-/// The most calls after the first one that a step is retried by.
-const MOST_RETRIES: f64 = 1000.0;
 
 /// A wait that a scenario asks for is at most this long: a day.
 const MAX_WAIT: f64 = 86_400.0;
@@ -107,10 +104,17 @@ pub struct TargetParam {
     pub path: Vec<PathSegment>,
 }
 
-/// `call_STEP_ATTEMPT`; every call needs one.
-fn call_id(step: u64, attempt: u32) -> Arc<str> {
+/// `call_STEP_ATTEMPT` or `call_STEP.ELEMENT_ATTEMPT`; every call needs one.
+fn call_id(step: u64, element: Option<u64>, attempt: u32) -> Arc<str> {
     let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
-    let parts = ["call_", first.format(step), "_", second.format(attempt)];
+    let element = element.map_or(String::new(), |index| format!(".{index}"));
+    let parts = [
+        "call_",
+        first.format(step),
+        &element,
+        "_",
+        second.format(attempt),
+    ];
     parts.concat().into()
 }
 
@@ -162,12 +166,14 @@ pub struct Summary {
     pub healed: usize,
     /// Steps whose failure was tolerated.
     pub tolerated: usize,
-    /// Steps whose condition was false.
+    /// Steps whose condition was false or whose list has no elements.
     pub skipped: usize,
     /// Steps that ended the run.
     pub failed: usize,
     /// Steps that were interrupted: they may have had an effect.
     pub unknown: usize,
+    /// Elements of steps with `for_each` that let the run go on.
+    pub elements: usize,
     /// Calls, retries included.
     pub calls: u64,
     /// Calls that repeated a failed one.
@@ -182,12 +188,12 @@ impl Summary {
         }
         let message = match (self.skipped, self.tolerated) {
             (0, 0) => return None,
-            (1, 0) => "no step ran: the condition of its only step is false".to_owned(),
-            (count, 0) => format!("no step ran: the conditions of all {count} are false"),
+            (1, 0) => "no step ran: its only step was skipped".to_owned(),
+            (count, 0) => format!("no step ran: all {count} were skipped"),
             (0, 1) => "no step passed: its only step failed, which is tolerated".to_owned(),
             (0, count) => format!("no step passed: all {count} failed, which is tolerated"),
             (skipped, tolerated) => format!(
-                "no step passed: the failures of {tolerated} are tolerated, and the conditions of {skipped} are false"
+                "no step passed: the failures of {tolerated} are tolerated, and {skipped} were skipped"
             ),
         };
         let warning = Diagnostic::warning(codes::RUN_NOTHING, message);
@@ -214,8 +220,10 @@ pub struct Script {
     options: Options,
     effects: VecDeque<Effect>,
     state: State,
-    /// The first steps, which an earlier run has done.
+    /// The first steps, which an earlier run has done, and the first elements of the next.
     restored: VecDeque<StepFinished>,
+    /// The step with `for_each` that is under way.
+    iteration: Option<Iteration>,
     next_idx: usize,
     end_idx: usize,
     summary: Summary,
@@ -253,6 +261,19 @@ struct Current {
 }
 
 impl Current {
+    fn new(idx: usize, now: Duration) -> Self {
+        Self {
+            idx,
+            description: None,
+            params: Arc::default(),
+            targets: Arc::default(),
+            started: now,
+            call_started: now,
+            attempts: Vec::new(),
+            pause: None,
+        }
+    }
+
     /// Notes that the call under way is over, and why it is no success.
     fn end_attempt(&mut self, took: Duration, error: Option<String>) {
         let attempt = u32::try_from(self.attempts.len() + 1).unwrap_or(u32::MAX);
@@ -278,6 +299,7 @@ impl Script {
             effects: VecDeque::new(),
             state: State::Ready,
             restored: VecDeque::new(),
+            iteration: None,
             next_idx: first,
             end_idx: first + total,
             summary: Summary {
@@ -290,7 +312,7 @@ impl Script {
         }
     }
 
-    /// Says how an earlier run ended the first steps, one by one, which are not played.
+    /// Says how an earlier run ended the first steps, one by one, and the first elements of the next: they are not played.
     pub fn restore(&mut self, done: Vec<StepFinished>) {
         self.restored = done.into();
     }
@@ -391,41 +413,55 @@ impl Script {
                 self.state = State::Over(verdict);
                 return;
             }
-            State::Ready | State::Pausing(_) => return,
+            State::Ready | State::Pausing(_) => {
+                // Between two elements.
+                self.end_iteration(now);
+                return;
+            }
         };
-        let scenario = self.scenario.clone();
-        self.summary.unknown += 1;
-        let step = &scenario.steps[current.idx];
-        let finished = finished(now, current, &scenario, StepStatus::Unknown);
-        self.finish_step(finished, step);
+        self.end(now, current, StepStatus::Unknown, |_| {});
     }
 
     fn begin_next(&mut self, now: Duration) {
+        let scenario = self.scenario.clone();
+        if let Some(iteration) = &mut self.iteration {
+            let idx = iteration.idx;
+            self.resolver.element = iteration.next().map(|element| (idx, element));
+            self.begin(now, idx, &scenario.steps[idx]);
+            return;
+        }
         if self.next_idx >= self.end_idx {
             self.state = State::Over(Verdict::Passed);
             return;
         }
         let idx = self.next_idx;
         self.next_idx += 1;
-        let scenario = self.scenario.clone();
         let step = &scenario.steps[idx];
-        if let Some(finished) = self.restored.pop_front() {
-            self.take_restored(idx, step, finished);
+        if let Some(mut finished) = self.restored.pop_front_if(|it| it.element.is_none()) {
+            self.summary.restored += 1;
+            finished.restored.get_or_insert(Restored::Done);
+            self.end_step(idx, finished);
             return;
         }
-        let current = Current {
-            idx,
-            description: step
-                .description
-                .as_ref()
-                .and_then(|template| self.describe(template)),
-            params: Arc::default(),
-            targets: Arc::default(),
-            started: now,
-            call_started: now,
-            attempts: Vec::new(),
-            pause: None,
-        };
+        match &step.for_each {
+            None => self.begin(now, idx, step),
+            Some(for_each) => self.begin_iteration(now, idx, for_each),
+        }
+    }
+
+    /// Begins a step, or the element that is bound.
+    fn begin(&mut self, now: Duration, idx: usize, step: &Step) {
+        let element = self.element_index();
+        let is_done = |it: &mut StepFinished| it.step == step.number && it.element == element;
+        if let Some(mut finished) = self.restored.pop_front_if(is_done) {
+            finished.restored.get_or_insert(Restored::Done);
+            finished.elements = self.iteration.as_ref().map(Iteration::count);
+            self.end_element(now, finished);
+            return;
+        }
+        let mut current = Current::new(idx, now);
+        let template = step.description.as_ref();
+        current.description = template.and_then(|template| self.describe(template));
         let condition = step.condition.as_deref().map(|(condition, span)| {
             self.resolver
                 .holds(condition)
@@ -443,16 +479,13 @@ impl Script {
                 .and_then(|arguments| Ok((arguments, self.pause_after(step)?)))
             {
                 Ok(((params, targets), pause)) => {
-                    self.effects
-                        .push_back(Effect::Record(EventData::StepStarted(StepStarted {
-                            step: step.number,
-                            id: step.id.clone(),
-                            tool: step.tool.text(),
-                            description: current.description.clone(),
-                        })));
-                    if step.has_effect_once {
-                        self.effects.push_back(Effect::Commit);
-                    }
+                    let elements = self.iteration.as_ref().map(Iteration::count);
+                    let started = self.started(step, current.description.clone(), elements);
+                    self.record(match element {
+                        Some(_) => EventData::ElementStarted(started),
+                        None => EventData::StepStarted(started),
+                    });
+                    self.commit(step);
                     self.call(
                         now,
                         Current {
@@ -468,36 +501,83 @@ impl Script {
         }
     }
 
-    /// Leaves behind what the step left in an earlier run.
-    fn take_restored(&mut self, idx: usize, step: &Step, mut finished: StepFinished) {
-        self.summary.restored += 1;
+    /// The index of the element that the step runs for.
+    fn element_index(&self) -> Option<u64> {
+        let (_, element) = self.resolver.element.as_ref()?;
+        element.index.as_u64()
+    }
+
+    fn started(
+        &self,
+        step: &Step,
+        description: Option<String>,
+        elements: Option<u64>,
+    ) -> StepStarted {
+        StepStarted {
+            step: step.number,
+            id: step.id.clone(),
+            tool: step.tool.text(),
+            description,
+            element: self.element_index(),
+            elements,
+        }
+    }
+
+    fn record(&mut self, data: EventData) {
+        self.effects.push_back(Effect::Record(data));
+    }
+
+    /// Brings what is recorded to the disk, if the step has an effect that must not happen twice.
+    fn commit(&mut self, step: &Step) {
+        if step.has_effect_once {
+            self.effects.push_back(Effect::Commit);
+        }
+    }
+
+    /// Records the end of a step or an element that was played, with what `complete` adds.
+    fn end(
+        &mut self,
+        now: Duration,
+        current: Current,
+        status: StepStatus,
+        complete: impl FnOnce(&mut StepFinished),
+    ) {
+        let idx = current.idx;
+        let mut finished = finished(now, current, &self.scenario, status);
+        finished.element = self.element_index();
+        finished.elements = self.iteration.as_ref().map(Iteration::count);
+        complete(&mut finished);
+        match finished.element {
+            Some(_) => self.end_element(now, finished),
+            None => self.end_step(idx, finished),
+        }
+    }
+
+    /// Counts a step that ended, leaves behind what it leaves for references, and records it.
+    fn end_step(&mut self, idx: usize, finished: StepFinished) {
+        let scenario = self.scenario.clone();
+        let step = &scenario.steps[idx];
+        let count = match finished.status {
+            StepStatus::Passed => &mut self.summary.passed,
+            StepStatus::Tolerated => &mut self.summary.tolerated,
+            StepStatus::Skipped => &mut self.summary.skipped,
+            StepStatus::Failed => &mut self.summary.failed,
+            StepStatus::Unknown => &mut self.summary.unknown,
+        };
+        *count += 1;
         let left = match finished.status {
-            StepStatus::Skipped => {
-                self.summary.skipped += 1;
-                Left::Skipped
-            }
-            StepStatus::Tolerated => {
-                self.summary.tolerated += 1;
-                Left::Tolerated
-            }
+            StepStatus::Skipped if finished.elements.is_none() => Left::Skipped,
+            StepStatus::Tolerated if finished.elements.is_none() => Left::Tolerated,
             _ => {
-                self.summary.passed += 1;
                 let output = |name: &String| finished.outputs.get(name).cloned();
                 Left::Outputs(step.outputs.iter().map(|rule| output(&rule.name)).collect())
             }
         };
         self.resolver.leave(idx, left);
-        finished.restored.get_or_insert(Restored::Done);
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
-    }
-
-    /// Records the end of a step that was played.
-    fn finish_step(&mut self, finished: StepFinished, step: &Step) {
-        self.effects
-            .push_back(Effect::Record(EventData::StepFinished(finished)));
-        if step.has_effect_once {
-            self.effects.push_back(Effect::Commit);
+        let is_played = finished.restored.is_none();
+        self.record(EventData::StepFinished(finished));
+        if is_played {
+            self.commit(step);
         }
     }
 
@@ -558,7 +638,7 @@ impl Script {
         };
         self.effects.push_back(Effect::Call(Box::new(CallRequest {
             step: step.number,
-            call_id: call_id(step.number, attempt),
+            call_id: call_id(step.number, self.element_index(), attempt),
             attempt,
             tool: step.tool.clone(),
             params: current.params.clone(),
@@ -571,29 +651,23 @@ impl Script {
     }
 
     fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
-        self.summary.skipped += 1;
-        self.resolver.leave(current.idx, Left::Skipped);
         let condition = step.condition.as_deref().map(|(_, span)| {
             let written = self.scenario.source.slice(*span);
             serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
         });
-        let mut finished = finished(now, current, &self.scenario, StepStatus::Skipped);
-        finished.skipped_by = condition;
-        self.finish_step(finished, step);
+        self.end(now, current, StepStatus::Skipped, |finished| {
+            finished.skipped_by = condition;
+        });
     }
 
     fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
-        let idx = current.idx;
-        let named = step.outputs.iter().zip(&outputs);
-        let shown = named
-            .filter_map(|(rule, value)| Some((rule.name.clone(), value.clone()?)))
-            .collect();
         let pause = current.pause;
-        self.resolver.leave(idx, Left::Outputs(outputs));
-        self.summary.passed += 1;
-        let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
-        finished.outputs = shown;
-        self.finish_step(finished, step);
+        let named = step.outputs.iter().zip(outputs);
+        self.end(now, current, StepStatus::Passed, |finished| {
+            finished.outputs = named
+                .filter_map(|(rule, value)| Some((rule.name.clone(), value?)))
+                .collect();
+        });
         self.pause(now, pause);
     }
 
@@ -617,24 +691,25 @@ impl Script {
         } else {
             StepStatus::Failed
         };
-        let idx = current.idx;
         let pause = current.pause;
-        let mut finished = finished(now, current, &self.scenario, status);
-        finished.error = Some(StepError {
-            code: failure.kind.code().name().to_owned(),
-            error_type: failure.kind.as_str().to_owned(),
-            message: failure.message.clone(),
-            notes: failure.notes.clone(),
-            help: failure.help.clone(),
+        let mut label = None;
+        self.end(now, current, status, |finished| {
+            label = finished.element_label();
+            finished.error = Some(StepError {
+                code: failure.kind.code().name().to_owned(),
+                error_type: failure.kind.as_str().to_owned(),
+                message: failure.message.clone(),
+                notes: failure.notes.clone(),
+                help: failure.help.clone(),
+            });
         });
-        self.finish_step(finished, step);
         if tolerated {
-            self.summary.tolerated += 1;
-            self.resolver.leave(idx, Left::Tolerated);
             self.pause(now, pause);
             return;
         }
-        self.summary.failed += 1;
+        if let Some(label) = label {
+            failure.message = format!("{label}: {}", failure.message);
+        }
         self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
         self.state = State::Over(if failure.kind.is_blocking() {
             Verdict::Blocked
@@ -645,7 +720,8 @@ impl Script {
 
     /// Returns how long `wait_after` asks to wait: after a step that ran and lets the run go on, but not after the last.
     fn pause_after(&self, step: &Step) -> Result<Option<Duration>, Failure> {
-        let is_last = self.next_idx >= self.end_idx;
+        let is_last_element = self.iteration.as_ref().is_none_or(Iteration::is_last);
+        let is_last = self.next_idx >= self.end_idx && is_last_element;
         let Some(template) = step.wait_after.as_ref().filter(|_| !is_last) else {
             return Ok(None);
         };
@@ -660,74 +736,6 @@ impl Script {
         if let Some(pause) = pause {
             self.state = State::Pausing(now + pause);
         }
-    }
-
-    /// Whether the retry rule is meant for this failure.
-    fn is_retried(&self, step: &Step, failure: &Failure) -> Result<bool, Failure> {
-        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
-            return Ok(false);
-        }
-        let wanted = self.retry_condition(step)?;
-        let mut said = failure.notes.iter().chain([&failure.message]);
-        let is_meant = said.any(|said| wanted.iter().any(|text| said.contains(text)));
-        Ok(wanted.is_empty() || is_meant)
-    }
-
-    /// The texts of which an error must contain one to be retried.
-    fn retry_condition(&self, step: &Step) -> Result<Vec<String>, Failure> {
-        let texts = step.retry_rule().condition.iter();
-        texts.map(|template| self.resolver.text(template)).collect()
-    }
-
-    /// Says that an error is not one of those that the retry rule is for.
-    fn why_not_retried(&self, step: &Step, failure: &Failure) -> Option<String> {
-        let is_meant = self.is_retried(step, failure).ok()?;
-        if is_meant || step.on_error != OnError::Retry || !failure.kind.is_retryable() {
-            return None;
-        }
-        let wanted = self.retry_condition(step).ok()?;
-        let wanted: Vec<String> = wanted
-            .iter()
-            .map(|text| format!("`{}`", cut(text, 100)))
-            .collect();
-        let wanted = wanted.join(" or ");
-        Some(format!("not retried: the error doesn't contain {wanted}"))
-    }
-
-    /// When to call again, or `None` if that was the last attempt.
-    fn retry_at(
-        &self,
-        now: Duration,
-        step: &Step,
-        current: &Current,
-        failure: &Failure,
-    ) -> Result<Option<Duration>, Failure> {
-        let attempt = u32::try_from(current.attempts.len()).unwrap_or(u32::MAX);
-        if !self.is_retried(step, failure)?
-            || f64::from(attempt)
-                > self
-                    .resolver
-                    .number(&step.retry_rule().count, "retry.count", MOST_RETRIES)?
-        {
-            return Ok(None);
-        }
-        let delay =
-            self.resolver
-                .number(&step.retry_rule().delay, "retry.delay", MAX_WAIT * 1000.0)?;
-        let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
-        let delay = match step.retry_rule().backoff {
-            Backoff::Constant => delay.min(Duration::from_secs(3600)),
-            Backoff::Exponential => delay
-                .saturating_mul(2_u32.saturating_pow(attempt - 1))
-                .min(MAX_BACKOFF),
-        };
-        if let Some(most) = &step.retry_rule().max_ms {
-            let most = self.resolver.number(most, "retry.max_ms", f64::MAX)?;
-            if milliseconds(now + delay) - milliseconds(current.started) > most {
-                return Ok(None);
-            }
-        }
-        Ok(Some(now + delay))
     }
 }
 
@@ -751,6 +759,8 @@ fn finished(
         healed: None,
         outputs: serde_json::Map::new(),
         restored: None,
+        element: None,
+        elements: None,
     }
 }
 

@@ -127,9 +127,20 @@ pub(super) enum Left {
     Outputs(Vec<Option<Json>>),
 }
 
+/// An element of the list of `for_each`.
+#[derive(Debug)]
+pub(super) struct Element {
+    pub value: Json,
+    pub origin: Origin,
+    /// Its place in the list, from 0.
+    pub index: Json,
+}
+
 /// Looks references up.
 #[derive(Debug)]
 pub(super) struct Resolver {
+    /// The element that the step at a place runs for.
+    pub element: Option<(usize, Element)>,
     scenario: Arc<ToolCallScenario>,
     bindings: Bindings,
     by_id: HashMap<String, usize>,
@@ -139,6 +150,7 @@ pub(super) struct Resolver {
 impl Resolver {
     pub(super) fn new(scenario: Arc<ToolCallScenario>, bindings: Bindings) -> Self {
         Self {
+            element: None,
             by_id: scenario
                 .steps
                 .iter()
@@ -153,6 +165,11 @@ impl Resolver {
 
     pub(super) fn leave(&mut self, idx: usize, left: Left) {
         self.left[idx] = left;
+    }
+
+    /// A description as it is known before the elements of `for_each`.
+    pub(super) fn known_text(&self, template: &Template) -> String {
+        as_text(&self.bindings.known(template)).into_owned()
     }
 
     pub(super) fn working_directory(&self) -> &Path {
@@ -339,6 +356,21 @@ impl Resolver {
 
     fn find<'a>(&'a self, placeholder: &'a Placeholder) -> Result<(&'a Json, Origin), Failure> {
         let reference = &placeholder.reference;
+        if let Some((idx, element)) = &self.element
+            && self.scenario.steps[*idx].is_element(placeholder)
+        {
+            let for_each = self.scenario.steps[*idx].for_each.as_ref();
+            return match for_each.is_some_and(|it| it.name == reference.name) {
+                true => Ok((
+                    descend(&element.value, &reference.path, reference)?,
+                    element.origin,
+                )),
+                false => Ok((
+                    descend(&element.index, &reference.path, reference)?,
+                    Origin::Author,
+                )),
+            };
+        }
         let absent = |message: String| Failure::new(FailureKind::Reference, message);
         let default_help = || {
             format!(

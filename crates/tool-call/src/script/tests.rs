@@ -1,5 +1,6 @@
 //! The machine on a virtual clock: a player of a few lines drives it and writes down what it saw.
 
+mod for_each;
 mod properties;
 mod values;
 

@@ -17,6 +17,7 @@ fn full_events() -> Vec<Json> {
         "attempts": [{"attempt": 1, "started_ms": 0.5, "duration_ms": 1.0, "error": "e"}],
         "error": {"code": "C", "error_type": "timeout", "message": "m", "notes": ["n"], "help": "h"},
         "skipped_by": "c", "healed": "h", "outputs": {"a": 1}, "restored": "done",
+        "element": 0, "elements": 1,
     });
     let call =
         json!({"tool": "t", "call_id": "c", "args": {"a": 1}, "native_tool": "n", "attempt": 1});
@@ -37,6 +38,8 @@ fn full_events() -> Vec<Json> {
     let read = json!({"source": "s", "path": "p", "group_id": "g", "content": "c"});
     let write =
         json!({"source": "s", "path": "p", "group_id": "g", "content": "c", "change_summary": "s"});
+    let step_start =
+        json!({"step": 1, "id": "s", "tool": "t", "description": "d", "element": 0, "elements": 1});
     [
         ("message_received", json!({"role": "user", "content": "c"})),
         ("final_output", json!({"role": "assistant", "content": "c", "format_hint": "h"})),
@@ -59,8 +62,10 @@ fn full_events() -> Vec<Json> {
         ("permission", json!({"options": [], "outcome": {}})),
         ("log", json!({"level": "info", "message": "m", "stream": "s"})),
         ("assertion", json!({"id": "i", "type": "t", "status": "pass", "observed": 1, "evidence": "e"})),
-        ("step_started", json!({"step": 1, "id": "s", "tool": "t", "description": "d"})),
-        ("step_finished", step_end),
+        ("step_started", step_start.clone()),
+        ("step_finished", step_end.clone()),
+        ("element_started", step_start),
+        ("element_finished", step_end),
     ]
     .into_iter()
     .zip(1..)

@@ -5,9 +5,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cuecard_source::json::{has_large_integer, read_value};
+use cuecard_source::json::{has_large_integer, has_lone_surrogate, read_value};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::{AnswerImage, Endpoint};
+
+use serde::de::IgnoredAny;
 
 use super::answer::{Call, CallInput, Element, Piece};
 use super::errors::ApiError;
@@ -41,6 +43,8 @@ pub struct Decoded {
     pub left_out: Vec<String>,
     /// What was read as something else than it is, in words.
     pub changed: Vec<String>,
+    /// Whether half of a surrogate pair in it became U+FFFD.
+    pub has_lone_surrogate: bool,
 }
 
 impl Decoded {
@@ -100,6 +104,7 @@ pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded,
     if std::str::from_utf8(body).is_ok_and(has_large_integer) {
         note(&mut decoded.changed, LARGE_INTEGERS);
     }
+    decoded.has_lone_surrogate = has_lone_surrogate(body);
     Ok(decoded)
 }
 
@@ -224,6 +229,7 @@ impl StreamDecoder {
                     if has_large_integer(&event.data) {
                         answer.change(LARGE_INTEGERS);
                     }
+                    answer.has_lone_surrogate |= has_lone_surrogate(event.data.as_bytes());
                     events.event(answer, &data, at_ms);
                 }
                 Ok(_) | Err(_) => {
@@ -247,15 +253,16 @@ impl StreamDecoder {
             let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"[,".contains(byte);
             let start = list.iter().position(|byte| !is_between(byte));
             list.drain(..start.unwrap_or(list.len()));
-            let mut items = serde_json::Deserializer::from_slice(list).into_iter::<Json>();
+            let mut items = serde_json::Deserializer::from_slice(list).into_iter::<IgnoredAny>();
             match items.next() {
-                Some(Ok(item)) if item.is_object() => {
+                Some(Ok(_)) if list.starts_with(b"{") => {
                     let n_read = items.byte_offset();
                     self.n_events += 1;
                     let item: Vec<u8> = list.drain(..n_read).collect();
                     if std::str::from_utf8(&item).is_ok_and(has_large_integer) {
                         self.answer.change(LARGE_INTEGERS);
                     }
+                    self.answer.has_lone_surrogate |= has_lone_surrogate(&item);
                     let item = read_value(&item).unwrap_or_default();
                     self.events.event(&mut self.answer, &item, at_ms);
                 }
@@ -307,6 +314,7 @@ pub(super) struct Building {
     pub(super) is_complete: bool,
     left_out: Vec<String>,
     changed: Vec<String>,
+    has_lone_surrogate: bool,
 }
 
 /// Where a part stands: its number in the answer, and its number inside of that.
@@ -638,6 +646,7 @@ impl Building {
             is_complete,
             left_out: self.left_out,
             changed: self.changed,
+            has_lone_surrogate: self.has_lone_surrogate,
         }
     }
 }

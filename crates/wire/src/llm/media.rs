@@ -52,11 +52,17 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
         }
         None => (kind, mime_type_of(json), data),
     };
+    let titles = [json, &json["file"], &json[name]];
+    let title = titles.map(|it| text(it, &["title", "filename", "displayName", "display_name"]));
     Part::Block(RequestedBlock {
         name: name.to_owned(),
         kind,
         mime_type,
         data,
+        title: title
+            .into_iter()
+            .find(|title| !title.is_empty())
+            .unwrap_or_default(),
         text: String::new(),
     })
 }

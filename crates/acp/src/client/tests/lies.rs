@@ -16,6 +16,8 @@ pub(super) enum Action {
     Write(&'static str, String),
     /// It removes a file itself.
     Remove(&'static str),
+    /// It makes a link itself, which leads nowhere.
+    Link(&'static str),
     /// It asks its client, and waits for the answer.
     Ask(&'static str, Json),
 }
@@ -44,6 +46,9 @@ impl Agent {
             }
             Action::Write(file, text) => std::fs::write(path(file), text).expect("writable"),
             Action::Remove(file) => std::fs::remove_file(path(file)).expect("removable"),
+            Action::Link(file) => {
+                std::os::unix::fs::symlink("nowhere", path(file)).expect("writable");
+            }
             Action::Ask(method, mut params) => {
                 params["sessionId"] = json!("s");
                 self.send(json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
@@ -111,6 +116,8 @@ pub(super) async fn found_with(script: &str, actions: Vec<Action>) -> String {
 }
 
 const FILES: [&str; 3] = ["a.txt", "b.txt", "new.txt"];
+/// What the commands make.
+const MADE: [&str; 6] = ["m0.txt", "m1.txt", "m2.txt", "m3.txt", "m4.txt", "m5.txt"];
 
 pub(super) fn script(events: &str) -> String {
     format!(
@@ -142,21 +149,25 @@ enum Lie {
     WritesSomethingElse,
     Removes,
     WritesMore,
+    LinksMore,
     RemovesMore,
     InventsOldText,
     RepeatsAnotherPrompt,
     AsksWhenItIsDone,
+    RunsNothing,
 }
 
-const LIES: [Lie; 8] = [
+const LIES: [Lie; 10] = [
     Lie::WritesNothing,
     Lie::WritesSomethingElse,
     Lie::Removes,
     Lie::WritesMore,
+    Lie::LinksMore,
     Lie::RemovesMore,
     Lie::InventsOldText,
     Lie::RepeatsAnotherPrompt,
     Lie::AsksWhenItIsDone,
+    Lie::RunsNothing,
 ];
 
 /// A script of edits and commands, and what an agent does that lies about its last edit, or doesn't lie.
@@ -193,8 +204,14 @@ fn played(kinds: &[(u8, u8)], lie: Option<Lie>) -> (String, Vec<Action>) {
                 Json::Null,
             ),
             (4, _) => {
-                events += "  - runCmd: {cmd: ls}\n";
-                actions.push(call(idx, "execute", json!({"cmd": "ls"}), json!([])));
+                let made = MADE[idx];
+                let cmd = format!("echo hi > {made}");
+                events += &format!(
+                    "  - runCmd: {{cmd: '{cmd}'}}\n  - assert: {{fs: {{exists: [{made}]}}}}\n"
+                );
+                let run = Action::Write(made, "hi\n".to_owned());
+                actions.extend((lie != Some(Lie::RunsNothing)).then_some(run));
+                actions.push(call(idx, "execute", json!({"cmd": cmd}), json!([])));
                 continue;
             }
             _ => {
@@ -221,6 +238,7 @@ fn played(kinds: &[(u8, u8)], lie: Option<Lie>) -> (String, Vec<Action>) {
         actions.extend(is_late.then(|| ask("allow_once", idx)));
         match lie {
             Some(Lie::WritesMore) => actions.push(Action::Write("more.txt", String::new())),
+            Some(Lie::LinksMore) => actions.push(Action::Link("more.txt")),
             Some(Lie::RemovesMore) => actions.push(Action::Remove(".env")),
             Some(Lie::RepeatsAnotherPrompt) => actions.push(Action::Tell(json!({
                 "sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Stop"},
@@ -258,7 +276,8 @@ proptest! {
         let has_run = |kinds: &[(u8, u8)]| kinds.iter().any(|(kind, _)| kind % 6 == 4);
         // A command may have done it.
         let is_hidden = match lie {
-            Lie::WritesMore | Lie::RemovesMore => has_run(&kinds),
+            Lie::WritesMore | Lie::LinksMore | Lie::RemovesMore => has_run(&kinds),
+            Lie::RunsNothing => !has_run(&kinds),
             Lie::InventsOldText | Lie::AsksWhenItIsDone => has_run(&kinds[..last]),
             _ => false,
         };

@@ -197,7 +197,8 @@ pub(super) async fn play_calls(
         played.verdict = Verdict::Failed;
         played.failure = Some(warning.strictly(true));
     }
-    let has_more = played.verdict != Verdict::Passed && played.summary.done() > 0;
+    let n_done = played.summary.done() + played.summary.elements;
+    let has_more = played.verdict != Verdict::Passed && n_done > 0;
     let unfinished = scenario.steps_in(&range).get(played.summary.done());
     let unfinished = unfinished.filter(|_| has_more);
     run.recorder.commit();

@@ -8,7 +8,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::{Redactor, cut, find_credentials, printable};
+use cuecard_source::value::{Json, Redactor, as_text, cut, find_credentials, printable};
 use cuecard_tool_call::format::effects;
 use cuecard_tool_call::model::{Step, Template, ToolCallScenario, ToolName};
 use cuecard_tool_call::script::Bindings;
@@ -57,6 +57,9 @@ pub(super) async fn preview(
     for &idx in &in_range {
         let params = calls.bindings.known(&scenario.steps[idx].params);
         find_credentials(&params, &mut credentials);
+        if let Some(for_each) = &scenario.steps[idx].for_each {
+            find_credentials(&calls.bindings.known(&for_each.list), &mut credentials);
+        }
     }
     redactor.add(credentials);
     if args.connect {
@@ -100,6 +103,7 @@ pub(super) async fn preview(
                     "tool": step.tool.to_string(),
                     "params": calls.bindings.known(&step.params),
                     "condition": condition(&scenario, step),
+                    "for_each": step.for_each.as_ref().map(|it| calls.bindings.known(&it.list)),
                 })
             }).collect::<Vec<_>>(),
             "effects": effects_json(&would_do),
@@ -181,6 +185,14 @@ fn plan<'a>(
             step.number,
             step.tool.text()
         ));
+        if let Some(for_each) = &step.for_each {
+            let list = match bindings.known(&for_each.list) {
+                Json::Array(items) if items.len() == 1 => "1 element".to_owned(),
+                Json::Array(items) => format!("{} elements", items.len()),
+                list => as_text(&list).into_owned(),
+            };
+            plan.push_str(&format!("  for each of {}", redactor.text(&list)));
+        }
         if let Some(condition) = condition(scenario, step) {
             plan.push_str(&format!("  if {}", printable(&redactor.text(&condition))));
         }

@@ -228,6 +228,13 @@ impl Listener for Terminal {
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
             }
+            EventData::ElementStarted(step) => {
+                if let (Some(bar), Some(label)) = (&self.live, step.element_label()) {
+                    bar.set_message(format!("{}  {}", self.running, self.style.faint(&label)));
+                }
+            }
+            // How its command ended stands in its result.
+            EventData::ElementFinished(_) => self.end = None,
             EventData::StepFinished(step) => {
                 if let Some(bar) = &self.live {
                     bar.disable_steady_tick();

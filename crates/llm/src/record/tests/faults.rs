@@ -130,6 +130,28 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 }
 
 #[tokio::test]
+async fn half_a_surrogate_pair_is_told_once() {
+    let end = format!("{}0\r\n\r\n", stream(&format!("{CHUNK}{END}")));
+    let cut = end.replace("upon ", "\\ud83d");
+    for (answers, text) in [([cut, end.clone()], "Go"), ([end.clone(), end], "CUT")] {
+        let (url, _gone) = upstream(answers.map(send).to_vec()).await;
+        let recorded = Recorded::of(&url).await;
+        for text in [text, "Go on"] {
+            let body = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": text}]});
+            let asked = client::http().post(format!("{}/v1/chat/completions", recorded.url()));
+            let asked = asked.header("content-type", "application/json");
+            let body = body.to_string().replace("CUT", "\\ud83d");
+            let answer = asked.body(body).send().await.expect("an answer");
+            let _ = answer.bytes().await;
+        }
+        let ended = recorded.end().await;
+        let codes = ended.told.findings.iter().map(|found| found.code.name());
+        let n_told = codes.filter(|code| *code == "C-JSON-04").count();
+        assert_eq!(n_told, 1, "{text}: {:?}", ended.notes());
+    }
+}
+
+#[tokio::test]
 async fn a_client_with_another_base_url_is_told() {
     let (url, _gone) = upstream(vec![send(whole("200 OK", "{}"))]).await;
     let recorded = Recorded::of(&url).await;
@@ -316,10 +338,33 @@ async fn what_stands_before_the_provider_is_passed_on_and_recorded_as_an_error()
     );
 }
 
+async fn gzip(text: &str) -> Vec<u8> {
+    let mut compressed = Vec::new();
+    let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(text.as_bytes());
+    encoder.read_to_end(&mut compressed).await.expect("memory");
+    compressed
+}
+
+/// A request is read as a player reads it.
+#[tokio::test]
+async fn a_compressed_request_is_recorded() {
+    let message =
+        r#"{"choices": [{"finish_reason": "stop", "message": {"content": "Once upon "}}]}"#;
+    let (url, _gone) = upstream(vec![send(whole("200 OK", message))]).await;
+    let recorded = Recorded::of(&url).await;
+    let body = gzip(r#"{"model": "m", "messages": [{"role": "user", "content": "Go \ud83d"}]}"#);
+    let request = client::http().post(format!("{}/v1/chat/completions", recorded.url()));
+    let request = request.header("content-encoding", "gzip").body(body.await);
+    let answer = request.send().await.expect("an answer");
+    assert_eq!(answer.text().await.expect("a body"), message);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn"], "{:?}", ended.notes());
+    let text = ended.text("r.yaml");
+    assert!(text.contains("Go \u{fffd}"), "{text}");
+}
+
 #[tokio::test]
 async fn a_compressed_answer_is_decoded() {
-    use tokio::io::AsyncReadExt as _;
-
     let events = format!("{CHUNK}{END}");
     let message =
         r#"{"choices": [{"finish_reason": "stop", "message": {"content": "Once upon "}}]}"#;
@@ -327,9 +372,7 @@ async fn a_compressed_answer_is_decoded() {
         ("text/event-stream", events.as_str()),
         ("application/json", message),
     ] {
-        let mut compressed = Vec::new();
-        let mut encoder = async_compression::tokio::bufread::GzipEncoder::new(body.as_bytes());
-        encoder.read_to_end(&mut compressed).await.expect("memory");
+        let compressed = gzip(body).await;
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
             compressed.len()
@@ -357,6 +400,9 @@ data: [DONE]
 "#;
     let list = r#"[{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]}
 ,{"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1}}]"#;
+    let unnamed =
+        r#"{"object": "response", "id": "r", "status": "failed", "output": [], "error": null}"#;
+    let empty = r#"{"candidates": [{"content": {}, "finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 0}}"#;
     let input = json!({"model": "m", "input": "Go"});
     let messages =
         json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Go"}]});
@@ -364,9 +410,21 @@ data: [DONE]
     for (path, request, answer, note) in [
         (
             "/v1/responses",
-            input,
+            input.clone(),
             whole("200 OK", failed),
             Some("status 200"),
+        ),
+        (
+            "/v1/responses",
+            input,
+            whole("200 OK", unnamed),
+            Some("no `message`"),
+        ),
+        (
+            "/v1beta/models/m:generateContent",
+            contents.clone(),
+            whole("200 OK", empty),
+            Some("a `content` without parts"),
         ),
         (
             "/v1/chat/completions",
@@ -477,7 +535,8 @@ async fn a_prompt_may_be_only_a_document() {
     let (url, _gone) = upstream(answers).await;
     let recorded = Recorded::of(&url).await;
     let source = json!({"type": "text", "media_type": "text/plain", "data": "Notes of the day"});
-    let prompt = json!({"role": "user", "content": [{"type": "document", "source": source}]});
+    let document = json!({"type": "document", "source": source, "title": "Notes 3.txt"});
+    let prompt = json!({"role": "user", "content": [document]});
     let asks = async |url: &str, messages: Value| {
         let asked = client::http()
             .post(format!("{url}/v1/messages"))
@@ -495,7 +554,9 @@ async fn a_prompt_may_be_only_a_document() {
     let ended = recorded.end().await;
     assert_eq!(ended.told.outcomes, ["turn"; 2]);
     assert_eq!(ended.notes(), [""; 0]);
-    assert!(ended.text("r.yaml").contains("And now?"));
+    let text = ended.text("r.yaml");
+    assert!(text.contains("And now?"), "{text}");
+    assert!(text.contains("uri: \"file:///Notes 3.txt\""), "{text}");
 }
 
 /// A model that does what its request does not allow plays so again.
@@ -570,7 +631,13 @@ async fn a_model_that_does_not_obey_is_recorded_as_it_is() {
 #[tokio::test]
 async fn what_says_nothing_is_recorded_as_it_is() {
     let created = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"in_progress\",\"output\":[]}}\n\n";
-    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"boom\"},\"output\":[]}}\n\n";
+    let failure = |message: &str| {
+        let error = json!({"code": "server_error", "message": message});
+        let response = json!({"id": "r", "object": "response", "status": "failed", "error": error, "output": []});
+        let failed = json!({"type": "response.failed", "response": response});
+        let failed = format!("{created}event: response.failed\ndata: {failed}\n\n");
+        format!("{}0\r\n\r\n", stream(&failed))
+    };
     let candidate = |reason: &str| {
         let answer = json!({"candidates": [{"finishReason": reason, "index": 0}],
             "usageMetadata": {"promptTokenCount": 1, "totalTokenCount": 1}, "modelVersion": "m", "responseId": "x"});
@@ -579,15 +646,20 @@ async fn what_says_nothing_is_recorded_as_it_is() {
     let ask = json!({"contents": [{"role": "user", "parts": [{"text": "Draw"}]}]});
     let gemini = "/v1beta/models/m:generateContent";
     let responses = json!({"model": "m", "input": "Draw", "stream": true});
-    let failure = format!("{}0\r\n\r\n", stream(&format!("{created}{failed}")));
     for (path, body, answer, has) in [
         (gemini, &ask, candidate("MAX_TOKENS"), "\"MAX_TOKENS\""),
         (gemini, &ask, candidate("STOP"), "\"STOP\""),
         (
             "/v1/responses",
             &responses,
-            failure,
-            "event: response.failed",
+            failure("boom"),
+            r#""message":"boom""#,
+        ),
+        (
+            "/v1/responses",
+            &responses,
+            failure(""),
+            r#""error":{"code":"server_error","message":""}"#,
         ),
     ] {
         let (url, _) = upstream(vec![send(answer)]).await;

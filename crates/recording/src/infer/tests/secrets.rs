@@ -313,7 +313,7 @@ fn what_is_typed_into_a_field_that_a_snapshot_shows_for_a_secret_is_one() {
             .iter()
             .filter(|(_, default)| **default == "");
         let names: Vec<&String> = secrets.map(|(name, _)| name).collect();
-        assert_eq!(names, ["PASSWORD", "PASSCODE", "API_KEY"]);
+        assert_eq!(names, ["PASSWORD", "PIN", "API_KEY"]);
         let steps = &inferred.scenario.steps;
         assert_eq!(param(&steps[1], "value"), "{{PASSWORD}}");
         assert_eq!(steps[3].params["elements"][1]["value"], "{{API_KEY}}");

@@ -18,7 +18,7 @@ pub use rewrite::in_environment;
 
 use super::environment::is_obeyed;
 use super::paths::Places;
-use super::source::{WITHOUT_LINE_END, ends_with_line, is_integer, line_end_help, name};
+use super::source::{WITHOUT_LINE_END, ends_with_line, line_end_help, name};
 use super::{Refusal, RefusalKind};
 use cuecard_source::value::{Piece, Text};
 use scanner::{DATA, Script, Source, Unreadable, Word, is_name};
@@ -113,9 +113,8 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
         return refuse(RefusalKind::Data, message, help);
     }
     let names = variables::names(&source.data);
-    // A number is a number to every program, so it may stand anywhere.
-    let is_data = |piece: &&&Piece| !is_integer(&piece.text);
-    let first = source.data.iter().find(is_data);
+    let mut data = (0..source.data.len()).filter(|at| !source.is_number[*at]);
+    let first = data.clone().next();
     let has_data = first.is_some();
     let is_named = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("CUECARD_");
     if has_data && text.pieces().iter().any(is_named) {
@@ -128,12 +127,11 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
         Err(Unreadable { what, .. }) if !has_data && lists.restrict() => {
             return Err(lists.not_read(&what));
         }
-        Err(Unreadable { what, data }) => {
-            let next = source.data.iter().skip(data).find(is_data).or(first);
-            let Some(next) = next else {
+        Err(Unreadable { what, n_data }) => {
+            let Some(next) = data.find(|at| *at >= n_data).or(first) else {
                 return splice_integers(text, &source);
             };
-            let data = name(next);
+            let data = name(source.data[next]);
             let message = format!(
                 "the command has {what}, where what the data of {data} would do is not known"
             );

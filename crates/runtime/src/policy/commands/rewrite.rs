@@ -72,8 +72,13 @@ const READ: &[(&str, &str, &str)] = &[
     ("node", "process.env.{}", "JSON.parse(process.env.{})"),
     ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
     ("jq", "env.{}", "(env.{} | fromjson)"),
+    ("yq", "strenv({})", "env({})"),
+    ("perl", "$ENV{{}}", "$ENV{{}}"),
+    ("ruby", "ENV[\"{}\"]", "ENV[\"{}\"]"),
+    ("php", "getenv(\"{}\")", "getenv(\"{}\")"),
+    ("make gmake", "\"$${}\" in a recipe", "\"$${}\" in a recipe"),
     (
-        "for",
+        "for xargs",
         "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
         "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
     ),
@@ -158,33 +163,40 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
 fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let script = scan(source, names, true).ok()?;
-    let is_program = |word: &Word| !word.literal().is_some_and(is_plain_file);
-    let makes_file = script.commands.iter().any(|command| {
-        let mut files = command.redirections.iter().filter(|it| it.makes_file());
-        let words = command.words.iter().skip(1);
-        files.any(|it| is_program(&it.target))
-            || match command.program().unwrap_or_default() {
-                "tee" => words.filter(|word| !is(word, "-a")).any(is_program),
-                name => is_in("cp mv dd ln chmod install", name),
-            }
-    });
-    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, makes_file);
+    let made: Vec<&Word> = script.commands.iter().flat_map(made_by).collect();
+    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &made);
     script.commands.iter().all(is_safe).then_some(script.output)
 }
 
-/// Whether a file has the name of a result that people read, which nothing runs.
-fn is_plain_file(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or_default();
-    let ending = name.split_once('.').map_or("", |(_, ending)| ending);
-    is_in(
-        "csv diff html json jsonl log md out patch tsv txt xml",
-        ending,
-    ) && !decides_when_written(name)
+/// The words in which a command names files that it makes.
+fn made_by(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
+    let makes = is_in(
+        "tee cp mv dd ln install",
+        command.program().unwrap_or_default(),
+    );
+    let words = command.words.iter().skip(1).filter(move |_| makes);
+    let files = command.redirections.iter().filter(|it| it.makes_file());
+    files.map(|it| &it.target).chain(words)
+}
+
+/// Whether a program or its script may be one of the files that the command makes. A name that the shell builds may be
+/// any, and some files are run without being named.
+fn may_be_made(program: &str, made: &[&Word]) -> bool {
+    let last = |path: &str| {
+        path.rsplit(['/', '='])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    made.iter().any(|word| {
+        let name = word.literal().filter(|_| !word.expands()).map(last);
+        name.is_none_or(|name| name == last(program) || decides_when_written(&name))
+    })
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before: they name what
 /// runs it, wherever that stands. What follows the file of a script is only read by that.
-fn may_run_data(words: &[Word], makes_file: bool) -> bool {
+fn may_run_data(words: &[Word], made: &[&Word]) -> bool {
     // `NAME=value` before a program is no part of what it gets.
     let is_assignment = |word: &&Word| assigned(word).is_some();
     let assignments = words.iter().take_while(is_assignment).count();
@@ -206,11 +218,12 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         let start = start.map(|start| start + 1);
         if let Some(start) = start.or(starts.is_empty().then_some(0)) {
             return behind.iter().any(sets_obeyed)
-                || launches_data(base, &behind[start..], makes_file);
+                || launches_data(base, behind.split_at(start), made);
         }
     }
     let has = |words: &str| behind.iter().any(|word| is(word, words));
     match base {
+        "case" => return false,
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
         "for" if behind.iter().any(Word::has_data) => return true,
         // Values have names there, and its input is never run.
@@ -226,7 +239,7 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
             return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
         // Some names of variables run code in bash, and so do some numbers.
-        "export" | "local" | "readonly" | "read" => {
+        "export" | "local" | "readonly" | "declare" | "typeset" | "read" => {
             let is_name = |word: &Word| word.literal().is_some_and(is_name) || is(word, "-r");
             return !behind.iter().all(|word| match assigned(word) {
                 Some(_) => !sets_obeyed(word),
@@ -240,10 +253,11 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         }
         _ => {}
     }
-    let is_file = |text: &str| text.contains('.') && !text.starts_with(['-', '/']);
-    let file = behind.first().and_then(Word::literal);
-    if is_in(INTERPRETERS, base) && file.is_some_and(is_file) {
-        return makes_file;
+    let is_file = |text: &&str| text.contains('.') && !text.starts_with(['-', '/']);
+    let mut files = behind.iter().skip_while(|word| is(word, "run -jar"));
+    let file = files.next().and_then(Word::literal).filter(is_file);
+    if let Some(file) = file.filter(|_| is_in(INTERPRETERS, base)) {
+        return may_be_made(file, made);
     }
     let names_runner = |text: &str| {
         let base = programs::base_name(text);
@@ -254,26 +268,36 @@ fn may_run_data(words: &[Word], makes_file: bool) -> bool {
         && behind
             .first()
             .is_some_and(|word| is(word, "switch branch commit tag"));
-    let runs_option = |word: &Word| {
-        let option = word.beginning().split('=').next().unwrap_or_default();
-        (is_in(CODE_OPTIONS, option) && !(takes_letters && option.len() == 2))
-            || option.starts_with("-exec")
-            || option.starts_with("-ok")
-    };
     // The programs that get data run none of it by their options; but these name variables, or have scripts.
     let is_harmless =
         programs::find(program).is_some() && !is_in("test [ printf sed awk gawk mawk", program);
-    (makes_file && program.contains('/'))
+    let has_data = |word: &Word| word.literal().is_none();
+    let runs_option = |at: usize| {
+        let (option, values) = (&behind[at], &behind[at + 1..]);
+        let name = option.beginning().split('=').next().unwrap_or_default();
+        let is_code = is_in(CODE_OPTIONS, name) && !(takes_letters && name.len() == 2);
+        match name {
+            // What it evaluates stands on both sides.
+            _ if base == "[[" && is_in("-eq -ne -lt -le -gt -ge", name) => true,
+            _ if name.starts_with("-exec") || name.starts_with("-ok") => {
+                let mut words = values.iter().take_while(|word| !is(word, "; +"));
+                words.any(has_data)
+            }
+            _ => is_code && (has_data(option) || values.first().is_some_and(has_data)),
+        }
+    };
+    (program.contains('/') && may_be_made(program, made))
         || (names_runner(program) && (launcher.is_none() || base == "python"))
         || behind
             .iter()
             .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
-        || (!is_harmless && behind.iter().any(runs_option))
+        || (!is_harmless && (0..behind.len()).any(runs_option))
 }
 
 /// Whether data chooses or reaches as code what these words start, or is in a folder that decides on it.
-fn launches_data(base: &str, words: &[Word], makes_file: bool) -> bool {
+fn launches_data(base: &str, (before, words): (&[Word], &[Word]), made: &[&Word]) -> bool {
     let words = from_operand(words);
+    let is_exec = before.last().is_some_and(|word| is(word, "exec"));
     let is_container = is_in("docker podman kubectl", base);
     match words.split_first() {
         // Some read what they start.
@@ -281,11 +305,11 @@ fn launches_data(base: &str, words: &[Word], makes_file: bool) -> bool {
         // The first word is the name of the container.
         Some((container, words)) if is_container => {
             let behind = usize::from(words.first().is_some_and(|word| is(word, "--")));
-            container.literal().is_none()
+            (container.literal().is_none() && !is_exec)
                 || is(container, "-v")
-                || may_run_data(&words[behind..], makes_file)
+                || may_run_data(&words[behind..], made)
         }
-        Some(_) => may_run_data(words, makes_file),
+        Some(_) => may_run_data(words, made),
     }
 }
 
@@ -325,7 +349,7 @@ fn sets_obeyed(word: &Word) -> bool {
 /// Programs and words of the shell that start what stands behind one of some words, or at once.
 const LAUNCHERS: &[(&str, &str)] = &[
     (
-        "do while until then time command exec timeout nice nohup sudo env npx uvx bunx",
+        "time command exec timeout nice nohup sudo env npx uvx bunx",
         "",
     ),
     ("uv poetry pipenv pipx", "run"),
@@ -341,14 +365,14 @@ const FLAGS: &str = "-i -t -it -ti -d -y -q --rm --init --yes --quiet --detach -
 const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
 
 /// Programs that run the file behind them, and leave its arguments and input to it.
-const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun";
+const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript";
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset declare typeset \
+const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
      mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython";
 
 /// Options behind which a program, a script or the name of a variable may follow.
-const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression -eq -ne -lt -le -gt -ge";
+const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {

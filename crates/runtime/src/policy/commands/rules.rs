@@ -368,14 +368,15 @@ impl Rules<'_> {
                 self.without_data(name, word)?;
                 continue;
             }
-            self.check_option(word, is_behind_options, OPTION_HELP)?;
-            if kind == Operands::Text || (is_grep && is_first) {
-                continue;
-            }
-            if recurses && self.may_be_data(word) {
+            let is_text = kind == Operands::Text || (is_grep && is_first);
+            if !is_text && recurses && self.may_be_data(word) {
                 return self.deny_data(word, &format!("names a folder for `{name} -r`"));
             }
-            self.file(word, kind == Operands::Write)?;
+            // First the file: a `--` does not help if it may not be that.
+            if !is_text {
+                self.file(word, kind == Operands::Write)?;
+            }
+            self.check_option(word, is_behind_options, OPTION_HELP)?;
         }
         Ok(())
     }

@@ -28,23 +28,35 @@ pub(super) struct Source<'text> {
     /// The trusted text, with [`DATA`] for each piece of data.
     pub(super) text: String,
     pub(super) data: Vec<&'text Piece>,
+    /// Whether each piece of data is a number, which is a number to every program and may stand anywhere.
+    pub(super) is_number: Vec<bool>,
 }
+
+/// The beginning of a URL up to its host, of which a whole number would be the address.
+static BEFORE_HOST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"//(?:[^/?#\s]*@)?["'\\]*[0-9]*["'\\]*$"#).expect("a fixed pattern")
+});
 
 impl<'text> Source<'text> {
     /// `None` if there is more code than [`MAX_CODE`], or a NUL byte in it.
     pub(super) fn new(text: &'text Text) -> Option<Self> {
-        let (mut code, mut data) = (String::new(), Vec::new());
+        let (mut code, mut data, mut is_number) = (String::new(), Vec::new(), Vec::new());
         for piece in text.pieces() {
             match piece.origin.is_trusted() {
                 true => code.push_str(&piece.text),
                 false => {
+                    is_number.push(is_integer(&piece.text) && !BEFORE_HOST.is_match(&code));
                     code.push(DATA);
                     data.push(piece);
                 }
             }
         }
         let is_read = code.len() <= MAX_CODE && code.matches(DATA).count() == data.len();
-        is_read.then_some(Self { text: code, data })
+        is_read.then_some(Self {
+            text: code,
+            data,
+            is_number,
+        })
     }
 }
 
@@ -144,12 +156,12 @@ pub(super) struct Unreadable {
     /// What is there, with its article.
     pub(super) what: String,
     /// How many pieces of data stand before it.
-    pub(super) data: usize,
+    pub(super) n_data: usize,
 }
 
-/// Reads a command. `names` are the variables of its data. If `is_lenient`, assignments, loops, builtins and here-documents
-/// are passed over, since to know the quotes is enough; otherwise data that is a whole number is read like the author's
-/// text.
+/// Reads a command. `names` are the variables of its data. If `is_lenient`, assignments, loops, `case`, functions, builtins
+/// and here-documents are passed over, since to know the quotes is enough; otherwise data that is a whole number is read
+/// like the author's text.
 pub(super) fn scan(
     source: &Source<'_>,
     names: &[String],
@@ -157,6 +169,7 @@ pub(super) fn scan(
 ) -> Result<Script, Unreadable> {
     let mut scanner = Scanner {
         text: &source.text,
+        is_number: &source.is_number,
         data: &source.data,
         names,
         is_lenient,
@@ -170,16 +183,20 @@ pub(super) fn scan(
 }
 
 /// Operators that aren't read.
-const OTHER_OPERATORS: &[(&str, &str)] = &[
+const OTHER_OPERATORS: &[(&str, &str)] = &[("((", "a `((`"), ("<>", "a `<>`")];
+
+/// Operators that are only passed over.
+const LENIENT_OPERATORS: &[(&str, &str)] = &[
     (";;", "a `;;`"),
     (";&", "a `;;`"),
     ("&>", "a `&>`"),
     ("|&", "a `|&`"),
-    ("((", "a `((`"),
     ("<(", "a process substitution"),
     (">(", "a process substitution"),
-    ("<>", "a `<>`"),
 ];
+
+/// Operators between commands that have two characters.
+const DOUBLE_OPERATORS: [&str; 5] = ["&&", "||", ";;", ";&", "|&"];
 
 /// Of redirections, each before those that it begins with.
 const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", ">"];
@@ -188,6 +205,7 @@ const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", "
 struct Scanner<'a> {
     text: &'a str,
     data: &'a [&'a Piece],
+    is_number: &'a [bool],
     names: &'a [String],
     is_lenient: bool,
     at: usize,
@@ -196,6 +214,8 @@ struct Scanner<'a> {
     /// Whether the next command reads from a pipe, and each `(`, `{` and `if` around it.
     is_piped: bool,
     groups: Vec<bool>,
+    /// How many `case` are open, in which a `)` ends a pattern.
+    n_cases: usize,
     /// Here-documents that begin at the end of the line.
     documents: Vec<Document>,
     script: Script,
@@ -242,7 +262,7 @@ impl<'a> Scanner<'a> {
     fn fail<T>(&self, what: &str) -> Read<T> {
         Err(Unreadable {
             what: what.to_owned(),
-            data: self.n_data,
+            n_data: self.n_data,
         })
     }
 
@@ -252,6 +272,14 @@ impl<'a> Scanner<'a> {
         match constructs.find(|(start, _)| self.is_next(start)) {
             Some((_, what)) => self.fail(what),
             None => Ok(()),
+        }
+    }
+
+    fn refuse_operators(&self) -> Read {
+        self.refuse(OTHER_OPERATORS)?;
+        match self.is_lenient {
+            true => Ok(()),
+            false => self.refuse(LENIENT_OPERATORS),
         }
     }
 
@@ -271,17 +299,24 @@ impl<'a> Scanner<'a> {
             return self.fail("too many levels");
         }
         self.groups.push(is_piped);
+        let n_cases = std::mem::take(&mut self.n_cases);
         // A pipe goes on over the ends of lines.
         let mut is_behind_pipe = false;
-        while let Some(next) = self.peek().filter(|next| *next != ')') {
-            self.refuse(OTHER_OPERATORS)?;
+        while let Some(next) = self.peek() {
+            self.refuse_operators()?;
             match next {
+                ')' if self.n_cases == 0 => break,
+                ')' => {
+                    // It was a pattern.
+                    self.script.commands.pop();
+                    self.take();
+                }
                 ' ' | '\t' => self.take(),
                 '#' => self.comment()?,
                 '\n' if is_behind_pipe => self.line_end()?,
                 '\n' | ';' | '&' | '|' => {
-                    let is_double = self.is_next("&&") || self.is_next("||");
-                    is_behind_pipe = next == '|' && !is_double;
+                    let is_double = DOUBLE_OPERATORS.iter().any(|it| self.is_next(it));
+                    is_behind_pipe = next == '|' && !self.is_next("||");
                     self.script.has_pipe |= is_behind_pipe;
                     self.script.has_background |= next == '&' && !is_double;
                     self.is_piped = is_behind_pipe || self.groups.last() == Some(&true);
@@ -304,6 +339,7 @@ impl<'a> Scanner<'a> {
             }
         }
         self.groups.truncate(outer);
+        self.n_cases = n_cases;
         self.is_piped = is_piped;
         Ok(())
     }
@@ -330,6 +366,14 @@ impl<'a> Scanner<'a> {
                 ' ' | '\t' => self.take(),
                 '#' => self.comment()?,
                 '<' if is_behind_group => return self.fail("a `<` behind a group"),
+                // A function follows.
+                '(' if self.is_lenient && self.is_next("()") => return self.pass("()", ""),
+                '<' | '>' if self.is_lenient && self.rest()[1..].starts_with('(') => {
+                    let mut word = Word::default();
+                    self.take();
+                    self.substitution(&mut word, false)?;
+                    command.words.push(word);
+                }
                 '<' | '>' => {
                     let redirection = self.redirection()?;
                     // It would hold for all commands of the group.
@@ -359,6 +403,16 @@ impl<'a> Scanner<'a> {
                             return Ok(());
                         }
                         Some("!" | "then" | "elif" | "else") => return Ok(()),
+                        Some("do" | "while" | "until") if self.is_lenient => return Ok(()),
+                        Some("function") if self.is_lenient => {
+                            self.take_while(|next| next == ' ');
+                            self.word()?;
+                            return Ok(());
+                        }
+                        Some("esac") if self.is_lenient => {
+                            self.n_cases = self.n_cases.saturating_sub(1);
+                            return self.command(true);
+                        }
                         Some("}" | "fi") => {
                             if self.groups.len() > 1 {
                                 self.groups.pop();
@@ -366,6 +420,7 @@ impl<'a> Scanner<'a> {
                             return self.command(true);
                         }
                         _ if is_first && !self.is_lenient => self.check_first(&word)?,
+                        Some("case") => self.n_cases += 1,
                         _ => {}
                     }
                     command.words.push(word);
@@ -399,7 +454,7 @@ impl<'a> Scanner<'a> {
         if !self.is_lenient {
             self.refuse(&[("<<<", "a here-string"), ("<<", "a here-document")])?;
         }
-        self.refuse(OTHER_OPERATORS)?;
+        self.refuse_operators()?;
         let mut operators = OPERATORS.iter().copied();
         let operator = operators.find(|operator| self.is_next(operator));
         let operator = operator.unwrap_or_default();
@@ -493,6 +548,7 @@ impl<'a> Scanner<'a> {
             };
             match (quote, next) {
                 (None, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')') => break,
+                (None, '(') if self.is_lenient && self.is_next("()") => break,
                 (None, '(') => return self.fail("a function, or a `(` within a word"),
                 (None, '\'' | '"') => {
                     (quote, word.is_quoted) = (Some(next), true);
@@ -536,8 +592,8 @@ impl<'a> Scanner<'a> {
 
     /// The digits of the next piece of data, if it is a whole number that is read like the author's text.
     fn digits(&self) -> Option<&'a str> {
-        let text = self.data[self.n_data].text.as_str();
-        (!self.is_lenient && is_integer(text)).then_some(text)
+        let is_read = !self.is_lenient && self.is_number[self.n_data];
+        is_read.then(|| self.data[self.n_data].text.as_str())
     }
 
     /// Passes data: by its variable in these quotes, or a number as it is.
@@ -582,7 +638,8 @@ impl<'a> Scanner<'a> {
     }
 
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
-        if let Some(variable) = VARIABLE.find(self.rest()) {
+        let cut = || CUT.find(self.rest()).filter(|_| self.is_lenient);
+        if let Some(variable) = VARIABLE.find(self.rest()).or_else(cut) {
             word.text.push(ADDED);
             return self.pass(variable.as_str(), "");
         }
@@ -595,6 +652,11 @@ impl<'a> Scanner<'a> {
             word.text.push('$');
             return Ok(());
         }
+        self.substitution(word, is_quoted)
+    }
+
+    /// Reads the commands of a `$(…)` or `<(…)`, from the `(` on.
+    fn substitution(&mut self, word: &mut Word, is_quoted: bool) -> Read {
         self.take();
         let first = self.script.commands.len();
         self.list()?;
@@ -613,6 +675,12 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
         r"\A\$(?:{name}|\{{{name}(?::?-[\p{{Alphabetic}}\p{{N}}:_./,@\ -]*)?\}}|\(\([0-9\ +*/%-]*\)\))"
     );
     Regex::new(&pattern).expect("a fixed pattern")
+});
+
+/// `${NAME%.txt}`, `${NAME/a/b}` and the like, in which nothing is evaluated.
+static CUT: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"\A\$\{#?[A-Za-z_]\w*(?:(?:[#%/^,]|:?[-+=?])[^{}$`'"\\\x00]*)?\}"#;
+    Regex::new(pattern).expect("a fixed pattern")
 });
 
 /// What else begins with a `$`.

@@ -250,7 +250,8 @@ fn data_reaches_no_program_that_is_not_known() {
 fn data_stays_in_its_word_and_inside_the_root() {
     for (template, value) in [
         // Options.
-        ("rm D", "-rf"),
+        ("ls D", "-R"),
+        ("touch D", "+x"),
         ("cat D x", "--help"),
         ("grep D x", "-f/etc/passwd"),
         ("grep \"$X\"D f", "-f/etc/passwd"),
@@ -369,6 +370,7 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("mkdir -p D", ".git"),
         ("echo x >> out/D", "../../x"),
         ("touch -- D", "-rf"),
+        ("rm D", "-rf"),
         ("mkdir -p D", "x/-rf/y"),
         ("[ -f D ]", "../x"),
         ("[ x -nt D ]", ".git/config"),
@@ -495,6 +497,19 @@ fn a_number_may_stand_anywhere() {
         );
     }
     assert!(command("git log -n {{a.b}} {{a.c}}", &[("a.b", "7"), ("a.c", "x")]).is_err());
+    // It is the address of a host to most programs.
+    for template in [
+        "curl http://D/",
+        "curl \"http://\"D:80",
+        "x=1; curl 'http://D'",
+        "curl http://ann@D",
+        "curl http://2D/",
+    ] {
+        refused(&with_data(template), "2130706433");
+    }
+    for template in ["curl http://localhost:D/D?a=//b/D", "curl http://10.0.0.D/"] {
+        command(&with_data(template), &[("a.b", "7")]).expect(template);
+    }
 }
 
 #[test]

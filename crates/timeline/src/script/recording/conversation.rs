@@ -13,7 +13,7 @@ use super::super::request::{
 };
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
-use super::super::selection::{DEFAULT_MAX_DISTANCE, history_to_choose_by, is_excluded};
+use super::super::selection::{DEFAULT_MAX_DISTANCE, history_to_choose_by, is_excluded, texts_of};
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
@@ -25,6 +25,7 @@ use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedErr
 use super::side::{Opening, SideCall};
 use super::volatile;
 use crate::format::{ReadOptions, Symbols, is_image, read};
+use crate::model::{EventKind, TimelineEvent};
 use crate::profiles::{AdvertisedTool, Profiles};
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Severity;
@@ -189,6 +190,31 @@ impl Conversation {
     pub(super) fn history(&self) -> Vec<String> {
         let script = self.script.as_ref();
         script.map_or_else(Vec::new, |script| history_to_choose_by(&script.timeline))
+    }
+
+    /// Whether a request may be of both, by their [`Self::texts`]: the other one says what the later one begins with.
+    pub(super) fn are_alike(one: &[Vec<String>; 2], other: &[Vec<String>; 2]) -> bool {
+        let (early, late) = match one[0].len() <= other[0].len() {
+            true => (one, other),
+            false => (other, one),
+        };
+        !early[0].is_empty() && early[1].starts_with(&late[0])
+    }
+
+    /// What the request says that begins it, and all that is said in it.
+    pub(super) fn texts(&self) -> [Vec<String>; 2] {
+        let Some(script) = &self.script else {
+            return Default::default();
+        };
+        let events = &script.timeline.events;
+        let texts = |events: &[TimelineEvent]| events.iter().flat_map(texts_of).collect();
+        let boundary = script.timeline.boundary().unwrap_or(0);
+        let is_text = |event: &TimelineEvent| !texts_of(event).is_empty();
+        let first = events[boundary..].iter().position(is_text);
+        let first = first.map(|first| boundary + first);
+        let is_prompt = |idx: &usize| matches!(events[*idx].kind, EventKind::UserInputs(_));
+        let end = first.filter(is_prompt).map_or(boundary, |first| first + 1);
+        [texts(&events[..end]), texts(events)]
     }
 
     /// Whether a player that has all conversations may take a request for one of this.

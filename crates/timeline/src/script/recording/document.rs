@@ -284,13 +284,22 @@ pub(super) fn can_hold(block: &RequestedBlock) -> bool {
 /// A block of a prompt.
 fn block(block: &RequestedBlock) -> Json {
     let (data, mime_type) = (block.data.as_str(), block.mime_type.as_str());
+    let title = Some(block.title.as_str()).filter(|title| !title.trim().is_empty());
+    let media = |kind: &str| {
+        let mut media = json!({"type": kind, "mimeType": mime_type, "data": data});
+        if let Some(title) = title {
+            media["uri"] = format!("file:///{title}").into();
+        }
+        media
+    };
     match block.kind {
         _ if data.contains("://") => {
-            let name = data.rsplit('/').find(|part| !part.is_empty());
-            json!({"type": "resource_link", "uri": data, "name": name.unwrap_or("file")})
+            let last = data.rsplit('/').find(|part| !part.is_empty());
+            let name = title.or(last).unwrap_or("file");
+            json!({"type": "resource_link", "uri": data, "name": name})
         }
-        MediaKind::Image => json!({"type": "image", "mimeType": mime_type, "data": data}),
-        MediaKind::Audio => json!({"type": "audio", "mimeType": mime_type, "data": data}),
+        MediaKind::Image => media("image"),
+        MediaKind::Audio => media("audio"),
         MediaKind::File | MediaKind::Other => {
             let mime_type = if mime_type.is_empty() {
                 "application/octet-stream"
@@ -303,7 +312,7 @@ fn block(block: &RequestedBlock) -> Json {
                 Err(_) => "text",
             };
             json!({"type": "resource", "resource": {
-                "uri": "file:///attachment", "mimeType": mime_type, key: data,
+                "uri": format!("file:///{}", title.unwrap_or("attachment")), "mimeType": mime_type, key: data,
             }})
         }
     }
@@ -360,10 +369,7 @@ fn error(failed: &RecordedError) -> Json {
     {
         error.insert("errorType".to_owned(), kind.into());
     }
-    let message = match failed.message.trim() {
-        "" => "the provider gave no reason".into(),
-        _ => cut(&failed.message, MAX_RESULT),
-    };
+    let message = cut(&failed.message, MAX_RESULT);
     error.insert("message".to_owned(), message.into_owned().into());
     if !failed.details.is_null() {
         error.insert("details".to_owned(), failed.details.clone());

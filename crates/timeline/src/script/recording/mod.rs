@@ -436,9 +436,7 @@ impl Recorder {
         }
         self.conversations[idx] = next;
         let mut changed = vec![idx];
-        if is_new_frame {
-            changed.extend(self.tell_apart(idx));
-        }
+        changed.extend(self.tell_apart(idx, is_new_frame));
         Recorded {
             outcome: match exchange.answer.error {
                 None => RecordedOutcome::Turn { turn: n_turns },
@@ -450,18 +448,23 @@ impl Recorder {
         }
     }
 
-    /// Writes into the conversations that begin with the same words as this one what tells them apart. Gives those that
-    /// have changed.
-    fn tell_apart(&mut self, idx: usize) -> Vec<usize> {
-        let prompt = self.conversations[idx].prompt();
-        let history = self.conversations[idx].history();
-        let conversations = self.conversations.iter().enumerate();
-        let group: Vec<usize> = conversations
-            .filter(|(_, it)| it.key.is_some() && !it.frames.is_empty())
-            .filter(|(_, it)| it.prompt() == prompt && it.history() == history)
-            .map(|(idx, _)| idx)
-            .collect();
-        if prompt.is_empty() || group.len() < 2 {
+    /// Writes into the conversations that a request may begin or go on with which says what is said in this one, too, what
+    /// tells them apart. Gives those that have changed. Without a new frame, only what goes on from a history is another.
+    fn tell_apart(&mut self, idx: usize, is_new_frame: bool) -> Vec<usize> {
+        let is_other = |(other, it): &(usize, &Conversation)| {
+            let is_concerned = is_new_frame || *other == idx || !it.history.is_empty();
+            is_concerned && it.key.is_some() && !it.frames.is_empty()
+        };
+        let others = self.conversations.iter().enumerate().filter(is_other);
+        let texts: Vec<_> = others.map(|(other, it)| (other, it.texts())).collect();
+        let Some((_, own)) = texts.iter().find(|(other, _)| *other == idx) else {
+            return Vec::new();
+        };
+        let alike = texts
+            .iter()
+            .filter(|(_, it)| Conversation::are_alike(own, it));
+        let group: Vec<usize> = alike.map(|(other, _)| *other).collect();
+        if group.len() < 2 {
             return Vec::new();
         }
         let frames = group.iter().map(|&idx| &*self.conversations[idx].frames);

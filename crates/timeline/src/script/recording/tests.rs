@@ -54,6 +54,7 @@ impl Recording {
                 kind: MediaKind::Image,
                 mime_type: "image/png".into(),
                 data: data.into(),
+                title: String::new(),
                 text: String::new(),
             })],
         });

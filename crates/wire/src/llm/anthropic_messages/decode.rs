@@ -132,7 +132,7 @@ impl EventDecoder for MessagesEvents {
             "message_stop" => answer.is_complete = true,
             "error" => {
                 let found = error(status_of(&data["error"]), &data["error"])
-                    .unwrap_or_else(|| ApiError::new(500, "the stream ended in an error"));
+                    .unwrap_or_else(|| ApiError::new(500, ""));
                 answer.failure = Some((found, at_ms));
                 answer.is_complete = true;
             }

@@ -75,8 +75,7 @@ impl EventDecoder for GeminiEvents {
             } else {
                 500
             };
-            let found = error(status, failure)
-                .unwrap_or_else(|| ApiError::new(status, "the stream ended in an error"));
+            let found = error(status, failure).unwrap_or_else(|| ApiError::new(status, ""));
             answer.failure = Some((found, at_ms));
             answer.is_complete = true;
             return;
@@ -102,7 +101,7 @@ impl EventDecoder for GeminiEvents {
             answer.leave_out_others(candidate, CANDIDATE);
             answer.leave_out_others(&candidate["content"], CONTENT);
             let parts = items_of(&candidate["content"], "parts");
-            self.has_content |= candidate["content"]["role"].is_string();
+            self.has_content |= candidate["content"].is_object();
             self.has_parts |= !parts.is_empty();
             for part in parts {
                 self.part(answer, part, at_ms);

@@ -122,8 +122,8 @@ pub(in super::super) struct ChatEvents {
 impl EventDecoder for ChatEvents {
     fn event(&mut self, answer: &mut Building, data: &Json, at_ms: u64) {
         if let Some(failure) = data.get("error").filter(|error| !error.is_null()) {
-            let found = error(status_of(failure), failure)
-                .unwrap_or_else(|| ApiError::new(500, "the stream ended in an error"));
+            let found =
+                error(status_of(failure), failure).unwrap_or_else(|| ApiError::new(500, ""));
             answer.failure = Some((found, at_ms));
             answer.is_complete = true;
             return;

@@ -70,19 +70,26 @@ fn end(answer: &mut Building, response: &Json, at_ms: u64) {
         answer.change("its `status` is `incomplete`, for no known reason (`incomplete_details`)");
     }
     if text_of(response, "status") == "failed" && answer.failure.is_none() {
-        answer.failure = Some((failure(&response["error"]), at_ms));
+        answer.failure = Some((failure(answer, &response["error"]), at_ms));
     }
 }
 
-fn failure(found: &Json) -> ApiError {
+/// The error of an answer that failed. A player says a code and a message in each.
+fn failure(answer: &mut Building, found: &Json) -> ApiError {
+    for (name, other) in [("code", "one"), ("message", "an empty one")] {
+        if !found[name].is_string() {
+            answer.change(&format!(
+                "the error has no `{name}`: it is replayed with {other}"
+            ));
+        }
+    }
     let code = text_of(found, "code");
     let status = match code {
         "rate_limit_exceeded" | "insufficient_quota" => 429,
         "invalid_prompt" | "context_length_exceeded" => 400,
         _ => 500,
     };
-    let mut found = error(status, found)
-        .unwrap_or_else(|| ApiError::new(status, "the stream ended in an error"));
+    let mut found = error(status, found).unwrap_or_else(|| ApiError::new(status, ""));
     // An error of the stream has its word in `code`; its type is only that it is one.
     found.error_type = (!code.is_empty()).then(|| code.to_owned());
     found.code = None;
@@ -207,8 +214,8 @@ impl EventDecoder for ResponsesEvents {
             // The answer itself says it again.
             "error" => {
                 let found = match data.get("error").filter(|error| error.is_object()) {
-                    Some(error) => failure(error),
-                    None => failure(data),
+                    Some(error) => failure(answer, error),
+                    None => failure(answer, data),
                 };
                 answer.failure = Some((found, at_ms));
             }

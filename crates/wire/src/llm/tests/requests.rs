@@ -62,6 +62,7 @@ fn image(name: &str, mime_type: &str, data: &str) -> Part {
         kind: MediaKind::Image,
         mime_type: mime_type.into(),
         data: data.into(),
+        title: String::new(),
         text: String::new(),
     })
 }

@@ -631,14 +631,20 @@ fn candidate(body: &mut Value) -> &mut Value {
     &mut body["candidates"][0]
 }
 
+/// The parts of the content, unless it has none.
+fn gemini_parts(body: &mut Value) -> Option<&mut Vec<Value>> {
+    let parts = candidate(body).pointer_mut("/content/parts")?;
+    parts.as_array_mut()
+}
+
 fn gemini_part(body: &mut Value, part: Value) {
-    if let Some(parts) = candidate(body)["content"]["parts"].as_array_mut() {
+    if let Some(parts) = gemini_parts(body) {
         parts.push(part);
     }
 }
 
 fn thought(body: &mut Value, text: &str) {
-    if let Some(parts) = candidate(body)["content"]["parts"].as_array_mut() {
+    if let Some(parts) = gemini_parts(body) {
         parts.insert(0, json!({"text": text, "thought": true}));
     }
 }

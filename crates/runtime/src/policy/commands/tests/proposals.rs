@@ -119,6 +119,48 @@ fn a_refused_command_is_rewritten() {
         ),
         ("env X=D ./tool", "env X=\"${VALUE_B}\" ./tool"),
         ("sudo ./tool D", "sudo ./tool \"${VALUE_B}\""),
+        ("./tool D > out", "./tool \"${VALUE_B}\" > out"),
+        ("./tool D | tee log", "./tool \"${VALUE_B}\" | tee log"),
+        ("./tool D &> all.log", "./tool \"${VALUE_B}\" &> all.log"),
+        ("./tool D |& tee log", "./tool \"${VALUE_B}\" |& tee log"),
+        (
+            "case D in a|'b c') git tag D;; *) exit 1;; esac > f",
+            "case \"${VALUE_B}\" in a|'b c') git tag \"${VALUE_B}\";; *) exit 1;; esac > f",
+        ),
+        (
+            "case x in\n  \"D\") ./tool;;\nesac",
+            "case x in\n  \"${VALUE_B}\") ./tool;;\nesac",
+        ),
+        (
+            "for f in *.md; do case $f in D*) wc \"$f\";; esac; done",
+            "for f in *.md; do case $f in \"${VALUE_B}\"*) wc \"$f\";; esac; done",
+        ),
+        (
+            "tag() { git tag \"$1\"; }; tag D",
+            "tag() { git tag \"$1\"; }; tag \"${VALUE_B}\"",
+        ),
+        (
+            "function tag { git tag D; }; tag",
+            "function tag { git tag \"${VALUE_B}\"; }; tag",
+        ),
+        (
+            "diff <(git show D) b.txt",
+            "diff <(git show \"${VALUE_B}\") b.txt",
+        ),
+        (
+            "for f in *.txt; do mv \"$f\" \"${f%.txt}-D.md\"; done",
+            "for f in *.txt; do mv \"$f\" \"${f%.txt}-${VALUE_B}.md\"; done",
+        ),
+        ("ping -c 1 D", "ping -c 1 \"${VALUE_B}\""),
+        ("[ D -gt 5 ]", "[ \"${VALUE_B}\" -gt 5 ]"),
+        (
+            "find . -name D -exec wc -l {} +",
+            "find . -name \"${VALUE_B}\" -exec wc -l {} +",
+        ),
+        ("kubectl exec D -- ls", "kubectl exec \"${VALUE_B}\" -- ls"),
+        ("declare x=D", "declare x=\"${VALUE_B}\""),
+        ("java -jar a.jar D", "java -jar a.jar \"${VALUE_B}\""),
+        ("deno run app.ts D", "deno run app.ts \"${VALUE_B}\""),
         ("env A=1 ./tool D", "env A=1 ./tool \"${VALUE_B}\""),
     ] {
         let (written, env) = parameters(template, "x").unwrap_or_else(|| panic!("{template}"));
@@ -267,6 +309,26 @@ fn what_would_run_the_value_is_not_proposed() {
         "timeout 5 D",
         "tar -I D -xf a.tar",
         "git -c D status",
+        "./tool D > tool",
+        "./tool a > D",
+        "./tool D > \"$OUT\"",
+        "mv D x; ./y",
+        "cp D run; ./run",
+        "./build D > Makefile",
+        "f() { $1; }; f D",
+        "f() { eval \"$1\"; }; f D",
+        "function f { $1; }; f D",
+        "case D in a) sh -c \"D\";; esac",
+        "case x in a) $1;; D) x;; esac; D",
+        "x=D; echo ${x@P}",
+        "x=D; echo ${!x}",
+        "x=D; echo ${y:x}",
+        "x=D; echo ${y[x]}",
+        "cat <(D)",
+        "echo D | sh <(cat)",
+        "declare -i x=D",
+        "[[ D -gt 5 ]]",
+        "find . -name x -exec D {} +",
     ] {
         let help = proposal(&text(&with_data(template), &[("a.b", "x")]), &[]);
         assert!(
