@@ -32,10 +32,14 @@ pub(super) enum Element<'p> {
 
 impl Piece {
     fn new(text: &str, facts: Vec<Fact>, words: Vec<Word>, is_denied: bool, roles: Roles) -> Self {
+        const NOBODY: &[&str] = &["nobody", "nothing", "niemand", "nichts"];
         let is_none = |fact: &Fact| fact.is_zero() && fact.text.chars().all(char::is_alphabetic);
+        let lower = text.to_lowercase();
+        let mut words_of_text = lower.split(|letter: char| !letter.is_alphabetic());
+        let says_nobody = words_of_text.any(|word| NOBODY.contains(&word));
         Self {
             text: text.to_owned(),
-            says_none: facts.iter().any(is_none),
+            says_none: says_nobody || facts.iter().any(is_none),
             facts: facts.into_iter().filter(|fact| !fact.is_zero()).collect(),
             words,
             is_denied,

@@ -36,6 +36,27 @@ impl Prover<'_> {
     pub(super) fn by_record(&self, piece: &Piece, idx: usize) -> ByRecord {
         let record = &self.sources.records[idx];
         let fields = self.sources.fields(idx);
+        // Most records lack a fact of the claim, and are no more than near it.
+        let lacks = |fact: &&Fact| {
+            let is_looked_up = !fact.is_name() && !matches!(fact.value, Value::Quote(_));
+            let mut facts = record
+                .header
+                .facts
+                .iter()
+                .chain(fields.iter().flat_map(|field| &field.facts));
+            is_looked_up && !facts.any(|other| same(fact, other) == Same::Yes)
+        };
+        let missing: Vec<String> = piece
+            .facts
+            .iter()
+            .filter(lacks)
+            .map(|fact| fact.text.clone())
+            .collect();
+        if !missing.is_empty() {
+            let cost = 2 * missing.len() + piece.words.len();
+            let shown = fields.iter().take(3).map(|field| field.text.as_str());
+            return ByRecord::Unproven(missing, shown.collect::<Vec<&str>>().join(", "), cost);
+        }
         let mut best: Option<(Vec<String>, String, usize)> = None;
         let shown = |fields: &[&Field]| {
             let texts = fields.iter().take(3).map(|field| field.text.as_str());
@@ -512,7 +533,11 @@ impl Prover<'_> {
                     {
                         continue;
                     }
+                    let is_other_field = |around: &&Field| {
+                        !std::ptr::eq(*around, own) && around.value == field.value
+                    };
                     let is_own_too = says(own)
+                        || self.sources.fields(idx).iter().any(is_other_field)
                         || (!field.words.is_empty() && field.words.is_subset(&own.words))
                         || self.sources.fields(idx).iter().any(|around| {
                             !std::ptr::eq(*around, own)

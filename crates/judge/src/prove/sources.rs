@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use cuecard_source::value::Json;
+use serde_json::Map;
 
 use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, unit_of};
 use super::facts::{Fact, Rival, Roles, is_number, read};
@@ -13,7 +14,7 @@ use super::text::{
 };
 
 /// So many passages and fields of all results are read.
-const MOST: usize = 100_000;
+const MOST: usize = 20_000;
 
 /// So deep results are read.
 const DEEPEST: usize = 64;
@@ -108,6 +109,8 @@ pub(super) struct ResultOf<'r> {
     pub(super) arguments: &'r Json,
     /// The result, with texts that are JSON read as such.
     pub(super) value: Rc<Json>,
+    /// The result as it came, if it is a text.
+    text: Option<String>,
 }
 
 /// Everything that may prove a claim.
@@ -128,6 +131,8 @@ pub(super) struct Sources {
     pub(super) is_cut: bool,
     /// What names records.
     pub(super) names: Vec<String>,
+    /// Where in `names` those are that begin with a word.
+    names_by_word: HashMap<String, Vec<usize>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
     titles: BTreeSet<String>,
 }
@@ -220,7 +225,11 @@ fn opened(value: &Json) -> Json {
             let parsed = is_json
                 .then(|| serde_json::from_str::<Json>(text).ok())
                 .flatten();
-            parsed.map_or_else(|| value.clone(), |parsed| opened(&parsed))
+            let parsed = parsed.map(|parsed| opened(&parsed));
+            let parsed = parsed
+                .or_else(|| lines_of_fields(text))
+                .or_else(|| table(text));
+            parsed.unwrap_or_else(|| value.clone())
         }
         Json::Array(items) => items.iter().map(opened).collect(),
         Json::Object(members) => {
@@ -233,6 +242,65 @@ fn opened(value: &Json) -> Json {
     }
 }
 
+/// A text of lines such as `insured: false` as an object, of several paragraphs of them as a list.
+fn lines_of_fields(text: &str) -> Option<Json> {
+    pattern!(FIELD, r"^[\p{L}][\w ()/.-]{0,40}: +\S.*$");
+    let mut records: Vec<Map<String, Json>> = vec![Map::new()];
+    for line in text.lines() {
+        if line.trim().is_empty() {
+            records.push(Map::new());
+            continue;
+        }
+        let (key, value) = line.split_once(": ").filter(|_| FIELD.is_match(line))?;
+        let value = value.trim();
+        let plain = serde_json::from_str(value)
+            .ok()
+            .filter(|json: &Json| json.is_boolean() || json.is_number() || json.is_null());
+        let record = records.last_mut()?;
+        if record
+            .insert(key.trim().to_owned(), plain.unwrap_or_else(|| value.into()))
+            .is_some()
+        {
+            return None;
+        }
+    }
+    records.retain(|record| !record.is_empty());
+    let n_fields: usize = records.iter().map(Map::len).sum();
+    let mut records = records.into_iter().map(Json::Object);
+    match records.len() {
+        0 => None,
+        // One line is a sentence.
+        1 if n_fields < 2 => None,
+        1 => records.next(),
+        _ => Some(records.collect()),
+    }
+}
+
+/// A text of rows with commas under a row of names as a list of objects.
+fn table(text: &str) -> Option<Json> {
+    let mut rows = text.lines().filter(|line| !line.trim().is_empty());
+    let names: Vec<&str> = rows.next()?.split(',').map(str::trim).collect();
+    let is_name = |name: &&str| !name.is_empty() && name.len() < 40 && !name.contains(['"', '.']);
+    if names.len() < 2 || !names.iter().all(is_name) {
+        return None;
+    }
+    let records = rows.map(|row| {
+        let cells: Vec<&str> = row.split(',').map(str::trim).collect();
+        let is_row = cells.len() == names.len() && !row.contains('"');
+        is_row.then(|| {
+            let cells = names.iter().zip(cells).map(|(name, cell)| {
+                let plain = serde_json::from_str(cell)
+                    .ok()
+                    .filter(|json: &Json| json.is_boolean() || json.is_number());
+                ((*name).to_owned(), plain.unwrap_or_else(|| cell.into()))
+            });
+            Json::Object(cells.collect())
+        })
+    });
+    let records: Vec<Json> = records.collect::<Option<_>>()?;
+    (!records.is_empty()).then(|| records.into())
+}
+
 impl<'r> ResultOf<'r> {
     pub(super) fn new(event: usize, tool: &'r str, arguments: &'r Json, value: &Json) -> Self {
         Self {
@@ -240,6 +308,7 @@ impl<'r> ResultOf<'r> {
             tool,
             arguments,
             value: Rc::new(opened(value)),
+            text: value.as_str().map(str::to_owned),
         }
     }
 
@@ -285,6 +354,11 @@ impl Sources {
             sources.all_text.push_str(&plain(text));
         }
         sources.names = sources.naming_values();
+        for (idx, name) in sources.names.iter().enumerate() {
+            let first = name.split(is_between).find(|word| !word.is_empty());
+            let first = first.unwrap_or_default().to_owned();
+            sources.names_by_word.entry(first).or_default().push(idx);
+        }
         sources
     }
 
@@ -305,6 +379,11 @@ impl Sources {
         let header = Rc::new(header);
         let value = result.value.clone();
         self.results.push((value.clone(), is_stale));
+        if let Some(text) = &result.text {
+            for line in text.lines() {
+                self.unit(line);
+            }
+        }
         match &*value {
             Json::String(text) => self.text(text, Some(result.event), &header, None),
             other => self.walk(other, result.event, &header, &mut Vec::new(), None, None),
@@ -601,7 +680,11 @@ impl Sources {
     /// What in a text names a record, as it stands there.
     pub(super) fn namings(&self, text: &str) -> Vec<&str> {
         let text = plain(text);
-        let names = self.names.iter().map(String::as_str);
+        let mut found = BTreeSet::new();
+        for word in text.split(is_between).filter(|word| !word.is_empty()) {
+            found.extend(self.names_by_word.get(word).into_iter().flatten().copied());
+        }
+        let names = found.into_iter().map(|idx| self.names[idx].as_str());
         names.filter(|name| stands_in(name, &text)).collect()
     }
 
@@ -627,6 +710,10 @@ impl Sources {
         });
         passages.chain(records)
     }
+}
+
+fn is_between(letter: char) -> bool {
+    !letter.is_alphanumeric()
 }
 
 /// So many facts of arguments stand in a header.
@@ -706,7 +793,7 @@ fn is_statement(sentence: &str) -> bool {
     );
     pattern!(
         ASKS,
-        r"(?i)\b(?:whether|if|ob)\b|^(?:please|bitte|can|could|would|will|should|is|are|was|were|do|does|did|has|have|ist|sind|war|hat|tell|show|find|check|what|which|who|when|where|why|how|wer|was|wann|wie|wo)\b"
+        r"(?i)\b(?:whether|if|ob|i (?:think|believe|guess|assume|suppose|heard)|ich (?:glaube|denke))\b|^(?:please|bitte|can|could|would|will|should|is|are|was|were|do|does|did|has|have|ist|sind|war|hat|tell|show|find|check|what|which|who|when|where|why|how|wer|was|wann|wie|wo)\b"
     );
     !sentence.trim_end().ends_with('?') && STATES.is_match(sentence) && !ASKS.is_match(sentence)
 }

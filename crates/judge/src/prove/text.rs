@@ -142,7 +142,22 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
             let word = &word[1];
             let is_letter = word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
             let is_day = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
-            if ABBREVIATIONS.contains(word.to_lowercase().as_str())
+            // `22 °C. It` and `9 a.m. It` end.
+            let lower = word.to_lowercase();
+            let begins = rest.trim_start().starts_with(char::is_uppercase);
+            let may_end = matches!(
+                lower.as_str(),
+                "a.m" | "p.m" | "inc" | "ltd" | "co" | "u.s" | "etc"
+            );
+            let is_degree = text[..end.start()]
+                .trim_end_matches(char::is_alphabetic)
+                .ends_with('°');
+            if is_degree || (may_end && begins) {
+                found.push(&text[start..end.end()]);
+                start = end.end();
+                continue;
+            }
+            if ABBREVIATIONS.contains(lower.as_str())
                 || is_letter
                 || (is_day && GOES_ON.is_match(rest))
             {
