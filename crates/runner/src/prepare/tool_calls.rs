@@ -118,6 +118,10 @@ pub fn prepare_calls(
         let found = found.into_iter().map(|one| redacted(one, &redactor));
         Stop::could_not_run(found.collect())
     })?;
+    // What a server is given may stand in steps before it starts, too.
+    for server in config.servers() {
+        redactor.add(server.secrets.iter().cloned());
+    }
     let mut warnings = findings.warnings;
     warnings.extend(config.warnings.iter().cloned());
     warnings.extend(environment_server(&scenario, &config));

@@ -66,6 +66,13 @@ const SECRET_KEYS: &[&str] = &[
 /// The last words of such variables. In lower case they are words of many things: `first_pass`.
 const VARIABLES: &[&str] = &["PASS", "PAT", "PIN"];
 
+/// What stands before such a word in lower case, where it names a credential: `db_pass`, `githubPat`.
+const OF_WHAT: &[&str] = &[
+    "admin", "bot", "database", "db", "email", "ftp", "gh", "git", "github", "gitlab", "imap",
+    "login", "mail", "my", "mysql", "pg", "postgres", "redis", "root", "smtp", "ssh", "sudo",
+    "user", "vpn",
+];
+
 /// More last words of them in configs, where a value is given to a program.
 const IN_CONFIGS: &[&str] = &["key", "pass", "pat", "pin", "auth", "signature"];
 
@@ -170,7 +177,9 @@ fn names_by_words(words: &str) -> bool {
             || PASSWORDS.iter().any(|word| words.ends_with(word))
             || (*last == "confirmation" && is("password"))
             || (*last == "key" && SECRET_KEYS.iter().any(|word| is(word)))
-            || (*last == "value" && is("secret")))
+            || (*last == "value" && is("secret"))
+            || (matches!(*last, "pass" | "pat" | "pin")
+                && before.last().is_some_and(|word| OF_WHAT.contains(word))))
 }
 
 /// Whether what stands below a key is a secret because of it.
@@ -934,6 +943,23 @@ mod tests {
     }
 
     /// Of both uses: in texts, and in configs.
+    #[test]
+    fn short_words_name_credentials_behind_what_they_are_of() {
+        for key in ["db_pass", "dbPass", "gh_pat", "user_pin"] {
+            assert!(names_credential(key), "{key}");
+        }
+        for key in [
+            "first_pass",
+            "boarding_pass",
+            "pat",
+            "pin",
+            "map_pin",
+            "compass",
+        ] {
+            assert!(!names_credential(key), "{key}");
+        }
+    }
+
     #[test]
     fn keys_that_name_credentials_are_known() {
         for key in [
