@@ -349,7 +349,7 @@ class _Run:
         logs = [line["data"] for line in lines if line.get("type") == "log"]
         texts = [str(data.get("message")) for data in logs if data.get("level") in ("error", "warning")]
         if self.status is None:
-            texts.append("the agent has not ended: close its standard input, and wait for its end")
+            texts.append("the agent left no verdict: close its standard input, and wait for its end")
         #: Its warnings and errors, for people.
         self.findings = "\n\n".join(texts)
 

@@ -580,7 +580,7 @@ fn invented(random: &mut Random) -> Vec<(Run, String, usize)> {
     let records: Vec<Value> = (0..3)
         .map(|at| {
             json!({
-                "customer_id": values[9 + at], "name": format!("{} plan", plans[at]), "price": values[at], "currency": "EUR",
+                "customer_id": values[9 + at], "name": format!("{} plan", plans[at]), "price_eur_per_month": values[at],
                 "seats": values[3 + at], "released": format!("20{:02}-{:02}-0{}", 10 + at, [1, 3, 5, 8][at], at + 2),
                 "url": format!("https://plans.example/{}", plans[at].to_lowercase()), "discontinued": at == 1,
             })
@@ -612,7 +612,7 @@ fn invented(random: &mut Random) -> Vec<(Run, String, usize)> {
     let cities = random.shuffled(CITIES.to_vec());
     let values = numbers(random, 9);
     let records: Vec<Value> = (0..3)
-        .map(|at| json!({ "station_id": values[6 + at], "city": cities[at], "temperature_c": values[at], "humidity": values[3 + at] }))
+        .map(|at| json!({ "station_id": values[6 + at], "city": cities[at], "temperature_c": values[at], "humidity_percent": values[3 + at] }))
         .collect();
     let lines: Vec<String> = (0..3)
         .flat_map(|at| {

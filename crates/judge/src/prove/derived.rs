@@ -85,6 +85,9 @@ pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
         ));
     }
     if let Some(number) = fact.number() {
+        if best == Same::Other {
+            return refuted(format!("{text} has another unit in the results"));
+        }
         let rounded = Fact {
             about: Some("about".to_owned()),
             ..fact.clone()
@@ -102,9 +105,6 @@ pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
         }
         if let Some(how) = derived(fact, number, sources) {
             return unproven(format!("{text} is in no result; it could be {how}"));
-        }
-        if best == Same::Other {
-            return refuted(format!("{text} has another unit in the results"));
         }
         if fact.unit.is_none() {
             let is_part = |source: &Fact| match source.value {

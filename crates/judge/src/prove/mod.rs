@@ -14,6 +14,7 @@ mod pieces;
 mod proof;
 mod records;
 mod same;
+mod shapes;
 mod sources;
 #[cfg(test)]
 mod tests;

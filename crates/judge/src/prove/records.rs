@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, names_dimension};
+use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word};
 use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
 use super::pieces::Piece;
@@ -98,6 +98,15 @@ impl Prover<'_> {
                 let cost = 2 * missing_facts.len() + missing.len();
                 let missing = missing.into_iter().chain(missing_facts).collect();
                 offer(missing, shown(&fields), cost);
+                continue;
+            }
+            // `free only for children` does not say `free`.
+            let is_restricted = used.iter().any(|field| {
+                let mut words = field.words.iter();
+                words.any(|word| RESTRICTING.contains(word.as_str()) && !piece.has_word(word))
+            });
+            if is_restricted {
+                offer(Vec::new(), shown(&used), 1);
                 continue;
             }
             if !are_numbers_in_order(piece, &fields) {

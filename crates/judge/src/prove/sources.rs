@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use cuecard_source::value::Json;
-use serde_json::Map;
 
 use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, unit_of};
 use super::facts::{Fact, Rival, Roles, is_number, read};
 use super::pieces::{Piece, pieces};
+use super::shapes::opened;
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
 };
@@ -131,6 +131,8 @@ pub(super) struct Sources {
     pub(super) is_cut: bool,
     /// What names records.
     pub(super) names: Vec<String>,
+    /// Keys whose values tell records apart, with the groups of these records.
+    telling_keys: HashMap<String, Vec<Vec<String>>>,
     /// Where in `names` those are that begin with a word.
     names_by_word: HashMap<String, Vec<usize>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
@@ -217,90 +219,6 @@ pub(super) fn shown(value: &Json) -> String {
     }
 }
 
-/// The texts that are JSON as what they are.
-fn opened(value: &Json) -> Json {
-    match value {
-        Json::String(text) => {
-            let is_json = text.trim_start().starts_with(['{', '[']);
-            let parsed = is_json
-                .then(|| serde_json::from_str::<Json>(text).ok())
-                .flatten();
-            let parsed = parsed.map(|parsed| opened(&parsed));
-            let parsed = parsed
-                .or_else(|| lines_of_fields(text))
-                .or_else(|| table(text));
-            parsed.unwrap_or_else(|| value.clone())
-        }
-        Json::Array(items) => items.iter().map(opened).collect(),
-        Json::Object(members) => {
-            let members = members
-                .iter()
-                .map(|(key, value)| (key.clone(), opened(value)));
-            Json::Object(members.collect())
-        }
-        other => other.clone(),
-    }
-}
-
-/// A text of lines such as `insured: false` as an object, of several paragraphs of them as a list.
-fn lines_of_fields(text: &str) -> Option<Json> {
-    pattern!(FIELD, r"^[\p{L}][\w ()/.-]{0,40}: +\S.*$");
-    let mut records: Vec<Map<String, Json>> = vec![Map::new()];
-    for line in text.lines() {
-        if line.trim().is_empty() {
-            records.push(Map::new());
-            continue;
-        }
-        let (key, value) = line.split_once(": ").filter(|_| FIELD.is_match(line))?;
-        let value = value.trim();
-        let plain = serde_json::from_str(value)
-            .ok()
-            .filter(|json: &Json| json.is_boolean() || json.is_number() || json.is_null());
-        let record = records.last_mut()?;
-        if record
-            .insert(key.trim().to_owned(), plain.unwrap_or_else(|| value.into()))
-            .is_some()
-        {
-            return None;
-        }
-    }
-    records.retain(|record| !record.is_empty());
-    let n_fields: usize = records.iter().map(Map::len).sum();
-    let mut records = records.into_iter().map(Json::Object);
-    match records.len() {
-        0 => None,
-        // One line is a sentence.
-        1 if n_fields < 2 => None,
-        1 => records.next(),
-        _ => Some(records.collect()),
-    }
-}
-
-/// A text of rows with commas under a row of names as a list of objects.
-fn table(text: &str) -> Option<Json> {
-    let mut rows = text.lines().filter(|line| !line.trim().is_empty());
-    let names: Vec<&str> = rows.next()?.split(',').map(str::trim).collect();
-    let is_name = |name: &&str| !name.is_empty() && name.len() < 40 && !name.contains(['"', '.']);
-    if names.len() < 2 || !names.iter().all(is_name) {
-        return None;
-    }
-    let records = rows.map(|row| {
-        let cells: Vec<&str> = row.split(',').map(str::trim).collect();
-        let is_row = cells.len() == names.len() && !row.contains('"');
-        is_row.then(|| {
-            let cells = names.iter().zip(cells).map(|(name, cell)| {
-                let plain = serde_json::from_str(cell)
-                    .ok()
-                    .filter(|json: &Json| json.is_boolean() || json.is_number());
-                ((*name).to_owned(), plain.unwrap_or_else(|| cell.into()))
-            });
-            Json::Object(cells.collect())
-        })
-    });
-    let records: Vec<Json> = records.collect::<Option<_>>()?;
-    (!records.is_empty()).then(|| records.into())
-}
-
 impl<'r> ResultOf<'r> {
     pub(super) fn new(event: usize, tool: &'r str, arguments: &'r Json, value: &Json) -> Self {
         Self {
@@ -353,6 +271,7 @@ impl Sources {
             sources.all_text.push('\n');
             sources.all_text.push_str(&plain(text));
         }
+        sources.find_telling_keys();
         sources.names = sources.naming_values();
         for (idx, name) in sources.names.iter().enumerate() {
             let first = name.split(is_between).find(|word| !word.is_empty());
@@ -646,6 +565,38 @@ impl Sources {
         fields
     }
 
+    /// Finds the keys that tell the records of a list apart by names: each record has another one, with capital letters.
+    fn find_telling_keys(&mut self) {
+        let mut values: HashMap<(&str, &[String]), Vec<&Field>> = HashMap::new();
+        for record in self.records.iter().filter(|record| !record.is_stale) {
+            for field in record.fields.iter().take(FIELDS_THAT_MAY_NAME) {
+                values
+                    .entry((&field.key, &record.group))
+                    .or_default()
+                    .push(field);
+            }
+        }
+        let tells = |fields: &Vec<&Field>| {
+            let mut seen = HashSet::new();
+            let is_name = |field: &&Field| {
+                let written = field.text.split_once(": ").map_or("", |(_, value)| value);
+                let is_short = written.split_whitespace().count() <= 4;
+                field.kind == FieldKind::Text && is_short && written.starts_with(char::is_uppercase)
+            };
+            fields.len() > 1
+                && fields
+                    .iter()
+                    .all(|field| is_name(field) && seen.insert(&field.value))
+        };
+        let telling = values.iter().filter(|(_, fields)| tells(fields));
+        let telling: Vec<(String, Vec<String>)> = telling
+            .map(|((key, group), _)| ((*key).to_owned(), group.to_vec()))
+            .collect();
+        for (key, group) in telling {
+            self.telling_keys.entry(key).or_default().push(group);
+        }
+    }
+
     /// Whether a field names its record: its key says so, or it is the first and a text.
     pub(super) fn names_record(&self, record: usize, field: &Field) -> bool {
         let is_first = || {
@@ -653,6 +604,10 @@ impl Sources {
             first.is_some_and(|first| first.key == field.key)
         };
         is_naming(&field.key)
+            || self
+                .telling_keys
+                .get(&field.key)
+                .is_some_and(|groups| groups.contains(&self.records[record].group))
             || (field.kind == FieldKind::Text
                 && is_first()
                 && field
@@ -711,6 +666,9 @@ impl Sources {
         passages.chain(records)
     }
 }
+
+/// Among so many fields of a record its name is.
+const FIELDS_THAT_MAY_NAME: usize = 2;
 
 fn is_between(letter: char) -> bool {
     !letter.is_alphanumeric()

@@ -78,6 +78,22 @@ fn what_is_false_is_not_supported() {
             json!({"total": 40, "currency": "EUR"}),
             "The total is 40 USD.",
         ),
+        (
+            json!({"note": "Entry is free only for children."}),
+            "Entry is free.",
+        ),
+        (
+            json!({"note": "The train may be late."}),
+            "The train is late.",
+        ),
+        (
+            json!({"text": "Refunds are possible if you have a receipt."}),
+            "Refunds are possible.",
+        ),
+        (
+            json!({"price_eur_per_month": 12}),
+            "The price is 12 EUR per year.",
+        ),
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Supported {
             wrong.push(format!("{result} {answer}"));

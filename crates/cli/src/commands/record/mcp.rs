@@ -422,5 +422,8 @@ pub(super) fn recorded(
     }
     teller.last_line(&format!("recorded  {scenario}   {calls}   {cassette}"));
     teller.last_line(&format!("play it with  {play}"));
+    teller.last_line(&format!(
+        "its ids and values are those of this run; other ones with  cuecard infer {scenario} -o FILE"
+    ));
     ExitCode::Passed
 }
