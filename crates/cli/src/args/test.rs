@@ -48,8 +48,14 @@ pub(crate) struct TestArgs {
     /// Treat warnings as errors; also fail assertions with nothing to check
     #[arg(long, help_heading = "Execution")]
     pub strict: bool,
-    /// What becomes of claims that no result proves or refutes [default: what the test case says, else warn]
-    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Execution")]
+    /// Unproven claims: warn, fail or pass [default: as in the test case]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        hide_possible_values = true,
+        help_heading = "Execution"
+    )]
     pub unproven: Option<UnprovenArg>,
     /// Timeout for a test, in seconds [default: 300]
     #[arg(
