@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(
             document["summary"],
             json!({"tests_total": 4, "tests_passed": 1, "tests_failed": 1, "tests_errored": 1,
-                "tests_skipped": 1, "warnings": 1, "vacuous": 2})
+                "tests_skipped": 1, "warnings": 1, "vacuous": 2, "unproven_claims": 0})
         );
         let empty = SummaryJson::begin(Vec::new(), "r").expect("begun");
         let bytes = empty.end(Duration::ZERO).expect("ended");

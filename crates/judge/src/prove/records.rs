@@ -101,12 +101,16 @@ impl Prover<'_> {
                 continue;
             }
             // `free only for children` does not say `free`.
-            let is_restricted = used.iter().any(|field| {
-                let mut words = field.words.iter();
-                words.any(|word| RESTRICTING.contains(word.as_str()) && !piece.has_word(word))
-            });
-            if is_restricted {
-                offer(Vec::new(), shown(&used), 1);
+            let is_restricted = |field: &&&Field| {
+                let mut said = field.value.split_whitespace();
+                field.words.iter().any(|word| piece.has_word(word))
+                    && said.any(|word| {
+                        let is_mine = |mine: &Word| mine.lower == word;
+                        RESTRICTING.contains(word) && !piece.words.iter().any(is_mine)
+                    })
+            };
+            if let Some(field) = fields.iter().find(is_restricted) {
+                offer(Vec::new(), field.text.clone(), 1);
                 continue;
             }
             if !are_numbers_in_order(piece, &fields) {

@@ -11,7 +11,7 @@ use cuecard_tool_call::format as tool_call;
 fn file(steps: Json) -> (SourceFile, StepsFile) {
     let text = json!({
         "version": "cuecard-steps/1", "url": "https://shop.example/login?x=1", "testSteps": steps,
-        "variables": {"USER": "ana", "EMPTY": null}, "secrets": ["PIN"],
+        "variables": {"USER": "ana", "EMPTY": null}, "secrets": ["DOOR"],
     });
     let source = SourceFile::new("login.steps.json", format!("{text:#}"));
     let reading = read_steps(&source);
@@ -413,11 +413,11 @@ fn shadow_roots_are_opened_for_playwright() {
 
 #[test]
 fn secrets_that_nothing_marks_are_pointed_out() {
-    let typed = on("css=#pin", json!({"action": "input", "value": "{{PIN}}"}));
+    let typed = on("css=#pin", json!({"action": "input", "value": "{{DOOR}}"}));
     let (_, warnings) = tool_call(typed, ToolCallServer::ChromeDevtools);
     assert_eq!(
         warnings,
-        ["step 1 (do it): `PIN` is a secret, which a scenario can't say"]
+        ["step 1 (do it): `DOOR` is a secret, which a scenario can't say"]
     );
 }
 
@@ -668,7 +668,7 @@ fn texts_are_asserted_where_they_were_seen() {
         ("| x\n", absent("Milk"), "| x\n", "await expect(page.getByText(\"Milk\").filter({ visible: true })).toHaveCount(0);".to_owned()),
         ("| Bob\n| 3\n", absent("Bob 3"), "| x\n", format!("await expect(page.locator(\"body\")).not.toContainText(\"Bob 3\", {{ {body}")),
         // A secret is on no page.
-        ("| x\n", text("{{PIN}}"), "| x\n| y\n", format!("await expect(page.locator(\"body\")).toContainText(variables.PIN, {{ {body}")),
+        ("| x\n", text("{{DOOR}}"), "| x\n| y\n", format!("await expect(page.locator(\"body\")).toContainText(variables.DOOR, {{ {body}")),
         // In a place.
         ("", within("css=#log", "Saved"), "| Saved\n", "await expect(page.locator(\"#log\")).toContainText(\"Saved\");".to_owned()),
         ("", within("css=#log", "saved"), "| Saved\n", format!("await expect(page.locator(\"#log\")).toContainText(\"saved\", {{ {body}")),
@@ -709,7 +709,7 @@ fn a_test_says_only_what_differs_from_what_is_usual() {
         assert!(text.contains(line), "{line}\n{text}");
     }
     for absent in [
-        "PIN",
+        "DOOR",
         "viewport",
         "actionTimeout",
         "setTimeout",
