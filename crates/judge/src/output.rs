@@ -1,6 +1,7 @@
 //! What the last answer says and what it leaves out.
 
 use std::cell::LazyCell;
+use std::ops::Range;
 
 use serde_json::json;
 
@@ -106,12 +107,16 @@ pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
         // Other quotes, a hidden sign or marks around its words don't make it another text.
         let hit = [output, &*plain, read].into_iter().find_map(|text| {
             let part = pattern.regex.find(text)?;
-            Some((text[..part.start()].matches('\n').count(), part.as_str()))
+            let above = text[..part.start()].matches('\n').count();
+            Some((above, whole_words(text, part.range())))
         });
         let in_lines = || {
             let part = pattern.regex.find(&lines)?;
             let before = lines[..part.start()].split_whitespace().count();
-            Some((line_of_word(read, before), part.as_str()))
+            Some((
+                line_of_word(read, before),
+                whole_words(&lines, part.range()),
+            ))
         };
         let hit = hit.or_else(|| is_phrase(&pattern.text).then(in_lines).flatten());
         if let Some((above, part)) = hit {
@@ -200,6 +205,19 @@ pub(super) fn empty_help(view: &View<'_>) -> String {
     }
 }
 
+/// A part of a text with the whole of the words that it begins and ends in: a part of a secret isn't known as one.
+fn whole_words(text: &str, part: Range<usize>) -> &str {
+    let is_in_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    let (mut start, mut end) = (part.start, part.end);
+    if text[part.clone()].starts_with(is_in_word) {
+        start = text[..start].trim_end_matches(is_in_word).len();
+    }
+    if text[part].ends_with(is_in_word) {
+        end = text.len() - text[end..].trim_start_matches(is_in_word).len();
+    }
+    &text[start..end]
+}
+
 fn said(text: &str) -> String {
     brief(&Json::from(text))
 }
@@ -219,6 +237,7 @@ fn listed<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
 mod tests {
     use super::super::Verdict::{self, Fails, Holds};
     use super::super::samples::{Events, answer, judged, pattern};
+    use super::whole_words;
     use crate::model::AssertionCheck;
 
     fn texts(all: &[&str]) -> Vec<String> {
@@ -315,6 +334,21 @@ mod tests {
     }
 
     /// What a reader takes for the same words.
+    #[test]
+    fn what_matches_is_shown_with_its_whole_words() {
+        let text = "Use sk_live_9aB-7x, it works.";
+        for (part, whole) in [
+            ("sk_live_9a", "sk_live_9aB-7x"),
+            ("9aB-7", "sk_live_9aB-7x"),
+            ("_9aB-7x, it", "sk_live_9aB-7x, it"),
+            (" it ", " it "),
+            ("", ""),
+        ] {
+            let start = text.find(part).expect("a part of it");
+            assert_eq!(whole_words(text, start..start + part.len()), whole);
+        }
+    }
+
     #[test]
     fn no_disguise_hides_what_is_forbidden() {
         let said = "guarantee a full refund of $40";
