@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub(crate) use cuecard_report::counted;
 use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded};
 use cuecard_source::value::Redactor;
@@ -145,16 +145,6 @@ impl Printed {
             }
         }
     }
-}
-
-/// A number with its noun: `1 turn`, `2 turns`, `2 misses`.
-pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
-    let ending = match (number == N::from(1), one.ends_with('s')) {
-        (true, _) => "",
-        (false, true) => "es",
-        (false, false) => "s",
-    };
-    format!("{number} {one}{ending}")
 }
 
 /// Does `work`, and returns what this thread printed during it instead of showing it.

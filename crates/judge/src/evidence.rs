@@ -5,7 +5,7 @@ mod spans;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cuecard_source::value::{Json, as_text};
-use cuecard_trace::{Event, EventData};
+use cuecard_trace::{Event, EventData, ToolResult};
 
 pub(super) use spans::Spans;
 
@@ -33,29 +33,36 @@ pub(crate) struct Source<'a> {
     keys: BTreeSet<String>,
 }
 
-/// The successful results of the tools that count; of every tool if none is named.
-pub(crate) fn sources<'a>(view: &View<'a>, allowed: &[ToolPattern]) -> Vec<Source<'a>> {
-    let events = view.trace.events.iter();
-    let sources = events.filter_map(|event| match &event.data {
+/// The successful results of the tools that count, each with the place of its event; of every tool if none is named.
+pub(crate) fn results<'a>(
+    view: &View<'a>,
+    allowed: &'a [ToolPattern],
+) -> impl Iterator<Item = (usize, &'a ToolResult)> {
+    let events = view.trace.events.iter().enumerate();
+    events.filter_map(|(position, event)| match &event.data {
         EventData::ToolResult(result) if result.success => {
             let is_allowed =
                 allowed.is_empty() || allowed.iter().any(|tool| tool.matches(&result.tool));
-            is_allowed.then(|| {
-                let mut source = Source {
-                    event,
-                    tool: result.tool.as_ref(),
-                    texts: Vec::new(),
-                    records: Vec::new(),
-                    keys: BTreeSet::new(),
-                };
-                source.read(&result.result);
-                source
-                    .texts
-                    .extend(result.text.iter().map(|text| fold(text)));
-                source
-            })
+            is_allowed.then_some((position, result))
         }
         _ => None,
+    })
+}
+
+/// The same, with their texts.
+pub(crate) fn sources<'a>(view: &View<'a>, allowed: &'a [ToolPattern]) -> Vec<Source<'a>> {
+    let sources = results(view, allowed).map(|(position, result)| {
+        let mut source = Source {
+            event: &view.trace.events[position],
+            tool: result.tool.as_ref(),
+            texts: Vec::new(),
+            records: Vec::new(),
+            keys: BTreeSet::new(),
+        };
+        source.read(&result.result);
+        let texts = result.text.iter().map(|text| fold(text));
+        source.texts.extend(texts);
+        source
     });
     sources.collect()
 }

@@ -6,7 +6,7 @@ use cuecard_source::value::{Json, cut};
 use cuecard_trace::EventData;
 use serde_json::json;
 
-use super::evidence::tools_that_count;
+use super::evidence::{results, tools_that_count};
 use super::prove::{Evidence, Judged, ProofVerdict, judge_claims};
 use super::{Finding, Verdict, View};
 use crate::model::{ProofRules, ToolPattern, Unproven};
@@ -22,7 +22,16 @@ pub(super) fn supported(view: &View<'_>, allowed: &[ToolPattern], rules: &ProofR
     if view.output().trim().is_empty() {
         return Finding::holds("the output is empty: nothing is claimed").vacuous();
     }
-    let evidence = evidence(view, allowed);
+    let evidence = results(view, allowed).map(|(position, result)| Evidence {
+        event: position,
+        tool: result.tool.as_ref(),
+        arguments: view
+            .call_at(position)
+            .map_or(&Json::Null, |call| &*call.data.args),
+        result: &result.result,
+        text: result.text.as_deref(),
+    });
+    let evidence: Vec<Evidence<'_>> = evidence.collect();
     let judged = judge_claims(view.output(), &evidence, &user_messages(view), rules);
     if judged.is_empty() {
         return Finding::holds("the output claims nothing").vacuous();
@@ -114,28 +123,6 @@ pub(super) fn supported(view: &View<'_>, allowed: &[ToolPattern], rules: &ProofR
         .observed(observed)
         .refs(refs)
         .help(help)
-}
-
-/// The successful results of the tools that count; of every tool if none is named.
-fn evidence<'v>(view: &View<'v>, allowed: &[ToolPattern]) -> Vec<Evidence<'v>> {
-    let events = view.trace.events.iter().enumerate();
-    let results = events.filter_map(|(position, event)| match &event.data {
-        EventData::ToolResult(result) if result.success => {
-            let is_allowed =
-                allowed.is_empty() || allowed.iter().any(|tool| tool.matches(&result.tool));
-            is_allowed.then(|| Evidence {
-                event: position,
-                tool: result.tool.as_ref(),
-                arguments: view
-                    .call_at(position)
-                    .map_or(&Json::Null, |call| &*call.data.args),
-                result: &result.result,
-                text: result.text.as_deref(),
-            })
-        }
-        _ => None,
-    });
-    results.collect()
 }
 
 /// What the user said, each message once.

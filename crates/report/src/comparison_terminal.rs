@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Style;
+use super::{Style, counted};
 use cuecard_judge::compare::{
     AssertionDifference, Change, Comparison, Difference, How, Part, Place, TestDifference,
 };
@@ -99,10 +99,7 @@ fn end<'a>(
         });
         counts[row].1 += 1;
     }
-    let mut facts = vec![match count {
-        1 => "1 difference".to_owned(),
-        count => format!("{count} differences"),
-    }];
+    let mut facts = vec![counted(count, "difference")];
     if count > 1 {
         facts.extend(counts.into_iter().map(|((what, how), count)| {
             let what = match (what, count) {

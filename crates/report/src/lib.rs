@@ -28,5 +28,5 @@ pub mod test_tap;
 pub mod test_terminal;
 
 pub use play_totals::PlayTotals;
-pub use style::{Style, duration};
+pub use style::{Style, counted, duration};
 pub use test_schema::result_schema;

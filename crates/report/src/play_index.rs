@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::duration;
 use super::html::parts::BASE_STYLE;
 use super::play_html::escaped;
+use cuecard_source::value::percent_encoded;
 
 /// A file that was played.
 #[derive(Debug, Clone)]
@@ -51,7 +52,10 @@ pub fn write_index(
     for entry in &entries {
         let file = escaped(&entry.file);
         let file = match &entry.page {
-            Some(page) => format!("<a href=\"{}\">{file}</a>", escaped(&link(page))),
+            Some(page) => format!(
+                "<a href=\"{}\">{file}</a>",
+                escaped(&percent_encoded(page.as_bytes()))
+            ),
             None => file,
         };
         let error = entry.error.as_deref().map(escaped).unwrap_or_default();
@@ -62,19 +66,6 @@ pub fn write_index(
         "</ul>\n</main>\n<footer>Cuecard {}</footer>\n</body>\n</html>",
         env!("CARGO_PKG_VERSION")
     )
-}
-
-/// A relative path as an address.
-fn link(path: &str) -> String {
-    let mut link = String::new();
-    for byte in path.bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'~' => link.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => link.push(char::from(byte)),
-            byte => link.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    link
 }
 
 #[cfg(test)]

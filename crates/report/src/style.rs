@@ -1,6 +1,7 @@
 //! The look of the terminal: symbols and colours. Nothing depends on colour.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::time::Duration;
 
 use annotate_snippets::renderer::{AnsiColor, Effects};
@@ -106,6 +107,16 @@ pub fn duration(duration: Duration) -> String {
         let seconds = (milliseconds + 500) / 1000;
         format!("{} min {} s", seconds / 60, seconds % 60)
     }
+}
+
+/// A number with its noun: `1 turn`, `2 turns`, `2 misses`.
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    let ending = match (number == N::from(1), one.ends_with('s')) {
+        (true, _) => "",
+        (false, true) => "es",
+        (false, false) => "s",
+    };
+    format!("{number} {one}{ending}")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Style, duration};
+use super::{Style, counted, duration};
 use cuecard_judge::mutate::{Mutations, Survivor, Tally, Unexercised, Watcher};
 use cuecard_judge::{TestResult, TestStatus};
 use cuecard_source::value::{Json, cut, printable};
@@ -143,10 +143,7 @@ impl MutationReport {
                 (0, tests) => style.doubtful(&format!("{tests} skipped")),
                 (count, _) => style.doubtful(&format!("{count} not exercised")),
             },
-            match self.tests.len() {
-                1 => "1 test".to_owned(),
-                tests => format!("{tests} tests"),
-            },
+            counted(self.tests.len(), "test"),
             duration(took),
         ];
         let _ = writeln!(text, "{}", facts.join(style.dot()));

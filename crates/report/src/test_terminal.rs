@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{Style, diagnostics, duration};
+use super::{Style, counted, diagnostics, duration};
 use cuecard_judge::{Evidence, Outcome, OutcomeStatus, TestResult, TestStatus, Totals};
 use cuecard_source::value::{Json, cut, printable, printable_lines};
 
@@ -133,10 +133,7 @@ pub(super) fn outcome(style: Style, result: &TestResult, outcome: &Outcome) -> S
 
 /// `2 tests · 1 passed · 1 failed · 38 ms`.
 pub fn counts(style: Style, totals: &Totals, took: Duration) -> String {
-    let mut facts = vec![match totals.tests {
-        1 => "1 test".to_owned(),
-        tests => format!("{tests} tests"),
-    }];
+    let mut facts = vec![counted(totals.tests, "test")];
     if totals.passed > 0 || totals.tests == 0 {
         facts.push(style.good(&format!("{} passed", totals.passed)));
     }
@@ -144,31 +141,16 @@ pub fn counts(style: Style, totals: &Totals, took: Duration) -> String {
         facts.push(style.bad(&format!("{} failed", totals.failed)));
     }
     if totals.errors > 0 {
-        let word = if totals.errors == 1 {
-            "error"
-        } else {
-            "errors"
-        };
-        facts.push(style.bad(&format!("{} {word}", totals.errors)));
+        facts.push(style.bad(&counted(totals.errors, "error")));
     }
     if totals.skipped > 0 {
         facts.push(format!("{} skipped", totals.skipped));
     }
     if totals.warnings > 0 {
-        let word = if totals.warnings == 1 {
-            "warning"
-        } else {
-            "warnings"
-        };
-        facts.push(style.doubtful(&format!("{} {word}", totals.warnings)));
+        facts.push(style.doubtful(&counted(totals.warnings, "warning")));
     }
     if totals.unproven > 0 {
-        let word = if totals.unproven == 1 {
-            "claim"
-        } else {
-            "claims"
-        };
-        facts.push(style.doubtful(&format!("{} {word} unproven", totals.unproven)));
+        facts.push(style.doubtful(&format!("{} unproven", counted(totals.unproven, "claim"))));
     }
     if totals.vacuous > 0 {
         facts.push(style.doubtful(&format!("{} vacuous", totals.vacuous)));

@@ -73,6 +73,18 @@ pub(super) enum Rival {
 }
 
 impl Fact {
+    fn new(value: Value, at: i64, text: &str) -> Self {
+        Self {
+            value,
+            unit: None,
+            rate: None,
+            is_ambiguous: false,
+            about: None,
+            at,
+            text: text.to_owned(),
+        }
+    }
+
     pub(super) fn rival(&self) -> Option<Rival> {
         match &self.value {
             Value::Date(_) => Some(Rival::Date),
@@ -261,15 +273,7 @@ impl Reader {
     }
 
     fn add(&mut self, value: Value, at: usize, text: &str) -> &mut Fact {
-        self.facts.push(Fact {
-            value,
-            unit: None,
-            rate: None,
-            is_ambiguous: false,
-            about: None,
-            at: place(at),
-            text: text.trim().to_owned(),
-        });
+        self.facts.push(Fact::new(value, place(at), text.trim()));
         let last = self.facts.len() - 1;
         &mut self.facts[last]
     }
@@ -653,15 +657,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         let number = number.filter(|_| !is_compound);
         let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
         if let Some(number) = number {
-            facts.push(Fact {
-                value: Value::Number(number),
-                unit: None,
-                rate: None,
-                is_ambiguous: false,
-                about: None,
-                at,
-                text: word.to_owned(),
-            });
+            facts.push(Fact::new(Value::Number(number), at, word));
             continue;
         }
         if lower == "non"
@@ -685,15 +681,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             && month(&lower).is_none();
         let stem = stem(&lower, language);
         if names && language == Some(Language::English) && is_capital && !is_first {
-            facts.push(Fact {
-                value: Value::Name(stem.clone()),
-                unit: None,
-                rate: None,
-                is_ambiguous: false,
-                about: None,
-                at,
-                text: word.to_owned(),
-            });
+            facts.push(Fact::new(Value::Name(stem.clone()), at, word));
         }
         said.words.push(Word {
             at,

@@ -52,6 +52,12 @@ impl Piece {
         self.words.iter().map(|word| word.stem.as_str()).collect()
     }
 
+    /// Its ids, for a piece that says more of the same.
+    pub(super) fn carried_ids(&self) -> impl Iterator<Item = Fact> + '_ {
+        let ids = self.facts.iter().filter(|fact| fact.is_id());
+        ids.map(Fact::carried)
+    }
+
     pub(super) fn has_word(&self, stem: &str) -> bool {
         self.words.iter().any(|word| word.stem == stem)
     }
@@ -402,13 +408,7 @@ pub(super) fn enumeration(
                 }
                 about.retain(|word| !item.has_word(&word.stem));
                 item.words.splice(0..0, about.iter().map(Word::carried));
-                item.facts.extend(
-                    first
-                        .facts
-                        .iter()
-                        .filter(|fact| fact.is_id())
-                        .map(Fact::carried),
-                );
+                item.facts.extend(first.carried_ids());
             }
         } else {
             let has = |fact: &Fact, facts: &[Fact]| facts.iter().any(|other| other.is_like(fact));

@@ -153,13 +153,7 @@ impl Prover<'_> {
                 && carried.words.is_empty()
             {
                 carried.words = first.words.iter().map(Word::carried).collect();
-                carried.facts.extend(
-                    first
-                        .facts
-                        .iter()
-                        .filter(|fact| fact.is_id())
-                        .map(Fact::carried),
-                );
+                carried.facts.extend(first.carried_ids());
             }
             let here = self.sources.namings(clause);
             if carried.words.is_empty()

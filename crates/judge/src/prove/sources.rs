@@ -130,13 +130,40 @@ pub(super) struct Sources {
     pub(super) all_text: String,
     pub(super) is_cut: bool,
     /// What names records.
-    pub(super) names: Vec<String>,
+    names: Names,
     /// Keys whose values tell records apart, with the groups of these records.
     telling_keys: HashMap<String, Vec<Vec<String>>>,
-    /// Where in `names` those are that begin with a word.
-    names_by_word: HashMap<String, Vec<usize>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
-    titles: BTreeSet<String>,
+    titles: Names,
+}
+
+/// Names that are looked for in texts.
+#[derive(Debug, Default)]
+struct Names {
+    n_seen: usize,
+    /// By their first words; each with when it was seen first.
+    by_word: HashMap<String, BTreeMap<String, usize>>,
+}
+
+impl Names {
+    fn insert(&mut self, name: String) {
+        let first = name.split(is_between).find(|word| !word.is_empty());
+        let first = first.unwrap_or_default().to_owned();
+        self.n_seen += 1;
+        let alike = self.by_word.entry(first).or_default();
+        alike.entry(name).or_insert(self.n_seen);
+    }
+
+    /// Those that stand in a plain text, in the order in which they were seen.
+    fn in_text(&self, text: &str) -> Vec<&str> {
+        let mut found = BTreeMap::new();
+        for word in text.split(is_between).filter(|word| !word.is_empty()) {
+            let alike = self.by_word.get(word).into_iter().flatten();
+            found.extend(alike.map(|(name, seen)| (*seen, name.as_str())));
+        }
+        let names = found.into_values();
+        names.filter(|name| stands_in(name, text)).collect()
+    }
 }
 
 /// Words of a key: `orderTotal` as `order Total`.
@@ -273,11 +300,6 @@ impl Sources {
         }
         sources.find_telling_keys();
         sources.names = sources.naming_values();
-        for (idx, name) in sources.names.iter().enumerate() {
-            let first = name.split(is_between).find(|word| !word.is_empty());
-            let first = first.unwrap_or_default().to_owned();
-            sources.names_by_word.entry(first).or_default().push(idx);
-        }
         sources
     }
 
@@ -615,38 +637,30 @@ impl Sources {
                     .contains(|letter: char| letter.is_ascii_alphabetic()))
     }
 
-    fn naming_values(&self) -> Vec<String> {
-        let mut values = Vec::new();
-        let mut seen = HashSet::new();
+    fn naming_values(&self) -> Names {
+        let mut names = Names::default();
         for (idx, record) in self.records.iter().enumerate() {
             for field in &record.fields {
                 let is_one = field.kind == FieldKind::Text
                     && field.value.chars().count() > 1
                     && !field.value.bytes().all(|byte| byte.is_ascii_digit())
                     && self.names_record(idx, field);
-                if is_one && seen.insert(field.value.as_str()) {
-                    values.push(field.value.clone());
+                if is_one {
+                    names.insert(field.value.clone());
                 }
             }
         }
-        values
+        names
     }
 
     /// What in a text names a record, as it stands there.
     pub(super) fn namings(&self, text: &str) -> Vec<&str> {
-        let text = plain(text);
-        let mut found = BTreeSet::new();
-        for word in text.split(is_between).filter(|word| !word.is_empty()) {
-            found.extend(self.names_by_word.get(word).into_iter().flatten().copied());
-        }
-        let names = found.into_iter().map(|idx| self.names[idx].as_str());
-        names.filter(|name| stands_in(name, &text)).collect()
+        self.names.in_text(&plain(text))
     }
 
     /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
     pub(super) fn denials_in_names(&self, text: &str) -> usize {
-        let text = plain(text);
-        let names = self.titles.iter().filter(|name| stands_in(name, &text));
+        let names = self.titles.in_text(&plain(text)).into_iter();
         names
             .map(|name| read(name, self.language, false).denials.len())
             .max()

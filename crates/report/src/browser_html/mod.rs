@@ -14,6 +14,7 @@ use base64::Engine as _;
 use serde::Serialize;
 use serde_json::json;
 
+use super::counted;
 use super::html::parts::{BASE_SCRIPT, BASE_STYLE, around, fill, write_inert};
 use cuecard_source::value::{Json, Redactor};
 use cuecard_tool_call::script::{Summary, Verdict};
@@ -257,10 +258,7 @@ fn state(end: &BrowserEnd<'_>) -> &'static str {
 /// The verdict as a sentence.
 fn words(end: &BrowserEnd<'_>) -> String {
     let summary = end.summary;
-    let steps = match summary.total {
-        1 => "1 step".to_owned(),
-        total => format!("{total} steps"),
-    };
+    let steps = counted(summary.total, "step");
     match end.verdict {
         Verdict::Passed if end.summary.healed > 0 => {
             format!("All {steps} passed, {} of them healed", end.summary.healed)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::counted;
 use parts::{BASE_SCRIPT, BASE_STYLE, around, fill, write_inert};
 
 use cuecard_judge::{TestResult, TestStatus, Totals};
@@ -116,10 +117,7 @@ impl<W: Write> HtmlReport<W> {
 
 /// The verdict as a sentence: `2 of 5 tests failed, 1 could not be judged`.
 fn verdict(totals: &Totals) -> String {
-    let tests = match totals.tests {
-        1 => "1 test".to_owned(),
-        tests => format!("{tests} tests"),
-    };
+    let tests = counted(totals.tests, "test");
     match (totals.failed, totals.errors) {
         (0, 0) if totals.tests == 0 => "No tests".to_owned(),
         (0, 0) if totals.passed == 0 => format!("{tests} skipped"),

@@ -63,10 +63,10 @@ const SECRET_KEYS: &[&str] = &[
     "encryption",
 ];
 
-/// The last words of such variables. In lower case they are words of many things: `first_pass`.
-const VARIABLES: &[&str] = &["PASS", "PAT", "PIN"];
+/// Last words of variables such as `DB_PASS`. In lower case they are words of many things: `first_pass`.
+const SHORT: &[&str] = &["pass", "pat", "pin"];
 
-/// What stands before such a word in lower case, where it names a credential: `db_pass`, `githubPat`.
+/// What stands before a short word in lower case, where it names a credential: `db_pass`, `githubPat`.
 const OF_WHAT: &[&str] = &[
     "admin", "bot", "database", "db", "email", "ftp", "gh", "git", "github", "gitlab", "imap",
     "login", "mail", "my", "mysql", "pg", "postgres", "redis", "root", "smtp", "ssh", "sudo",
@@ -74,7 +74,7 @@ const OF_WHAT: &[&str] = &[
 ];
 
 /// More last words of them in configs, where a value is given to a program.
-const IN_CONFIGS: &[&str] = &["key", "pass", "pat", "pin", "auth", "signature"];
+const IN_CONFIGS: &[&str] = &["key", "auth", "signature"];
 
 /// Words that say that a name is about credentials, and names none: `token_count`, `SECRET_FILE`, `public_key`.
 const ABOUT: &[&str] = &[
@@ -103,7 +103,10 @@ const PASSWORDS: &[&str] = &[
 pub fn names_credential(key: &str) -> bool {
     let key = unnumbered(key);
     let last = key.rsplit('_').next().unwrap_or_default();
-    if VARIABLES.contains(&last) && (last.len() < key.len() || last == "PIN") {
+    let is_short = |short: &&str| {
+        short.eq_ignore_ascii_case(last) && last.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    if SHORT.iter().any(is_short) && (last.len() < key.len() || last == "PIN") {
         return true;
     }
     // Every word that counts has one of these letters; many keys have none, and cost no more than this.
@@ -125,7 +128,7 @@ pub fn names_credential_in_config(name: &str) -> bool {
         let mut ends = CREDENTIALS
             .iter()
             .chain(&["auth", "accesskey", "privatekey"]);
-        IN_CONFIGS.contains(last) || ends.any(|end| last.ends_with(end))
+        IN_CONFIGS.contains(last) || SHORT.contains(last) || ends.any(|end| last.ends_with(end))
     });
     names_by_words(&words)
         || (!parts.iter().any(|part| ABOUT.contains(part))
@@ -178,8 +181,7 @@ fn names_by_words(words: &str) -> bool {
             || (*last == "confirmation" && is("password"))
             || (*last == "key" && SECRET_KEYS.iter().any(|word| is(word)))
             || (*last == "value" && is("secret"))
-            || (matches!(*last, "pass" | "pat" | "pin")
-                && before.last().is_some_and(|word| OF_WHAT.contains(word))))
+            || (SHORT.contains(last) && before.last().is_some_and(|word| OF_WHAT.contains(word))))
 }
 
 /// Whether what stands below a key is a secret because of it.
@@ -942,7 +944,6 @@ mod tests {
         }
     }
 
-    /// Of both uses: in texts, and in configs.
     #[test]
     fn short_words_name_credentials_behind_what_they_are_of() {
         for key in ["db_pass", "dbPass", "gh_pat", "user_pin"] {
@@ -960,6 +961,7 @@ mod tests {
         }
     }
 
+    /// Of both uses: in texts, and in configs.
     #[test]
     fn keys_that_name_credentials_are_known() {
         for key in [

@@ -22,7 +22,7 @@ pub use credentials::{
 };
 pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{REDACTED, Redactor};
-pub use spelling::percent_decoded;
+pub use spelling::{percent_decoded, percent_encoded};
 pub use text::{Piece, Text};
 
 /// Plain JSON.

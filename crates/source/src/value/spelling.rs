@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use encoding_rs::Encoding;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use smallvec::SmallVec;
 
 /// A decoded part of a text.
@@ -30,36 +31,21 @@ const LONGEST_QUOTES: usize = 256;
 /// The longest name of an HTML entity.
 const LONGEST_ENTITY: usize = 32;
 
+/// A path as it stands in a URI.
+pub fn percent_encoded(path: &[u8]) -> String {
+    const OTHERS: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'/')
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    percent_encode(path, OTHERS).to_string()
+}
+
 /// A text of a URL without percent signs; what isn't UTF-8 then stays as it came.
 pub fn percent_decoded(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') {
-        return Cow::Borrowed(path);
-    }
-    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
-    let bytes = path.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let value = match (
-            bytes[at],
-            digit(bytes.get(at + 1)),
-            digit(bytes.get(at + 2)),
-        ) {
-            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        };
-        match value {
-            Some(value) => {
-                decoded.push(value);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
+    let decoded = percent_decode_str(path).decode_utf8();
+    decoded.unwrap_or(Cow::Borrowed(path))
 }
 
 /// Whether a character may begin another spelling than its own.

@@ -1,7 +1,6 @@
 //! The scenario's answers to a server's questions, with every reference filled in as far as it can be now.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::model::{
 use cuecard_source::Span;
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::matching::Predicate;
-use cuecard_source::value::{Json, as_text, cut};
+use cuecard_source::value::{Json, as_text, cut, percent_encoded};
 
 /// The longest question shown in a message, and line of one proposed for `match`, in characters.
 const LONGEST_QUESTION: usize = 200;
@@ -250,17 +249,8 @@ fn file_uri(path: &str, directory: &Path) -> String {
             part => absolute.push(part),
         }
     }
-    let mut uri = "file://".to_owned();
-    for byte in absolute.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            // Writing to a string does not fail.
-            byte => _ = write!(uri, "%{byte:02X}"),
-        }
-    }
-    uri
+    let path = percent_encoded(absolute.as_os_str().as_encoded_bytes());
+    format!("file://{path}")
 }
 
 impl Test {
