@@ -7,15 +7,14 @@ use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
 use serde_json::{Map, Value, json};
 
-use super::amounts::{Amounts, MOST_AMOUNTS};
 use super::differences::{Difference, each_difference};
-use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::questions::{Question, Subject, once};
 use super::rewrites::Named;
 use super::secrets::{secrets, secrets_of_results, typed_secrets};
+use super::spellings::{Heard, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{
@@ -105,7 +104,6 @@ pub(super) fn build(
         partners,
         index: Index::default(),
         heard: Heard::default(),
-        amounts: Amounts::default(),
         named: Named::default(),
         scenario: Scenario::new(name),
         names: ids,
@@ -144,7 +142,6 @@ pub(super) fn build(
     let prompts = json!(recording.prompts);
     builder.heard.add(Origin::Prompt, &prompts);
     builder.heard.add(Origin::Day, &json!(recording.days));
-    builder.amounts.add(Origin::Prompt, &prompts);
     builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
@@ -186,7 +183,6 @@ pub(super) struct Builder<'c, 'r> {
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
     pub(super) heard: Heard,
-    pub(super) amounts: Amounts,
     pub(super) named: Named,
     scenario: Scenario,
     names: Names,
@@ -380,7 +376,6 @@ impl<'r> Builder<'_, 'r> {
             (Origin::Result(self.step), &kept.value),
         ] {
             self.heard.add(origin, value);
-            self.amounts.add(origin, value);
         }
         self.named.add(self.step, &call.arguments);
         self.index.add_arguments(self.step, &arguments);
@@ -704,11 +699,11 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        let is_full = self.index.is_full() || self.heard.is_full() || self.amounts.is_full();
+        let is_full = self.index.is_full() || self.heard.is_full();
         if is_full || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values or words, more than {MOST_AMOUNTS} numbers, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
+                    "the results hold more than {MOST_VALUES} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });

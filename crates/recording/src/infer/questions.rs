@@ -137,12 +137,18 @@ impl Builder<'_, '_> {
         self.push(text, self.key.clone(), Some(subject), None);
     }
 
-    /// Asks of a value that the parameter holds, with the rest of the question; values of which the same is asked are asked
+    /// Asks of a value that the parameter holds, with its place in the origin and the rest of the question; values of which the same is asked are asked
     /// about together.
-    pub(super) fn ask_of_part_of_key(&mut self, value: &str, origin: &str, rest: String) {
+    pub(super) fn ask_of_part_of_key(
+        &mut self,
+        value: &str,
+        origin: &str,
+        place: &str,
+        rest: String,
+    ) {
         let subject = Subject::new(value, origin, "");
-        let value = self.redactor.text(value).into_owned();
-        let text = format!("`{}` holds `{value}`", self.key);
+        let value = format!("`{}`{place}", self.redactor.text(value));
+        let text = format!("`{}` holds {value}", self.key);
         let rest = self.redactor.text(&rest).into_owned();
         self.push(text, self.key.clone(), Some(subject), Some((value, rest)));
     }
@@ -241,7 +247,7 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
             match asked.last_mut() {
                 Some((last, _)) if last.takes(&question) => {
                     let value = question.held.map_or_else(String::new, |(value, _)| value);
-                    last.note.text.push_str(&format!(", `{value}`"));
+                    last.note.text.push_str(&format!(", {value}"));
                 }
                 _ => asked.push((question, Vec::new())),
             }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_replay::{self as replay, Screenshots, is_built_in, prepare as trace};
+use cuecard_replay::{self as replay, DEMO_SERVER, Screenshots, is_built_in, prepare as trace};
 use cuecard_report::Style;
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
@@ -128,6 +128,11 @@ pub(super) async fn play_calls(
 ) -> ExitCode {
     let (calls, options) = (prepared.calls, prepared.options);
     let (scenario, range) = (calls.scenario.clone(), calls.range.clone());
+    let has_demo = effects(&calls)
+        .servers
+        .iter()
+        .any(|server| server == DEMO_SERVER)
+        && calls.config.server(DEMO_SERVER).is_none();
     let mut resumption = prepared.resumption;
     let resumed_from = resumption
         .as_ref()
@@ -210,6 +215,9 @@ pub(super) async fn play_calls(
             unfinished: unfinished
                 .filter(|_| lacking.is_none())
                 .map(|step| step.number),
+            loses: has_demo.then_some(
+                "the server `demo` starts empty then: what the finished steps left in it is lost",
+            ),
             words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
             ..Ending::default()
         },

@@ -1,0 +1,353 @@
+//! How the values of what was read may be spelled elsewhere: as the same words, whatever stands between them; as another
+//! number of the same worth; as the beginning of a hash.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use cuecard_source::value::as_text;
+use regex::Regex;
+use serde_json::Value;
+
+use super::prompt::joins_word;
+use super::texts::fragments_of;
+use super::values::{Path, SHORT_HASH, each_leaf_at, is_hex, is_telling, number, start_of_hash};
+
+/// So many words and other spellings are looked at, of all results, prompts and arguments.
+pub(super) const MOST_WORDS: usize = 500_000;
+
+/// So many places of a spelling are followed.
+const MOST_PLACES: usize = 50;
+
+/// A whole value of fewer letters stands everywhere.
+const SHORTEST_VALUE: usize = 3;
+
+/// A number of fewer digits stands everywhere.
+const FEWEST_DIGITS: usize = 3;
+
+/// So many digits are the same number of a phone or an account, whatever groups they are written in.
+const FEWEST_OF_CODE: usize = 8;
+
+/// Where words were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The prompts.
+    Prompt,
+    /// What the prompts have in quotes.
+    Quote,
+    /// The days of the recording.
+    Day,
+    /// The arguments of a step.
+    Arguments(usize),
+    /// The result of a step.
+    Result(usize),
+}
+
+/// Everything that was read so far, by its spellings.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) texts: Vec<HeardText>,
+    /// Where each spelling stands: the text, and the number of the word, or of the other form, in it.
+    places: HashMap<String, Vec<(usize, usize)>>,
+    n_words: usize,
+}
+
+/// A text that was read.
+#[derive(Debug)]
+pub(super) struct HeardText {
+    pub(super) origin: Origin,
+    /// Its place in what the origin gave.
+    pub(super) path: Path,
+    pub(super) words: Vec<HeardWord>,
+    /// The numbers and hashes in it, as they are written there.
+    forms: Vec<String>,
+    /// Whether it says something as a whole.
+    pub(super) is_telling: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct HeardWord {
+    folded: String,
+    pub(super) is_capital: bool,
+}
+
+/// A word of a text.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) folded: String,
+}
+
+/// The longest run of words from one on that another text has too.
+pub(super) struct Run {
+    pub(super) n_words: usize,
+    pub(super) text: usize,
+    pub(super) at: usize,
+}
+
+impl Heard {
+    pub(super) fn add(&mut self, origin: Origin, value: &Value) {
+        each_leaf_at(value, &mut |path, leaf| {
+            if leaf.is_null() || leaf.is_boolean() || self.is_full() {
+                return;
+            }
+            let text = as_text(leaf);
+            let words: Vec<Word> = words_of(&text).collect();
+            let forms: Vec<(Range<usize>, Vec<String>)> = forms_of(&text).collect();
+            self.n_words += words.len() + forms.len();
+            let idx = self.texts.len();
+            let folded = words
+                .iter()
+                .enumerate()
+                .map(|(at, word)| (at, word.folded.clone()));
+            let other = forms.iter().enumerate();
+            let other =
+                other.flat_map(|(at, (_, keys))| keys.iter().map(move |key| (at, key.clone())));
+            for (at, spelling) in folded.chain(other) {
+                let places = self.places.entry(spelling).or_default();
+                if places.len() < MOST_PLACES {
+                    places.push((idx, at));
+                }
+            }
+            let is_long = text.chars().count() >= SHORTEST_VALUE;
+            self.texts.push(HeardText {
+                origin,
+                path: path.clone(),
+                words: words
+                    .into_iter()
+                    .map(|word| HeardWord {
+                        is_capital: text[word.start..].starts_with(char::is_uppercase),
+                        folded: word.folded,
+                    })
+                    .collect(),
+                forms: forms
+                    .into_iter()
+                    .map(|(range, _)| text[range].to_owned())
+                    .collect(),
+                is_telling: is_long && (number(&text).is_some() || is_telling(leaf)),
+            });
+        });
+    }
+
+    /// Whether some words were not looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.n_words >= MOST_WORDS
+    }
+
+    /// The runs that begin with the first of the words, in the order of reading. `last` are those that began `n_skipped`
+    /// words before it: where one goes on, nothing is compared again.
+    pub(super) fn longest(&self, words: &[Word], n_skipped: usize, last: &[Run]) -> Vec<Run> {
+        let places = words
+            .first()
+            .and_then(|first| self.places.get(&first.folded));
+        let run = |&(text, at): &(usize, usize)| {
+            let before = at.checked_sub(n_skipped).map(|before| (text, before));
+            let before = before.and_then(|at| {
+                last.binary_search_by_key(&at, |run| (run.text, run.at))
+                    .ok()
+            });
+            let n_known = before.map_or(0, |idx| last[idx].n_words.saturating_sub(n_skipped));
+            let equal = || {
+                let pairs = std::iter::zip(words, &self.texts[text].words[at..]);
+                pairs.take_while(|(word, their)| word.folded == their.folded)
+            };
+            let n_words = if n_known > 0 {
+                n_known
+            } else {
+                equal().count()
+            };
+            Run { n_words, text, at }
+        };
+        places.into_iter().flatten().map(run).collect()
+    }
+
+    /// The text that has a number or a hash of this spelling, with how it is written there, if the agent did not have it
+    /// from itself and it was never written like this.
+    pub(super) fn in_another_form(
+        &self,
+        spelling: &str,
+        written: &str,
+    ) -> Option<(&HeardText, &str)> {
+        let places = || {
+            let places = self.places.get(spelling).into_iter().flatten();
+            places.map(|(text, at)| (&self.texts[*text], self.texts[*text].forms[*at].as_str()))
+        };
+        let is_whole_hash =
+            |other: &str| start_of_hash(other).is_some() && other.starts_with(written);
+        let fits =
+            |other: &str| other != written && (!spelling.starts_with(HASH) || is_whole_hash(other));
+        let found = places().find(|(text, other)| {
+            matches!(text.origin, Origin::Result(_) | Origin::Prompt) && fits(other)
+        })?;
+        let is_known = places().any(|(text, other)| match (text.origin, found.0.origin) {
+            (Origin::Arguments(known), Origin::Result(step)) => known <= step,
+            (Origin::Arguments(_), _) => false,
+            _ => other == written,
+        });
+        (!is_known).then_some(found)
+    }
+}
+
+/// Whether more of a number, a date or a version follows.
+pub(super) fn goes_on(mut letters: impl Iterator<Item = char>) -> bool {
+    letters.next().is_some_and(|letter| "-.:,".contains(letter))
+        && letters.next().is_some_and(|letter| letter.is_ascii_digit())
+}
+
+/// The words of a text in lower case: letters, or digits, one after the other. An escape in a URL is none.
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = Word> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = &text[at..];
+            let first = rest.chars().next()?;
+            let is_hex = |range| {
+                let hex: Option<&str> = rest.get(range);
+                hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            };
+            if first == '%' && is_hex(1..3) {
+                at += 3;
+                continue;
+            }
+            if !first.is_alphanumeric() {
+                at += first.len_utf8();
+                continue;
+            }
+            let is_digit = first.is_ascii_digit();
+            let joins = joins_word(first);
+            let same = |letter: char| {
+                letter.is_alphanumeric()
+                    && letter.is_ascii_digit() == is_digit
+                    && joins_word(letter) == joins
+            };
+            let length = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
+            let start = at;
+            at += length;
+            return Some(Word {
+                start,
+                end: at,
+                folded: rest[..length].to_lowercase(),
+            });
+        }
+    })
+}
+
+/// What the spelling of a hash begins with.
+const HASH: char = '~';
+
+/// The numbers and hashes in a text, each with its spellings, which no word has.
+pub(super) fn forms_of(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
+    let hashes = fragments_of(text).filter_map(|(at, word)| {
+        let start = word.get(..SHORT_HASH).filter(|_| is_hex(word))?;
+        Some((at..at + word.len(), vec![format!("{HASH}{start}")]))
+    });
+    amounts_in(text).chain(hashes)
+}
+
+/// The numbers of a text, each with what it may be worth: `1.512` is over a thousand, or under two.
+fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[0-9]+(?:[.,'’ \u{a0}\u{202f}][0-9]+)*").expect("it is fixed")
+    });
+    NUMBER.find_iter(text).flat_map(|found| {
+        // Numbers beside each other may be one in groups, or several.
+        let (mut parts, mut at) = (Vec::new(), found.start());
+        for part in found.as_str().split_inclusive(' ') {
+            parts.push(at..at + part.trim_end().len());
+            at += part.len();
+        }
+        let whole = (parts.len() > 1).then(|| found.range());
+        let all = whole.into_iter().chain(parts);
+        all.filter_map(|range| {
+            let goes_on = |letter: Option<char>| {
+                letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
+            };
+            let before = text[..range.start].chars().next_back();
+            let is_part = goes_on(before.filter(|before| *before != '-'))
+                || goes_on(text[range.end..].chars().next());
+            let number = &text[range.clone()];
+            let mut worths = if is_part { Vec::new() } else { worths(number) };
+            let mut digits = number.replace(' ', "");
+            if let Some((whole, fraction)) = digits.split_once('.') {
+                digits = [whole, fraction].concat();
+            }
+            let is_code =
+                digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
+            worths.extend(is_code.then(|| format!("#{digits}")));
+            (!worths.is_empty()).then_some((range, worths))
+        })
+        .collect::<Vec<_>>()
+    })
+}
+
+/// What a number may be worth, as the shortest decimals.
+fn worths(number: &str) -> Vec<String> {
+    let is_sign = |letter: char| !letter.is_ascii_digit();
+    let signs: Vec<(usize, char)> = number
+        .char_indices()
+        .filter(|(_, it)| is_sign(*it))
+        .collect();
+    let whole = |text: &str| -> Option<String> {
+        let groups: Vec<&str> = text.split(is_sign).collect();
+        let mut signs = text.chars().filter(|letter| is_sign(*letter));
+        let first = signs.next();
+        let is_even = signs.all(|sign| Some(sign) == first);
+        let has_groups = groups.len() == 1 || groups[0].len() <= 3;
+        let are_thousands = groups.iter().skip(1).all(|group| group.len() == 3);
+        (is_even && has_groups && are_thousands).then(|| groups.concat())
+    };
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |whole: Option<String>, fraction: &str| {
+        let Some(whole) = whole else {
+            return;
+        };
+        let whole = whole.trim_start_matches('0');
+        let fraction = fraction.trim_end_matches('0');
+        let has_enough = whole.len() + fraction.len() >= FEWEST_DIGITS;
+        found.extend(has_enough.then(|| format!("{whole}.{fraction}")));
+    };
+    add(whole(number), "");
+    if let Some(&(at, sign)) = signs.last()
+        && matches!(sign, '.' | ',')
+        && signs.iter().filter(|(_, other)| *other == sign).count() == 1
+    {
+        add(whole(&number[..at]), &number[at + 1..]);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::amounts_in;
+
+    #[test]
+    fn numbers_are_worth_the_same_however_they_are_written() {
+        let worths = |text: &str| {
+            let all = amounts_in(text).flat_map(|(_, worths)| worths);
+            all.collect::<Vec<String>>().join(" ")
+        };
+        for (text, expected) in [
+            ("1500", "1500."),
+            ("1,500.00 EUR", "1500."),
+            ("€1.500,00", "1500."),
+            ("1'500", "1500."),
+            ("1.500", "1500."),
+            ("1.512", "1512. 1.512"),
+            ("about 12.50.", "12.5"),
+            ("1,234,567", "1234567."),
+            ("-1234.50", "1234.5"),
+            ("12 000 pieces, 5 1500", "12000. 1500."),
+            ("+49 30 12345678", "#493012345678 12345678. #12345678"),
+            ("DE89 3704 0044 0532", "#89370400440532 3704. 532."),
+            ("p1781599364451618", "#1781599364451618"),
+            ("1781599364.451618", "1781599364.451618 #1781599364451618"),
+            (
+                "1.2.3 7 10.0 192.168.1.20 2026-05-03 10:30 v1500 1500/2",
+                "#15001500",
+            ),
+        ] {
+            assert_eq!(worths(text), expected, "{text}");
+        }
+    }
+}
