@@ -146,40 +146,18 @@ fn doubts(call: &Call, result: Option<&ToolResult>) -> impl Iterator<Item = Stri
     texts.into_iter().map(str::to_owned)
 }
 
-/// The tools of Codex that run commands.
-const SHELLS: &[&str] = &[
-    "exec_command",
-    "shell",
-    "shell_command",
-    "container.exec",
-    "local_shell",
-];
+/// Whether a tool of Codex runs commands.
+fn is_shell(tool: &str) -> bool {
+    let tools = "exec_command shell shell_command container.exec local_shell";
+    tools.split(' ').any(|known| known == tool)
+}
 
 /// Whether a call was not carried out, since the user, a rule or the agent's program refused it.
 fn was_refused(adapter: &str, result: &ToolResult) -> bool {
-    const WORDS: &[&str] = &[
-        "the user doesn't want to",
-        "[request interrupted by user",
-        "requested permissions to",
-        "you haven't granted it",
-        "permission to use ",
-        "permission denied by",
-        "requires approval",
-        "rejected by user",
-        "rejected by the user",
-        "denied by user",
-        "denied by the user",
-        "user rejected",
-        "user cancelled mcp tool call",
-        "declined by the user",
-        "user denied",
-        "user declined",
-        "aborted by user",
-        "blocked by app configuration",
-        "hook error",
-        "blocked by hook",
-        "hook blocked",
-    ];
+    const WORDS: &str = "the user doesn't want to|[request interrupted by user|requested permissions to|you haven't granted it|\
+        permission to use |permission denied by|requires approval|rejected by user|rejected by the user|denied by user|\
+        denied by the user|user rejected|user cancelled mcp tool call|declined by the user|user denied|user declined|\
+        aborted by user|blocked by app configuration|hook error|blocked by hook|hook blocked";
     /// Longer texts are what a call printed.
     const LONGEST: usize = 1_000;
     let text = text_of(result);
@@ -190,7 +168,7 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
         "claude-code" => {
             !result.success && matches!(tool, "Bash" | "Write" | "Edit" | "NotebookEdit")
         }
-        "codex" => tool == "apply_patch" || SHELLS.contains(&tool),
+        "codex" => tool == "apply_patch" || is_shell(tool),
         _ => false,
     };
     if is_marked || (tells_end && !has_run(result, &text)) {
@@ -199,16 +177,9 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     let start: String = text.trim_start().chars().take(200).collect();
     let start = start.to_lowercase();
     // Codex says so in answers that count as passed.
-    let may_be = !result.success
-        || [
-            "user rejected mcp",
-            "user cancelled mcp",
-            "err: user rejected",
-            "aborted",
-        ]
-        .iter()
-        .any(|words| start.starts_with(words));
-    may_be && text.len() <= LONGEST && WORDS.iter().any(|words| start.contains(words))
+    let starts = "user rejected mcp|user cancelled mcp|err: user rejected|aborted";
+    let may_be = !result.success || starts.split('|').any(|words| start.starts_with(words));
+    may_be && text.len() <= LONGEST && WORDS.split('|').any(|words| start.contains(words))
 }
 
 /// Whether an answer to a command or a patch says how it ended, or that it goes on.
@@ -305,7 +276,7 @@ fn calls_of(
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     match call.tool.as_ref() {
-        name if SHELLS.contains(&name) => {
+        name if is_shell(name) => {
             let command = ["cmd", "command"]
                 .iter()
                 .find_map(|key| arguments.get(*key));
@@ -548,14 +519,11 @@ fn command_text(command: &Value) -> Option<String> {
 
 /// A command without the shell that Codex prints around it, if its quotes are plain.
 fn unwrapped(command: &str) -> String {
-    let starts = [
-        "/bin/bash -lc ",
-        "/usr/bin/bash -lc ",
-        "bash -lc ",
-        "/bin/sh -c ",
-        "/bin/zsh -lc ",
-    ];
-    let Some(script) = starts.iter().find_map(|start| command.strip_prefix(start)) else {
+    let starts = "/bin/bash -lc |/usr/bin/bash -lc |bash -lc |/bin/sh -c |/bin/zsh -lc ";
+    let Some(script) = starts
+        .split('|')
+        .find_map(|start| command.strip_prefix(start))
+    else {
         return command.to_owned();
     };
     let inner = |quote: char| script.strip_prefix(quote)?.strip_suffix(quote);

@@ -53,13 +53,11 @@ pub(super) fn build(
             other = Some(tidy(second, &polled));
         }
     }
-    let looks = targets::find(&mut first.kept);
-    if let Some(other) = &mut other {
-        let looks = targets::find(&mut other.kept);
-        drop_looks(&mut other.kept, &looks);
-    }
     let mut left_out = first.left_out;
-    left_out.extend(drop_looks(&mut first.kept, &looks));
+    left_out.extend(targets::find(&mut first.kept));
+    if let Some(other) = &mut other {
+        targets::find(&mut other.kept);
+    }
     let calls = first.kept;
     let others = other.map(|other| other.kept);
     let partners = match &others {
@@ -115,13 +113,7 @@ pub(super) fn build(
         enumerated: false,
         converts: false,
     };
-    for (call, question) in &first.questions {
-        if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
-            builder.step = step;
-            builder.ask(question.clone());
-        }
-    }
-    for (call, doubt) in &recording.doubts {
+    for (call, doubt) in first.questions.iter().chain(&recording.doubts) {
         if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
             builder.step = step;
             builder.ask_everywhere(doubt.clone());
@@ -148,18 +140,6 @@ pub(super) fn build(
         builder.step();
     }
     builder.finish(left_out)
-}
-
-/// Leaves out the calls that only looked at the page.
-fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
-    let mut notes = Vec::new();
-    for look in looks.iter().rev() {
-        let look = kept.remove(*look);
-        notes.push(
-            look.note("it gave the ids of elements, which the player looks up itself".to_owned()),
-        );
-    }
-    notes
 }
 
 pub(super) struct Builder<'c, 'r> {
@@ -606,37 +586,34 @@ impl<'r> Builder<'_, 'r> {
             }
             return None;
         }
-        // What is taken is asked about once, whatever is made of it.
-        let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
-        if let Some(twin) = sources
-            .get(1)
-            .filter(|twin| twin.path.to_string().len() == path.len() && other.is_none())
-        {
-            let text = format!(
-                "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
-                twin.path
-            );
-            self.ask_about(taken, text);
-        } else if source.is_in_json(&self.results[first]) && other.is_none() {
-            let text = format!(
-                "`{key}` was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
-            );
-            self.ask_about(taken, text);
-        } else if let Some(count) = source.lines_below(&self.results[first])
-            && other.is_none()
-        {
-            let text = format!(
-                "`{key}` was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
-            );
-            self.ask_about(taken, text);
-        } else if let Some((place, count)) = source.path.place_among(&self.results[first])
+        let result = &self.results[first];
+        let twin = sources.get(1);
+        let twin = twin.filter(|twin| twin.path.to_string().len() == path.len());
+        let doubt = if let Some(twin) = twin.filter(|_| other.is_none()) {
+            let twin = &twin.path;
+            Some(format!(
+                "is in `{id}` as `{path}` and as `{twin}`: the first was taken"
+            ))
+        } else if other.is_none() && source.is_in_json(result) {
+            Some(format!(
+                "was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
+            ))
+        } else if let Some(count) = source.lines_below(result).filter(|_| other.is_none()) {
+            Some(format!(
+                "was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
+            ))
+        } else {
+            let place = source.path.place_among(result);
             // Two recordings that take a later one may go through all of them.
-            && (other.is_none() || place > 1)
-        {
-            let text = format!(
-                "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"
-            );
-            self.ask_about(taken, text);
+            let place = place.filter(|(place, _)| other.is_none() || *place > 1);
+            place.map(|(place, count)| {
+                format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
+            })
+        };
+        if let Some(doubt) = doubt {
+            // What is taken is asked about once, whatever is made of it.
+            let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
+            self.ask_about(taken, format!("`{key}` {doubt}"));
         }
         Some(source)
     }

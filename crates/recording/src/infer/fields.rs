@@ -22,18 +22,8 @@ pub(crate) struct Fields {
 }
 
 /// How fields beside those for passwords and tokens call what is nobody else's.
-const PRIVATE: &[&str] = &[
-    "2fa",
-    "card number",
-    "cvc",
-    "cvv",
-    "one-time",
-    "one time",
-    "pin",
-    "recovery",
-    "security code",
-    "verification code",
-];
+const PRIVATE: &str =
+    "2fa|card number|cvc|cvv|one-time|one time|pin|recovery|security code|verification code";
 
 /// Keys of parameters that move the focus of a page.
 const KEYS: &[&str] = &["key", "keys"];
@@ -121,7 +111,7 @@ pub(super) fn secret_of(name: &str) -> Option<String> {
     let called = key_of(&members, "value");
     let lower = name.to_lowercase();
     let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
-    let has = |words: &&str| {
+    let has = |words: &str| {
         lower.match_indices(words).any(|(at, _)| {
             is_end(lower[..at].chars().next_back())
                 && is_end(lower[at + words.len()..].chars().next())
@@ -129,6 +119,6 @@ pub(super) fn secret_of(name: &str) -> Option<String> {
     };
     match called == "value" {
         false => Some(called.to_owned()),
-        true => PRIVATE.iter().any(has).then(|| name.to_owned()),
+        true => PRIVATE.split('|').any(has).then(|| name.to_owned()),
     }
 }

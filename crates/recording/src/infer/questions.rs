@@ -13,18 +13,7 @@ use super::prompt::occurrences;
 use crate::scenario::tool_name;
 
 /// Parameters of servers that take programs.
-const PROGRAMS: &[&str] = &[
-    "command",
-    "cmd",
-    "cypher",
-    "filter",
-    "graphql",
-    "jql",
-    "query",
-    "shell",
-    "sql",
-    "statement",
-];
+const PROGRAMS: &str = "command cmd cypher filter graphql jql query shell sql statement";
 
 /// So many places of a value are named in a question.
 const MOST_PLACES: usize = 10;
@@ -49,7 +38,8 @@ impl Builder<'_, '_> {
             text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
         };
         let (key, name) = (self.key.clone(), name.clone());
-        if PROGRAMS.contains(&snake(&key).to_lowercase().as_str()) {
+        let name_of_key = snake(&key).to_lowercase();
+        if PROGRAMS.split(' ').any(|program| program == name_of_key) {
             self.ask_everywhere(format!(
                 "`{key}` may be a program, and `{{{{{name}}}}}` becomes a part of it: may it have quotes and other signs?"
             ));
