@@ -48,64 +48,43 @@ pub fn session_of(trace: &Trace) -> Session {
             }
             EventData::ToolCall(call) => {
                 let answer = results.get(call.call_id.as_ref());
+                let result = answer.map(|(_, result)| *result);
                 let at = start.filter(|_| !event.ts_synthesized);
                 let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
                 // Traces of other formats, which lack the folder, don't tell how commands ended.
                 let adapter = cwd.map_or("", |_| trace.header.adapter.name.as_str());
-                if answer.is_some_and(|(_, result)| was_refused(adapter, result)) {
-                    session.left_out.push(Note {
-                        tool: call.tool.clone().into_owned(),
-                        text: "it was refused, and not done".to_owned(),
-                        ..Note::default()
-                    });
-                    continue;
-                }
                 let now = told("cwd_of").and_then(|folders| folders.get(call.call_id.as_ref()));
                 let folders = Folders {
                     first: cwd,
                     now: now.and_then(Value::as_str),
                 };
-                match calls_of(call, answer.map(|(_, result)| *result), folders) {
+                let made = match result.is_some_and(|result| was_refused(adapter, result)) {
+                    true => Err(REFUSED.to_owned()),
+                    false => calls_of(call, result, folders),
+                };
+                match made {
                     Ok(calls) => {
-                        let names_folder = |made: &Call| {
-                            let mut is_named = false;
-                            each_leaf(&json!(made.arguments), &mut |leaf| {
-                                let text = leaf.as_str().zip(cwd);
-                                is_named |= text
-                                    .is_some_and(|(text, cwd)| places(text, cwd).next().is_some());
+                        for call in calls {
+                            recording.calls.push(Call {
+                                started: at,
+                                duration: answer.and_then(|answer| duration(event, answer)),
+                                ..call
                             });
-                            is_named
-                        };
-                        let result = answer.map(|(_, result)| *result);
-                        for (call, number) in calls.iter().zip(recording.calls.len() + 1..) {
-                            let folder = names_folder(call).then(|| {
-                                format!(
-                                    "it names the agent's folder, `{}`: does it mean the folder of the run?",
-                                    cwd.unwrap_or_default()
-                                )
-                            });
-                            let doubts = folder.into_iter().chain(doubts(call, result));
-                            let doubts = doubts.map(|doubt| (number, doubt));
-                            recording.doubts.extend(doubts);
+                            let number = recording.calls.len();
+                            let doubts = doubts(&recording.calls[number - 1], result, cwd);
+                            recording.doubts.extend(doubts.map(|doubt| (number, doubt)));
                         }
-                        recording.calls.extend(calls.into_iter().map(|call| Call {
-                            started: at,
-                            duration: answer.and_then(|answer| duration(event, answer)),
-                            ..call
-                        }));
                     }
-                    Err(reason) => {
-                        if reason != NO_TOOL {
-                            let gap =
-                                format!("`{}` was called, which is no step: {reason}", call.tool);
-                            recording.gaps.push((recording.calls.len() + 1, gap));
-                            continue;
-                        }
+                    Err(text) if text == NO_TOOL || text == REFUSED => {
                         session.left_out.push(Note {
                             tool: call.tool.clone().into_owned(),
-                            text: reason,
+                            text,
                             ..Note::default()
                         });
+                    }
+                    Err(reason) => {
+                        let gap = format!("`{}` was called, which is no step: {reason}", call.tool);
+                        recording.gaps.push((recording.calls.len() + 1, gap));
                     }
                 }
             }
@@ -126,24 +105,41 @@ pub fn session_of(trace: &Trace) -> Session {
 }
 
 /// What a call does otherwise than the agent's did.
-fn doubts(call: &Call, result: Option<&ToolResult>) -> impl Iterator<Item = String> {
-    let kept = |key: &str| result.and_then(|result| result.structured.as_ref()?.get(key));
-    let mut texts = Vec::new();
-    if kept("userModified") == Some(&true.into()) {
-        texts.push("the user changed it before it was done: this is what the agent proposed");
-    }
-    if call.arguments.get("run_in_background") == Some(&true.into()) {
-        texts.push("it goes on in the background: later steps don't wait for its end");
-    }
-    let mut names_output = false;
+fn doubts(
+    call: &Call,
+    result: Option<&ToolResult>,
+    cwd: Option<&str>,
+) -> impl Iterator<Item = String> {
+    let (mut names_folder, mut names_output) = (false, false);
     each_leaf(&json!(call.arguments), &mut |leaf| {
         let text = leaf.as_str().unwrap_or_default();
+        names_folder |= cwd.is_some_and(|cwd| places(text, cwd).next().is_some());
         names_output |= text.contains("/tasks/") && text.contains(".output");
     });
-    if names_output {
-        texts.push("it reads what a command in the background wrote: that file has another name in each run");
-    }
-    texts.into_iter().map(str::to_owned)
+    let kept = result.and_then(|result| result.structured.as_ref()?.get("userModified"));
+    let in_background = call.arguments.get("run_in_background") == Some(&true.into());
+    let folder = format!(
+        "it names the agent's folder, `{}`: does it mean the folder of the run?",
+        cwd.unwrap_or_default()
+    );
+    let all = [
+        (names_folder, folder.as_str()),
+        (
+            kept == Some(&true.into()),
+            "the user changed it before it was done: this is what the agent proposed",
+        ),
+        (
+            in_background,
+            "it goes on in the background: later steps don't wait for its end",
+        ),
+        (
+            names_output,
+            "it reads what a command in the background wrote: that file has another name in each run",
+        ),
+    ];
+    all.map(|(is_one, text)| is_one.then(|| text.to_owned()))
+        .into_iter()
+        .flatten()
 }
 
 /// Whether a tool of Codex runs commands.
@@ -215,8 +211,9 @@ fn text_of(result: &ToolResult) -> Cow<'_, str> {
     }
 }
 
-/// Why most calls that are left out are.
+/// Why calls are left out.
 const NO_TOOL: &str = "no tool of scenarios does this";
+const REFUSED: &str = "it was refused, and not done";
 
 /// Whether a message is the user's own, and not what a command of the program printed.
 fn is_prompt(text: &str) -> bool {

@@ -1,7 +1,6 @@
 //! What stayed as it was recorded although an earlier result, or the prompt, has the same words. Whatever the other rules
 //! leave out, it is asked about here.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use cuecard_source::value::{as_text, cut};
@@ -13,7 +12,7 @@ use super::prompt::{Mention, occurrences};
 use super::questions::Subject;
 use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
 use super::texts::fragments_of;
-use super::values::{Weight, is_telling, may_name, number, weight_of_text};
+use super::values::{Weight, is_telling as is_telling_value, may_name, number, weight_of_text};
 
 /// So many words of a text are looked at.
 const MOST_OF_TEXT: usize = 2_000;
@@ -23,6 +22,9 @@ const MOST_OF_TEXT: usize = 2_000;
 const TELLING_LENGTH: usize = 4;
 const TELLING_DIGITS: usize = 2;
 const TELLING_WORDS: usize = 4;
+
+/// A whole value of fewer letters stands everywhere, in bytes.
+const SHORTEST_VALUE: usize = 3;
 
 /// A value of several words that is written without spaces has so many letters and digits at least.
 const SHORTEST_SLUG: usize = 6;
@@ -71,7 +73,7 @@ impl Builder<'_, '_> {
     pub(super) fn ask_of_rest(&mut self, parts: &[Part]) {
         if let [Part::Text(text)] = parts
             && let Some(value) = number(text)
-            && !is_telling(&value)
+            && !is_telling_value(&value)
             && !may_name(&value, &self.key, "")
         {
             self.ask_of_other_form(text, &[]);
@@ -152,7 +154,7 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let mut words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT + 1).collect();
+        let mut words = words_of(&text);
         let is_cut = words.len() > MOST_OF_TEXT;
         words.truncate(MOST_OF_TEXT);
         if is_cut && self.step > 0 {
@@ -160,13 +162,12 @@ impl Builder<'_, '_> {
                 "of a text of more than {MOST_OF_TEXT} words only the first ones were compared with earlier results: does the rest hold any of them?"
             ));
         }
-        let is_covered = |word: &Word| {
+        let flags = words.iter().map(|word| {
             let next = covered.partition_point(|range| range.end <= word.start);
-            covered
-                .get(next)
-                .is_some_and(|range| range.start < word.end)
-        };
-        let flags: Vec<bool> = words.iter().map(is_covered).collect();
+            let range = covered.get(next);
+            range.is_some_and(|range: &Range<usize>| range.start < word.end)
+        });
+        let flags: Vec<bool> = flags.collect();
         let leftover = Leftover {
             left: (0..words.len()).filter(|idx| !flags[*idx]).collect(),
             covered: flags,
@@ -207,12 +208,8 @@ impl Builder<'_, '_> {
     /// the run was read.
     fn tells(&self, run: &Run, at: usize, n_known: usize, leftover: &Leftover) -> bool {
         let Leftover { text, words, .. } = leftover;
-        let HeardText {
-            origin,
-            words: theirs,
-            is_telling: is_value,
-            ..
-        } = &self.heard.texts[run.text];
+        let theirs = &self.heard.texts[run.text];
+        let origin = &theirs.origin;
         let is_news = match origin {
             Origin::Arguments(_) => false,
             Origin::Result(step) => *step < self.step && n_known < run.n_words,
@@ -236,11 +233,12 @@ impl Builder<'_, '_> {
         let n_letters = || folded().map(|word| word.chars().count()).sum::<usize>();
         let has_digit =
             || folded().any(|word| word.contains(|letter: char| letter.is_ascii_digit()));
-        let is_whole = run.at == 0 && run.n_words == theirs.len();
+        let is_whole = run.at == 0 && run.n_words == theirs.words.len();
         let is_name = matches!(origin, Origin::Prompt) || is_whole;
         let is_capital = |idx: &&usize| {
+            let their = theirs.words[run.at + **idx - at].start;
             text[words[**idx].start..].starts_with(char::is_uppercase)
-                || (is_name && theirs[run.at + **idx - at].is_capital)
+                || (is_name && theirs.text[their..].starts_with(char::is_uppercase))
         };
         let is_number = |word: &str| {
             word.len() >= TELLING_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
@@ -253,21 +251,18 @@ impl Builder<'_, '_> {
         };
         let is_glued = || left.iter().any(|idx| leftover.is_glued(*idx, &own));
         let shown = leftover.shown(own.clone());
+        let has_space = shown.contains(char::is_whitespace);
         // A whole value as it is, or with other signs than spaces between its words.
         let is_value = || {
-            let is_slug = run.n_words > 1
-                && n_letters() >= SHORTEST_SLUG
-                && !shown.contains(char::is_whitespace);
-            let is_exact = || *is_value && self.leaf_of(run).is_some_and(|leaf| leaf == shown);
-            is_whole && (is_slug || is_exact())
+            let value = Value::from(shown);
+            let may_be = shown.len() >= SHORTEST_VALUE
+                && (number(shown).is_some() || is_telling_value(&value));
+            let is_slug = run.n_words > 1 && n_letters() >= SHORTEST_SLUG && !has_space;
+            is_whole && (is_slug || (may_be && theirs.text == shown))
         };
         let is_address = || {
-            let is_strong =
-                !shown.contains(char::is_whitespace) && weight_of_text(shown) == Weight::Strong;
-            is_strong
-                && self
-                    .leaf_of(run)
-                    .is_some_and(|leaf| occurrences(&leaf, shown).next().is_some())
+            let is_strong = !has_space && weight_of_text(shown) == Weight::Strong;
+            is_strong && occurrences(&theirs.text, shown).next().is_some()
         };
         let is_unsaid = || self.prompt.mentions(&shown.into()) == Mention::None;
         match origin {
@@ -281,57 +276,43 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The text of an earlier result that a run stands in.
-    fn leaf_of(&self, run: &Run) -> Option<Cow<'_, str>> {
-        let HeardText { origin, path, .. } = &self.heard.texts[run.text];
-        match origin {
-            Origin::Result(step) => path.get(&self.results[*step]).map(as_text),
-            _ => None,
-        }
-    }
-
-    /// Where all words of a text stand in an earlier result that the agent did not have from itself before: the first place
-    /// that fits.
-    fn in_result(&self, text: &str, fits: impl Fn(usize, &Run) -> bool) -> Option<(usize, String)> {
-        let words: Vec<Word> = words_of(text).collect();
+    /// Asks of a text all of whose words stand in an earlier result that `fits` and that the agent did not have from itself
+    /// before, and says whether there is one.
+    fn ask_of_heard(&mut self, text: &str, fits: impl Fn(usize, &HeardText) -> bool) -> bool {
+        let words = words_of(text);
         let runs = self.heard.longest(&words, 0, &[]).into_iter();
         let whole = runs.filter(|run| run.n_words == words.len());
-        let of = |run: &Run| &self.heard.texts[run.text];
-        let mut news = whole.take_while(|run| !matches!(of(run).origin, Origin::Arguments(_)));
-        news.find_map(|run| match of(&run).origin {
-            Origin::Result(step) if fits(step, &run) => Some((step, of(&run).path.to_string())),
-            _ => None,
-        })
+        let whole = whole.map(|run| &self.heard.texts[run.text]);
+        let mut news = whole.take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)));
+        let found = news.find(|theirs| match theirs.origin {
+            Origin::Result(step) => fits(step, theirs),
+            _ => false,
+        });
+        let found = found.map(|theirs| (theirs.origin, theirs.path.to_string()));
+        if let Some((origin, path)) = &found {
+            self.ask_of_held(&cut(text, LONGEST_SHOWN), *origin, path);
+        }
+        found.is_some()
     }
 
     /// Asks of a value that a prompt behind so many calls has, if the result of one of them has it somewhere.
     pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
-        let text = as_text(value);
-        if let Some((step, path)) =
-            self.in_result(&text, |step, _| self.calls[step].number <= n_calls)
-        {
-            self.ask_of_held(&cut(&text, LONGEST_SHOWN), Origin::Result(step), &path);
-        }
+        let calls = self.calls;
+        self.ask_of_heard(&as_text(value), |step, _| calls[step].number <= n_calls);
     }
 
     /// Asks of a text that stands inside of a longer one of an earlier result, and says whether it does.
     pub(super) fn ask_of_inside(&mut self, text: &str) -> bool {
-        let may_be = |word: &str| {
-            word.contains(|letter: char| letter.is_ascii_digit())
-                || weight_of_text(word) == Weight::Strong
+        let may_be = |(_, word): (usize, &str)| {
+            let has_digit = word.contains(|letter: char| letter.is_ascii_digit());
+            has_digit || weight_of_text(word) == Weight::Strong
         };
-        let is_inside = |step: usize, run: &Run| {
-            step < self.step
-                && self
-                    .leaf_of(run)
-                    .is_some_and(|leaf| leaf != text && occurrences(&leaf, text).next().is_some())
-        };
-        let is_any = fragments_of(text).any(|(_, word)| may_be(word));
-        let found = is_any.then(|| self.in_result(text, is_inside)).flatten();
-        if let Some((step, path)) = &found {
-            self.ask_of_held(&cut(text, LONGEST_SHOWN), Origin::Result(*step), path);
-        }
-        found.is_some()
+        let own = self.step;
+        fragments_of(text).any(may_be)
+            && self.ask_of_heard(text, |step, theirs| {
+                let is_inside = || occurrences(&theirs.text, text).next().is_some();
+                step < own && theirs.text != text && is_inside()
+            })
     }
 
     /// Asks of the first number or hash in a text, outside of what is `covered`, that was read before in another form.

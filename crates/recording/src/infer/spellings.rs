@@ -11,16 +11,13 @@ use serde_json::Value;
 
 use super::prompt::joins_word;
 use super::texts::fragments_of;
-use super::values::{Path, SHORT_HASH, each_leaf_at, is_hex, is_telling, number, start_of_hash};
+use super::values::{Path, SHORT_HASH, each_leaf_at, is_hex, start_of_hash};
 
 /// So many words and other spellings are looked at, of all results, prompts and arguments.
 pub(super) const MOST_WORDS: usize = 500_000;
 
 /// So many places of a spelling are followed.
 const MOST_PLACES: usize = 50;
-
-/// A whole value of fewer letters stands everywhere.
-const SHORTEST_VALUE: usize = 3;
 
 /// A number of fewer digits stands everywhere.
 const FEWEST_DIGITS: usize = 3;
@@ -58,17 +55,10 @@ pub(super) struct HeardText {
     pub(super) origin: Origin,
     /// Its place in what the origin gave.
     pub(super) path: Path,
-    pub(super) words: Vec<HeardWord>,
-    /// The numbers and hashes in it, as they are written there.
-    forms: Vec<String>,
-    /// Whether it says something as a whole.
-    pub(super) is_telling: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct HeardWord {
-    folded: String,
-    pub(super) is_capital: bool,
+    pub(super) text: String,
+    pub(super) words: Vec<Word>,
+    /// The numbers and hashes in it.
+    forms: Vec<Range<usize>>,
 }
 
 /// A word of a text.
@@ -92,40 +82,25 @@ impl Heard {
             if leaf.is_null() || leaf.is_boolean() || self.is_full() {
                 return;
             }
-            let text = as_text(leaf);
-            let words: Vec<Word> = words_of(&text).collect();
-            let forms: Vec<(Range<usize>, Vec<String>)> = forms_of(&text).collect();
+            let text = as_text(leaf).into_owned();
+            let words = words_of(&text);
+            let (forms, spellings): (Vec<_>, Vec<_>) = forms_of(&text).unzip();
             self.n_words += words.len() + forms.len();
-            let idx = self.texts.len();
-            let folded = words
-                .iter()
-                .enumerate()
-                .map(|(at, word)| (at, word.folded.clone()));
-            let other = forms.iter().enumerate();
-            let other =
-                other.flat_map(|(at, (_, keys))| keys.iter().map(move |key| (at, key.clone())));
+            let folded = words.iter().map(|word| word.folded.clone()).enumerate();
+            let other = spellings.into_iter().enumerate();
+            let other = other.flat_map(|(at, keys)| keys.into_iter().map(move |key| (at, key)));
             for (at, spelling) in folded.chain(other) {
                 let places = self.places.entry(spelling).or_default();
                 if places.len() < MOST_PLACES {
-                    places.push((idx, at));
+                    places.push((self.texts.len(), at));
                 }
             }
-            let is_long = text.chars().count() >= SHORTEST_VALUE;
             self.texts.push(HeardText {
                 origin,
                 path: path.clone(),
-                words: words
-                    .into_iter()
-                    .map(|word| HeardWord {
-                        is_capital: text[word.start..].starts_with(char::is_uppercase),
-                        folded: word.folded,
-                    })
-                    .collect(),
-                forms: forms
-                    .into_iter()
-                    .map(|(range, _)| text[range].to_owned())
-                    .collect(),
-                is_telling: is_long && (number(&text).is_some() || is_telling(leaf)),
+                text,
+                words,
+                forms,
             });
         });
     }
@@ -171,7 +146,10 @@ impl Heard {
     ) -> Option<(&HeardText, &str)> {
         let places = || {
             let places = self.places.get(spelling).into_iter().flatten();
-            places.map(|(text, at)| (&self.texts[*text], self.texts[*text].forms[*at].as_str()))
+            places.map(|(text, at)| {
+                let text = &self.texts[*text];
+                (text, &text.text[text.forms[*at].clone()])
+            })
         };
         let is_whole_hash =
             |other: &str| start_of_hash(other).is_some() && other.starts_with(written);
@@ -196,41 +174,26 @@ pub(super) fn goes_on(mut letters: impl Iterator<Item = char>) -> bool {
 }
 
 /// The words of a text in lower case: letters, or digits, one after the other. An escape in a URL is none.
-pub(super) fn words_of(text: &str) -> impl Iterator<Item = Word> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let rest = &text[at..];
-            let first = rest.chars().next()?;
-            let is_hex = |range| {
-                let hex: Option<&str> = rest.get(range);
-                hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            };
-            if first == '%' && is_hex(1..3) {
-                at += 3;
-                continue;
-            }
-            if !first.is_alphanumeric() {
-                at += first.len_utf8();
-                continue;
-            }
-            let is_digit = first.is_ascii_digit();
-            let joins = joins_word(first);
-            let same = |letter: char| {
-                letter.is_alphanumeric()
-                    && letter.is_ascii_digit() == is_digit
-                    && joins_word(letter) == joins
-            };
-            let length = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
-            let start = at;
-            at += length;
-            return Some(Word {
-                start,
-                end: at,
-                folded: rest[..length].to_lowercase(),
-            });
+pub(super) fn words_of(text: &str) -> Vec<Word> {
+    static ESCAPE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("%[0-9A-Fa-f]{2}").expect("it is fixed"));
+    let without = ESCAPE.replace_all(text, "   ");
+    let letters: Vec<(usize, char)> = without.char_indices().collect();
+    let kind = |letter: char| {
+        let is_any = letter.is_alphanumeric();
+        is_any.then(|| (letter.is_ascii_digit(), joins_word(letter)))
+    };
+    let runs = letters.chunk_by(|one, other| kind(one.1) == kind(other.1));
+    let words = runs.filter(|run| kind(run[0].1).is_some()).map(|run| {
+        let (start, (last, letter)) = (run[0].0, run[run.len() - 1]);
+        let end = last + letter.len_utf8();
+        Word {
+            start,
+            end,
+            folded: text[start..end].to_lowercase(),
         }
-    })
+    });
+    words.collect()
 }
 
 /// What the spelling of a hash begins with.

@@ -137,9 +137,7 @@ impl Source {
         let found = regex.captures(&text)?.get(1)?.as_str();
         Some(found.into())
     }
-}
 
-impl Source {
     /// Whether it takes a part of a text that has lists or objects of JSON.
     pub(super) fn is_in_json(&self, result: &Value) -> bool {
         let text = self.path.get(result).and_then(Value::as_str);
