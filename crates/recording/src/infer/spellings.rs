@@ -246,36 +246,26 @@ fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
 
 /// What a number may be worth, as the shortest decimals.
 fn worths(number: &str) -> Vec<String> {
-    let is_sign = |letter: char| !letter.is_ascii_digit();
-    let signs: Vec<(usize, char)> = number
-        .char_indices()
-        .filter(|(_, it)| is_sign(*it))
-        .collect();
-    let whole = |text: &str| -> Option<String> {
-        let groups: Vec<&str> = text.split(is_sign).collect();
-        let mut signs = text.chars().filter(|letter| is_sign(*letter));
-        let first = signs.next();
-        let is_even = signs.all(|sign| Some(sign) == first);
-        let has_groups = groups.len() == 1 || groups[0].len() <= 3;
-        let are_thousands = groups.iter().skip(1).all(|group| group.len() == 3);
-        (is_even && has_groups && are_thousands).then(|| groups.concat())
-    };
-    let mut found: Vec<String> = Vec::new();
-    let mut add = |whole: Option<String>, fraction: &str| {
-        let Some(whole) = whole else {
-            return;
-        };
+    /// What stands between thousands, and before a fraction.
+    const SIGNS: [(&str, &str); 3] = [(r"\.", ","), (",", r"\."), (r"['’\s]", "[.,]")];
+    static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        let forms = SIGNS.iter().map(|(group, point)| {
+            format!(r"^([0-9]{{1,3}}(?:{group}[0-9]{{3}})+|[0-9]+)(?:{point}([0-9]+))?$")
+        });
+        let forms = forms.map(|form| Regex::new(&form).expect("it is fixed"));
+        forms.collect()
+    });
+    let mut found = Vec::new();
+    for parts in FORMS.iter().filter_map(|form| form.captures(number)) {
+        let digits = |letter: &char| letter.is_ascii_digit();
+        let whole: String = parts[1].chars().filter(digits).collect();
         let whole = whole.trim_start_matches('0');
+        let fraction = parts.get(2).map_or("", |fraction| fraction.as_str());
         let fraction = fraction.trim_end_matches('0');
-        let has_enough = whole.len() + fraction.len() >= FEWEST_DIGITS;
-        found.extend(has_enough.then(|| format!("{whole}.{fraction}")));
-    };
-    add(whole(number), "");
-    if let Some(&(at, sign)) = signs.last()
-        && matches!(sign, '.' | ',')
-        && signs.iter().filter(|(_, other)| *other == sign).count() == 1
-    {
-        add(whole(&number[..at]), &number[at + 1..]);
+        let worth = format!("{whole}.{fraction}");
+        if whole.len() + fraction.len() >= FEWEST_DIGITS && !found.contains(&worth) {
+            found.push(worth);
+        }
     }
     found
 }
