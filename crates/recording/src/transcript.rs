@@ -15,6 +15,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
+use self::patch::Files;
 use crate::infer::{Note, Part, each_leaf, snake, takes_data};
 use crate::recording::days;
 use crate::{Call, Outcome, Recording, RpcError, Server};
@@ -40,6 +41,7 @@ pub fn session_of(trace: &Trace) -> Session {
     let told_times = trace.events.iter().filter(|event| !event.ts_synthesized);
     let times: Vec<String> = told_times.map(|event| event.ts.to_string()).collect();
     recording.days = days(times.iter().map(String::as_str));
+    let mut files = Files::default();
     for event in &trace.events {
         match &event.data {
             EventData::MessageReceived(message) if is_prompt(&message.content) => {
@@ -60,11 +62,11 @@ pub fn session_of(trace: &Trace) -> Session {
                 };
                 let made = match result.is_some_and(|result| was_refused(adapter, result)) {
                     true => Err(REFUSED.to_owned()),
-                    false => calls_of(call, result, folders),
+                    false => calls_of(call, result, folders, &mut files),
                 };
                 match made {
                     Ok(calls) => {
-                        for call in calls {
+                        for (call, doubt) in calls {
                             recording.calls.push(Call {
                                 started: at,
                                 duration: answer.and_then(|answer| duration(event, answer)),
@@ -72,10 +74,11 @@ pub fn session_of(trace: &Trace) -> Session {
                             });
                             let number = recording.calls.len();
                             let doubts = doubts(&recording.calls[number - 1], result, cwd);
-                            recording.doubts.extend(doubts.map(|doubt| (number, doubt)));
+                            let doubts = doubts.chain(doubt).map(|doubt| (number, doubt));
+                            recording.doubts.extend(doubts);
                         }
                     }
-                    Err(text) if text == NO_TOOL || text == REFUSED => {
+                    Err(text) if [NO_TOOL, REFUSED, NO_EDIT].contains(&&*text) => {
                         session.left_out.push(Note {
                             tool: call.tool.clone().into_owned(),
                             text,
@@ -162,7 +165,11 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     let is_marked = !result.success && text.starts_with("<tool_use_error>");
     let tells_end = match adapter {
         "claude-code" => {
-            !result.success && matches!(tool, "Bash" | "Write" | "Edit" | "NotebookEdit")
+            !result.success
+                && matches!(
+                    tool,
+                    "Bash" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit"
+                )
         }
         "codex" => tool == "apply_patch" || is_shell(tool),
         _ => false,
@@ -214,6 +221,7 @@ fn text_of(result: &ToolResult) -> Cow<'_, str> {
 /// Why calls are left out.
 const NO_TOOL: &str = "no tool of scenarios does this";
 const REFUSED: &str = "it was refused, and not done";
+const NO_EDIT: &str = "it failed, and changed nothing";
 
 /// Whether a message is the user's own, and not what a command of the program printed.
 fn is_prompt(text: &str) -> bool {
@@ -251,12 +259,16 @@ struct Folders<'t> {
     now: Option<&'t str>,
 }
 
+/// A call of a scenario, and what the session can't tell of it.
+type Made = (Call, Option<String>);
+
 /// The calls that do what one of the agent's did.
 fn calls_of(
     call: &ToolCall,
     result: Option<&ToolResult>,
     folders: Folders<'_>,
-) -> Result<Vec<Call>, String> {
+    files: &mut Files,
+) -> Result<Vec<Made>, String> {
     let cwd = folders.first;
     let arguments = match call.args.as_ref() {
         Value::Object(arguments) => arguments.clone(),
@@ -269,7 +281,7 @@ fn calls_of(
         .and_then(|rest| rest.split_once("__"))
     {
         let outcome = result.map_or(Outcome::Missing, mcp_outcome);
-        return Ok(vec![made(Some(server), tool, arguments, outcome)]);
+        return Ok(vec![(made(Some(server), tool, arguments, outcome), None)]);
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     match call.tool.as_ref() {
@@ -283,7 +295,7 @@ fn calls_of(
                 .split_once("*** Begin Patch")
                 .filter(|_| command.starts_with("apply_patch"))
             {
-                return patched(&format!("*** Begin Patch{patch}"), result, cwd);
+                return patched(&format!("*** Begin Patch{patch}"), result, cwd, files);
             }
             let folder = text("workdir").or_else(|| text("working_directory"));
             let now = folder.or(folders.now);
@@ -293,7 +305,13 @@ fn calls_of(
             {
                 call.arguments.insert("timeout".to_owned(), limit.clone());
             }
-            Ok(vec![call])
+            if let (Some(command), Outcome::BuiltIn(value)) = (
+                call.arguments.get("command").and_then(Value::as_str),
+                &call.outcome,
+            ) {
+                files.see(command, value["stdout"].as_str().unwrap_or_default());
+            }
+            Ok(vec![(call, None)])
         }
         "write_stdin" | "TaskOutput" | "TaskStop" => Err(
             "it waited for a command in the background, or ended it: the scenario does neither"
@@ -302,7 +320,25 @@ fn calls_of(
         "apply_patch" => {
             let patch = text("input").or_else(|| text("patch"));
             let patch = patch.ok_or("the session doesn't say what the patch changed")?;
-            patched(patch, result, cwd)
+            patched(patch, result, cwd, files)
+        }
+        "MultiEdit" => {
+            if result.is_some_and(|result| !result.success) {
+                return Err(NO_EDIT.to_owned());
+            }
+            let edits = arguments.get("edits").and_then(Value::as_array);
+            let edits = edits.into_iter().flatten().map(|edit| {
+                let mut edit = edit.as_object().cloned().unwrap_or_default();
+                edit.extend(
+                    arguments
+                        .get("file_path")
+                        .map(|path| ("file_path".to_owned(), path.clone())),
+                );
+                let edit = known_arguments(BuiltinTool::Edit, &edit, cwd)?;
+                let outcome = result.map_or(Outcome::Missing, |_| Outcome::BuiltIn(Value::Null));
+                Ok((made(None, BuiltinTool::Edit.name(), edit, outcome), None))
+            });
+            edits.collect()
         }
         name => {
             let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
@@ -318,18 +354,18 @@ fn calls_of(
                 if arguments.get("run_in_background") == Some(&true.into()) {
                     call.arguments.remove("expect_exit");
                     // All that a scenario gets at first is the name under which it asks for the rest.
-                    if let Outcome::BuiltIn(value) = &mut call.outcome {
-                        let told = value["stdout"].as_str().unwrap_or_default();
-                        let id = told.split_once("ID: ").map(|(_, rest)| rest);
+                    if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
+                        let text = text_of(result);
+                        let id = text.split_once("ID: ").map(|(_, rest)| rest);
                         let id = id.and_then(|rest| rest.split_whitespace().next());
                         *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
                     }
                 }
-                return Ok(vec![call]);
+                return Ok(vec![(call, None)]);
             }
             let arguments = known_arguments(tool, &arguments, cwd)?;
             let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-            Ok(vec![made(None, tool.name(), arguments, outcome)])
+            Ok(vec![(made(None, tool.name(), arguments, outcome), None)])
         }
     }
 }
@@ -536,11 +572,12 @@ fn patched(
     patch: &str,
     result: Option<&ToolResult>,
     cwd: Option<&str>,
-) -> Result<Vec<Call>, String> {
-    let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path))?;
-    let calls = changes.into_iter().map(|(tool, arguments)| {
+    files: &mut Files,
+) -> Result<Vec<Made>, String> {
+    let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path), files)?;
+    let calls = changes.into_iter().map(|(tool, arguments, doubt)| {
         let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-        made(None, tool.name(), arguments, outcome)
+        (made(None, tool.name(), arguments, outcome), doubt)
     });
     Ok(calls.collect())
 }

@@ -185,12 +185,20 @@ fn read(
     let source = read_source(path).map_err(Stop::invalid)?;
     if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
         let cassette = path.with_extension("cassette.jsonl");
-        let source = read_source(&cassette).map_err(|error| {
-            Stop::invalid(error.with_help(format!(
-                "a scenario alone has no results: its cassette must be next to it, as `{}`",
+        if !cassette.exists() {
+            let message = format!(
+                "`{}` is a scenario, which has no results of its calls",
+                path.display()
+            );
+            let help = format!(
+                "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
                 cassette.display()
-            )))
-        })?;
+            );
+            return Err(Stop::invalid(
+                Diagnostic::error(codes::FILE_KIND, message).with_help(help),
+            ));
+        }
+        let source = read_source(&cassette).map_err(Stop::invalid)?;
         return cassette_of(&source, args, redactor, output);
     }
     if args.format.is_none() && kind_of(&source) == Some(FileKind::Cassette) {

@@ -13,7 +13,7 @@ use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::questions::{Question, Subject, once};
 use super::rewrites::Named;
-use super::secrets::{secrets, secrets_of_results, typed_secrets};
+use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
 use super::spellings::{Heard, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
@@ -35,9 +35,6 @@ const COMMAND: &str = "command";
 /// Why one recording has no variables, and what helps.
 const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
     that has other values, or write `{{NAME}}` and its default under `variables`";
-
-/// How many bytes a secret has at least that is taken out wherever it stands.
-const SHORTEST_MASKED: usize = 8;
 
 pub(super) fn build(
     recording: &Recording,
@@ -79,17 +76,18 @@ pub(super) fn build(
     let typed_secrets = typed_secrets(recording, second);
     let mut secrets = secrets(recording, second);
     secrets.extend(typed_secrets.keys().cloned());
+    let read_secrets = secrets_of_results(recording, second);
     let mut builder = Builder {
         recording,
         ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
         outputs: vec![Vec::new(); calls.len()],
-        // Shorter ones would take letters out of every word.
+        secret_parts: parts_of(secrets.iter().chain(&read_secrets)),
         masker: Redactor::new(
             secrets
                 .iter()
-                .chain(&secrets_of_results(recording, second))
-                .filter(|secret| secret.len() >= SHORTEST_MASKED)
+                .chain(&read_secrets)
+                .filter(|secret| is_distinct(secret))
                 .cloned(),
         ),
         redactor: Redactor::new(secrets),
@@ -155,8 +153,9 @@ pub(super) struct Builder<'c, 'r> {
     pub(super) redactor: Redactor,
     /// What fields of pages call the secrets that were typed into them.
     pub(super) typed_secrets: HashMap<String, String>,
-    /// Takes out whatever secret is left.
-    masker: Redactor,
+    /// Takes out whatever secret is left; shorter ones would take letters out of every word.
+    pub(super) masker: Redactor,
+    pub(super) secret_parts: HashSet<Vec<char>>,
     pub(super) prompt: Prompt,
     /// What differs between the recordings, the longest first.
     pub(super) known: Vec<Difference>,
@@ -450,7 +449,8 @@ impl<'r> Builder<'_, 'r> {
     }
 
     pub(super) fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
-        if self.redactor.finds(&as_text(value)) {
+        let text = as_text(value);
+        if self.redactor.finds(&text) || self.masker.finds(&text) {
             return self.secret(value);
         }
         let other = other.unwrap_or(value);
@@ -559,7 +559,11 @@ impl<'r> Builder<'_, 'r> {
         }
         let is_proved = match differs {
             true => weight == Weight::Strong || is_named || sources.len() == 1,
-            false => weight == Weight::Strong || (weight == Weight::Middling && is_named),
+            // Nothing else gives the name of a command in the background.
+            false => {
+                let is_sure = weight == Weight::Middling || self.key == "shell_id";
+                weight == Weight::Strong || (is_sure && is_named)
+            }
         };
         let source = sources.first()?.clone();
         let (path, id, key) = (
@@ -637,12 +641,28 @@ impl<'r> Builder<'_, 'r> {
             .and_then(|other| other.call.arguments.get("command"));
         let other = other.and_then(Value::as_str).map(str::to_owned);
         "command".clone_into(&mut self.key);
+        let mut parts = self.text(text, other.as_deref());
         let Command {
-            text,
-            env,
+            mut text,
+            mut env,
             kept,
             unchecked,
-        } = command(&self.text(text, other.as_deref()));
+        } = command(&parts);
+        // A secret is not written as it was recorded.
+        let mut has_secret = false;
+        for part in &mut parts {
+            if let Part::Output(name, secret) = part
+                && kept.contains(name)
+                && self.masker.finds(secret)
+            {
+                let name = self.secret(&secret.as_str().into());
+                *part = Part::Variable(name, String::new());
+                has_secret = true;
+            }
+        }
+        if has_secret {
+            Command { text, env, .. } = command(&parts);
+        }
         for name in unchecked {
             self.ask_everywhere(format!(
                 "the command gets `{name}` by `env`, which nothing checks: may a result give any value there?"
@@ -721,7 +741,7 @@ impl<'r> Builder<'_, 'r> {
             proposals.extend(checks.into_iter().map(|check| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),
-                text: self.redactor.text(&check.to_string()).into_owned(),
+                text: check.to_string(),
                 ..Note::default()
             }));
         }
@@ -733,7 +753,7 @@ impl<'r> Builder<'_, 'r> {
             .chain(&mut questions)
             .chain(&mut proposals)
         {
-            note.text = self.masker.text(&note.text).into_owned();
+            note.text = self.without_secrets(&note.text);
         }
         let tells_given = self.others.is_some() || !self.recording.prompts.is_empty();
         let hint = (!tells_given).then(|| NO_PROMPT.to_owned());

@@ -137,9 +137,9 @@ impl Builder<'_, '_> {
         rest: String,
     ) {
         let subject = Subject::new(value, origin, "");
-        let value = format!("`{}`{place}", self.redactor.text(value));
+        let value = self.without_secrets(&format!("`{value}`{place}"));
         let text = format!("`{}` holds {value}", self.key);
-        let rest = self.redactor.text(&rest).into_owned();
+        let rest = self.without_secrets(&rest);
         self.push(text, self.key.clone(), Some(subject), Some((value, rest)));
     }
 
@@ -153,7 +153,7 @@ impl Builder<'_, '_> {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
-            text: self.redactor.text(&text).into_owned(),
+            text: self.without_secrets(&text),
             ..Note::default()
         };
         let questions = &mut self.questions[self.step];

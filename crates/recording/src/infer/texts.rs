@@ -10,6 +10,7 @@ use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
 use super::questions::Subject;
+use super::secrets::places_of;
 use super::values::{Source, Weight, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
@@ -45,7 +46,7 @@ impl Builder<'_, '_> {
     }
 
     fn parts(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let is_opaque = text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str());
+        let is_opaque = self.is_opaque(text);
         let holds_secret = self.redactor.finds(text);
         let differs =
             other.is_some_and(|other| self.redactor.text(other) != self.redactor.text(text));
@@ -56,14 +57,23 @@ impl Builder<'_, '_> {
             ));
         }
         match other {
-            _ if is_opaque => vec![Part::Text(text.to_owned())],
-            Some(other) if differs && !holds_secret => self.different(text, other),
+            Some(other) if differs && !holds_secret && !is_opaque => self.different(text, other),
             // A part of it alone is no copy.
-            None if !holds_secret && !self.holds_whole(text) && self.ask_of_inside(text) => {
+            None if !is_opaque
+                && !self.masker.finds(text)
+                && !holds_secret
+                && !self.holds_whole(text)
+                && self.ask_of_inside(text) =>
+            {
                 vec![Part::Text(text.to_owned())]
             }
             _ => self.fragments(text, other.filter(|other| *other == text)),
         }
+    }
+
+    /// Whether only secrets are sought in a text.
+    fn is_opaque(&self, text: &str) -> bool {
+        text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str())
     }
 
     /// The parts of a text that is another one in the second recording: known values, or the one piece that differs.
@@ -161,23 +171,25 @@ impl Builder<'_, '_> {
             Given,
             Copied,
         }
-        let mut secrets = self.redactor.secrets().to_vec();
+        let mut secrets = [self.redactor.secrets(), self.masker.secrets()].concat();
         secrets.sort_by_key(String::len);
         let mut candidates: Vec<(usize, Value, Kind)> = Vec::new();
         for secret in &secrets {
-            let places = occurrences(text, secret);
+            let places = places_of(text, secret);
             candidates.extend(places.map(|at| (at, Value::from(secret.as_str()), Kind::Secret)));
         }
-        for literal in &self.prompt.literals {
+        let is_opaque = self.is_opaque(text);
+        let literals = self.prompt.literals.iter().filter(|_| !is_opaque);
+        for literal in literals.clone() {
             let places = occurrences(text, literal);
             let number = self.prompt.numbers.get(literal).cloned();
             let value = number.unwrap_or_else(|| literal.as_str().into());
             candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
         }
-        let literals = self.prompt.literals.iter();
         let is_torn = |literal: &&String| {
             literal.chars().count() >= SHORTEST_INSIDE
                 && text.matches(literal.as_str()).count() > occurrences(text, literal).count()
+                && !self.redactor.finds(literal)
         };
         let torn: Vec<String> = literals.filter(is_torn).cloned().collect();
         for literal in torn {
@@ -187,9 +199,10 @@ impl Builder<'_, '_> {
             );
             self.ask_about(Subject::new(&shown, "a longer word", ""), text);
         }
-        let phrases = self.index.phrases_in(text).into_iter();
+        let sought = if is_opaque { "" } else { text };
+        let phrases = self.index.phrases_in(sought).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
-        for (at, word) in fragments_of(text) {
+        for (at, word) in fragments_of(sought) {
             // Of the whole text it was looked at before, whatever its form is.
             let number = number(word).filter(|_| word != text);
             let values = number.into_iter().chain([Value::from(word)]);

@@ -186,6 +186,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         if let Some(session) = response.headers().get(SESSION) {
             self.session().insert(SESSION, session.clone());
         }
+        if let Some(why) = redirected(&response) {
+            return Err(why);
+        }
         let status = response.status();
         if is_events(&response) && status.is_success() {
             return self.events(response, Some(ids)).await;
@@ -322,6 +325,16 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         let _ = out.write_all(&[line, b"\n"].concat()).await;
         let _ = out.flush().await;
     }
+}
+
+/// Why a redirect of a server is not followed, if its answer is one.
+pub(super) fn redirected(response: &Response) -> Option<String> {
+    let to = response.headers().get(header::LOCATION)?;
+    let to = String::from_utf8_lossy(to.as_bytes());
+    let to = cut(&to, LONGEST_ERROR);
+    response.status().is_redirection().then(|| {
+        format!("redirects to `{to}`, which the recorder doesn't follow: record this address if it is right")
+    })
 }
 
 fn is_events(response: &Response) -> bool {

@@ -25,6 +25,7 @@ use reqwest::Client;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::bridge::redirected;
 use super::session::Endpoint;
 use super::tap::{Lane, MAX_FRAME, Tap};
 
@@ -167,15 +168,18 @@ impl Proxy {
             .headers(headers)
             .body(body)
             .send();
+        // A client that follows a redirect goes around the recorder.
         let received = match sent.await {
+            Ok(received) => redirected(&received).map_or(Ok(received), Err),
+            Err(error) => Err(format!("can't be reached: {}", reason(&error))),
+        };
+        let received = match received {
             Ok(received) => received,
-            Err(error) => {
+            Err(why) => {
                 exchange.has_session = false;
                 exchange.tap().n_unanswered += exchange.ids.len();
-                return refusal(
-                    &format!("the server can't be reached: {}", reason(&error)),
-                    exchange.ids.first(),
-                );
+                let why = exchange.tap().redacted(&format!("the server {why}"));
+                return refusal(&why, exchange.ids.first());
             }
         };
         // Who gets an error does not get another answer.
