@@ -28,6 +28,15 @@ pub(super) fn template(parts: &[Part]) -> String {
     written.collect()
 }
 
+/// The recorded text of parts, with what is in no text in place of references.
+pub(super) fn without_references(parts: &[Part]) -> String {
+    let texts = parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Variable(..) | Part::Output(..) => "\0",
+    });
+    texts.collect()
+}
+
 pub(super) fn reference(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
