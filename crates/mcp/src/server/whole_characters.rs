@@ -122,14 +122,14 @@ mod tests {
             "\n",
             r#"{"b":"\ud83d\ude00"}"#,
             "\n",
-            r#"{"c":"\ude00"}"#
+            r#"{"c":"\ude00","d":1180591620717411303424}"#
         );
         let expected = concat!(
             r#"{"a":"x\ufffd"}"#,
             "\n",
             r#"{"b":"\ud83d\ude00"}"#,
             "\n",
-            r#"{"c":"\ufffd"}"#
+            r#"{"c":"\ufffd","d":"1180591620717411303424"}"#
         );
         for size in [1, 7, 1_000] {
             let warnings = Arc::new(Mutex::new(Vec::new()));

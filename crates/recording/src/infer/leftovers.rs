@@ -7,7 +7,7 @@ use cuecard_source::value::{as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
-use super::parts::Part;
+use super::parts::{Part, without_references};
 use super::prompt::{Mention, occurrences};
 use super::questions::Subject;
 use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
@@ -87,30 +87,17 @@ impl Builder<'_, '_> {
         if self.key != "command" {
             return;
         }
-        let text = parts.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            // A word with a reference is none of the prompt's.
-            Part::Variable(..) | Part::Output(..) => "\0",
-        });
-        let text: String = text.collect();
         let mut n_before = 0;
-        for word in text.split_whitespace() {
+        for word in without_references(parts).split_whitespace() {
             let is_option = word.starts_with('-');
             let value = word.split_once('=').map_or(word, |(_, value)| value);
             let value = value.trim_matches(['"', '\'', ';', '|']);
-            let is_word = value.starts_with(char::is_alphabetic)
-                && value
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
-            if (n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len()))
-                && is_word
-                && self.prompt.mentions(&value.into()) == Mention::Word
-                && !self.asked_of(value)
-            {
-                self.ask_of_held(value, Origin::Prompt, "");
-            }
+            let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+            let is_behind = n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
+            let is_word = value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
             let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
-            for part in compounds.filter(|part| *part != value && part.contains(['-', '_'])) {
+            let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
+            for part in compounds.chain((is_behind && is_word).then_some(value)) {
                 if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
                     self.ask_of_held(part, Origin::Prompt, "");
                 }

@@ -27,19 +27,18 @@ impl Builder<'_, '_> {
         if self.calls[self.step].call.server.is_none() {
             return;
         }
-        let output = parts.iter().find_map(|part| match part {
+        let Some(name) = parts.iter().find_map(|part| match part {
             Part::Output(name, _) => Some(name),
             _ => None,
-        });
-        let Some(name) = output else {
+        }) else {
             return;
         };
         let is_json = || {
             text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
         };
-        let (key, name) = (self.key.clone(), name.clone());
-        let name_of_key = snake(&key).to_lowercase();
-        if PROGRAMS.split(' ').any(|program| program == name_of_key) {
+        let key = &self.key;
+        let lower = snake(key).to_lowercase();
+        if PROGRAMS.split(' ').any(|program| program == lower) {
             self.ask_everywhere(format!(
                 "`{key}` may be a program, and `{{{{{name}}}}}` becomes a part of it: may it have quotes and other signs?"
             ));

@@ -72,16 +72,12 @@ pub(super) fn secrets_of_results(recording: &Recording, second: Option<&Recordin
     let calls = second.into_iter().chain([recording]);
     for call in calls.flat_map(|recording| &recording.calls) {
         if let Outcome::Result(value) | Outcome::BuiltIn(value) = &call.outcome {
-            let n_known = secrets.len();
             find_credentials(value, &mut secrets);
-            let known = secrets[n_known..].iter();
-            let parts: Vec<String> = known
-                .flat_map(|it| cookies(it))
-                .map(str::to_owned)
-                .collect();
-            secrets.extend(parts);
         }
     }
+    let parts = secrets.iter().flat_map(|secret| cookies(secret));
+    let parts: Vec<String> = parts.map(str::to_owned).collect();
+    secrets.extend(parts);
     secrets
 }
 

@@ -10,8 +10,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::prompt::joins_word;
-use super::texts::fragments_of;
-use super::values::{Path, SHORT_HASH, each_leaf_at, is_hex, start_of_hash};
+use super::values::{Path, SHORT_HASH, each_leaf_at, start_of_hash};
 
 /// So many words and other spellings are looked at, of all results, prompts and arguments.
 pub(super) const MOST_WORDS: usize = 500_000;
@@ -201,9 +200,19 @@ const HASH: char = '~';
 
 /// The numbers and hashes in a text, each with its spellings, which no word has.
 pub(super) fn forms_of(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
-    let hashes = fragments_of(text).filter_map(|(at, word)| {
-        let start = word.get(..SHORT_HASH).filter(|_| is_hex(word))?;
-        Some((at..at + word.len(), vec![format!("{HASH}{start}")]))
+    static HEX: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(&format!("[0-9A-Fa-f]{{{SHORT_HASH},}}")).expect("it is fixed")
+    });
+    let goes_on = |letter: Option<char>| {
+        letter.is_some_and(|letter| letter.is_alphanumeric() || "-_".contains(letter))
+    };
+    let hashes = HEX.find_iter(text).filter(move |found| {
+        !goes_on(text[..found.start()].chars().next_back())
+            && !goes_on(text[found.end()..].chars().next())
+    });
+    let hashes = hashes.map(|found| {
+        let start = &found.as_str()[..SHORT_HASH];
+        (found.range(), vec![format!("{HASH}{start}")])
     });
     amounts_in(text).chain(hashes)
 }

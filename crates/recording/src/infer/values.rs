@@ -588,11 +588,8 @@ fn forms_of(text: &str) -> impl Iterator<Item = &str> {
 
 /// The beginning of a hash that people write for it.
 pub(super) fn start_of_hash(word: &str) -> Option<&str> {
-    (word.len() >= 2 * SHORT_HASH && is_hex(word)).then(|| &word[..SHORT_HASH])
-}
-
-pub(super) fn is_hex(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    let is_hash = word.len() >= 2 * SHORT_HASH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| &word[..SHORT_HASH])
 }
 
 /// The date of a point in time, which is a part of it though no word: of `2026-03-04T10:00`.

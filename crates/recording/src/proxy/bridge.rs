@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::forward::SESSION;
 use super::session::Endpoint;
-use super::tap::{MAX_FRAME, Tap};
+use super::tap::{MAX_FRAME, Tap, lock};
 
 /// How many requests of a client are under way at once; it is not read further before one is answered.
 const MOST_REQUESTS: usize = 64;
@@ -79,7 +79,7 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
             Some(_) = requests.join_next() => continue,
             () = stop.cancelled() => break Ok(()),
         };
-        bridge.tap().client("", Some(&frame));
+        lock(&bridge.tap).client("", Some(&frame));
         let message: Value = read_value(&frame).unwrap_or_default();
         if message["method"] == "initialize" {
             // A client that begins anew has no session yet.
@@ -113,10 +113,6 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
-    fn tap(&self) -> MutexGuard<'_, Tap> {
-        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn session(&self) -> MutexGuard<'_, HeaderMap> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,8 +151,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         let Err(why) = self.exchange(frame, &mut ids, headers).await else {
             return;
         };
-        let why = self.tap().redacted(&why);
-        self.tap().abandon("", &ids);
+        let why = lock(&self.tap).redacted(&why);
+        lock(&self.tap).abandon("", &ids);
         self.n_failed.fetch_add(ids.len() as u64, Ordering::Relaxed);
         for id in ids {
             let message = format!("cuecard record mcp: the server {why}");
@@ -315,7 +311,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
                 .iter()
                 .any(|message| message["method"].is_null() && message["id"] == *id)
         });
-        self.tap().server("", Some(&line));
+        lock(&self.tap).server("", Some(&line));
         self.write(&line).await;
     }
 

@@ -1,6 +1,7 @@
 //! Reads frames on their way, pairs requests with answers, and writes each call when its answer comes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
@@ -150,6 +151,11 @@ struct Outline {
 #[serde(default)]
 struct OutlineParams {
     name: Option<String>,
+}
+
+/// The tap of a proxy that reads both directions.
+pub(super) fn lock(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
+    tap.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Tap {

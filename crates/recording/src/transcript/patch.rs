@@ -79,6 +79,7 @@ pub(super) fn changes<'p>(
             let made = folder.map_or_else(String::new, |folder| format!("mkdir -p {folder} && "));
             changes.push(command(&format!("{made}mv -- {from} {to}")));
         } else if let Some(path) = path("*** Delete File: ") {
+            files.0.remove(path);
             changes.push(command(&format!("rm -- {}", quote(path))));
         }
     }
@@ -105,9 +106,10 @@ fn edits(
             continue;
         }
         let (old, new) = piece_of(piece)?;
+        let is_end = piece.contains(&"*** End of File");
         let place = known
             .as_ref()
-            .and_then(|lines| place(lines, (&behind, &old), from));
+            .and_then(|lines| place(lines, (&behind, &old), (from, is_end)));
         let (before, after) = match (&known, place) {
             (Some(lines), Some(at)) => {
                 let (before, after) = around(lines, at, old.len());
@@ -143,15 +145,24 @@ fn edits(
     Ok(())
 }
 
-/// The line at which a piece begins: behind others, which stand in this order, and not before line `from`.
-fn place(lines: &[String], (behind, old): (&[&str], &[&str]), mut from: usize) -> Option<usize> {
+/// The line at which a piece begins: behind others, which stand in this order, and not before line `from`; the last such
+/// line if the piece is the end of the file.
+fn place(
+    lines: &[String],
+    (behind, old): (&[&str], &[&str]),
+    (mut from, is_end): (usize, bool),
+) -> Option<usize> {
     for sought in behind {
         from += 1 + lines[from..]
             .iter()
             .position(|line| line.trim() == *sought)?;
     }
     let mut windows = lines[from..].windows(old.len());
-    Some(from + windows.position(|window| window == old)?)
+    let found = match is_end {
+        true => windows.rposition(|window| window == old),
+        false => windows.position(|window| window == old),
+    };
+    Some(from + found?)
 }
 
 /// How many lines before and behind `count` lines at `at` it takes until their text stands in the file once.

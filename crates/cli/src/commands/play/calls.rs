@@ -128,11 +128,6 @@ pub(super) async fn play_calls(
 ) -> ExitCode {
     let (calls, options) = (prepared.calls, prepared.options);
     let (scenario, range) = (calls.scenario.clone(), calls.range.clone());
-    let has_demo = effects(&calls)
-        .servers
-        .iter()
-        .any(|server| server == DEMO_SERVER)
-        && calls.config.server(DEMO_SERVER).is_none();
     let mut resumption = prepared.resumption;
     let resumed_from = resumption
         .as_ref()
@@ -215,9 +210,6 @@ pub(super) async fn play_calls(
             unfinished: unfinished
                 .filter(|_| lacking.is_none())
                 .map(|step| step.number),
-            loses: has_demo.then_some(
-                "the server `demo` starts empty then: what the finished steps left in it is lost",
-            ),
             words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
             ..Ending::default()
         },
@@ -282,7 +274,12 @@ fn title(calls: &PreparedCalls, resumption: Option<&Resumption>, style: Style) -
             Some(step) => format!("from step {step}"),
             None => "whose steps are all done".to_owned(),
         };
-        let line = format!("  resumes the run {} {place}\n", resumption.id());
+        let mut line = format!("  resumes the run {} {place}\n", resumption.id());
+        let has_demo = effects.servers.iter().any(|name| name == DEMO_SERVER);
+        if has_demo && config.server(DEMO_SERVER).is_none() {
+            line +=
+                "  the server `demo` starts empty: what the finished steps left in it is lost\n";
+        }
         text.push_str(&style.faint(&line));
     }
     text.push('\n');

@@ -71,8 +71,6 @@ pub(super) struct Ending {
     pub problems: Vec<Diagnostic>,
     /// The number of the step from which it can be resumed.
     pub unfinished: Option<u64>,
-    /// What a resumed run lacks, if that is known.
-    pub loses: Option<&'static str>,
 }
 
 /// A run that has begun.
@@ -205,7 +203,6 @@ impl<'a> Run<'a> {
                 false => "",
             };
             hints.push(format!("  resume from step {step}: {command}{or}"));
-            hints.extend(ending.loses.map(|lost| format!("  {lost}")));
             ending.more.push(("resume_from", json!(step)));
             ending.more.push(("resume_command", json!(command)));
         }
