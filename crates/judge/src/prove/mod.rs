@@ -5,6 +5,7 @@
 //! fact of it stands nowhere, if the record that it names says something else, or if the passage has the other sign; else
 //! unproven.
 
+mod align;
 mod claims;
 mod data;
 mod derived;
