@@ -43,7 +43,7 @@ pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
             );
             before = Some(sentence);
             let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
-            if !is_ignored && !claims_nothing(sentence, block.kind) {
+            if !is_ignored && !is_heading_only(sentence, block.kind) && !claims_nothing(sentence) {
                 claims.push(Claim {
                     text: sentence.to_owned(),
                     kind: block.kind,
@@ -65,7 +65,8 @@ fn greeting(sentence: &str) -> usize {
     PATTERN.find(sentence).map_or(0, |found| found.end())
 }
 
-fn claims_nothing(sentence: &str, kind: BlockKind) -> bool {
+/// Whether a sentence is a question, a greeting, an offer, an apology.
+pub(super) fn claims_nothing(sentence: &str) -> bool {
     static COURTESY: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         let patterns = COURTESIES.iter();
         patterns
@@ -87,16 +88,19 @@ fn claims_nothing(sentence: &str, kind: BlockKind) -> bool {
     if !has_word || (is_question && !is_told) {
         return true;
     }
-    if kind == BlockKind::Heading || sentence.trim_end().ends_with(':') {
-        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-        if words.all(|word| {
-            word.is_empty() || LISTED_HEADINGS.contains(word) || ENGLISH_STOP.contains(word)
-        }) {
-            return true;
-        }
-    }
     const LONGEST_COURTESY: usize = 180;
     text.len() <= LONGEST_COURTESY
         && !FACT.is_match(&text)
         && COURTESY.iter().any(|courtesy| courtesy.is_match(&text))
+}
+
+/// Whether a line is a heading of listed words, such as `Next steps`.
+fn is_heading_only(sentence: &str, kind: BlockKind) -> bool {
+    let text = plain(sentence);
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    let is_head = kind == BlockKind::Heading || sentence.trim_end().ends_with(':');
+    is_head
+        && words.all(|word| {
+            word.is_empty() || LISTED_HEADINGS.contains(word) || ENGLISH_STOP.contains(word)
+        })
 }

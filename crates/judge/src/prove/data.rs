@@ -199,6 +199,8 @@ word_sets! {
     UPWARD = "over more above über mehr";
     DOWNWARD = "under less below fewer almost nearly fast knapp weniger";
     QUANTIFIERS = "all every each both alle jede beide";
+    /// Words that belong to the fact after them.
+    PREPOSITIONS = "from to by until before after since von nach bis vor seit";
     UNIT_KEYS = "currency unit units currency_code";
 }
 
@@ -237,8 +239,18 @@ pub(super) fn names_dimension(dimension: &str, word: &str) -> bool {
 const NUMBER_WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty";
 const TENS: &str = "thirty forty fifty sixty seventy eighty ninety";
 
-/// An English word for a number.
-pub(super) fn number_word(word: &str) -> Option<f64> {
+const GERMAN_NUMBERS: &str = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf";
+
+/// The number that a word of a language stands for.
+pub(crate) fn number_word(word: &str, language: Option<Language>) -> Option<f64> {
+    match language {
+        Some(Language::English) => {}
+        Some(Language::German) => {
+            let nth = GERMAN_NUMBERS.split(' ').position(|known| known == word)?;
+            return Some((nth + 2) as f64);
+        }
+        None => return None,
+    }
     let units = NUMBER_WORDS.split(' ').position(|known| known == word);
     let tens = || TENS.split(' ').position(|known| known == word);
     let number = units.or_else(|| tens().map(|at| 10 * (at + 3)))?;
@@ -273,7 +285,7 @@ const MONTH_ROWS: &[&str] = &[
 ];
 
 /// The number of a month by its name in lower case.
-pub(super) fn month(name: &str) -> Option<i32> {
+pub(crate) fn month(name: &str) -> Option<i32> {
     let nth = |row: &&str| row.split(' ').position(|known| known == name);
     MONTH_ROWS
         .iter()
@@ -291,7 +303,7 @@ pub(super) fn month_names() -> Vec<&'static str> {
 }
 
 /// The weekday of a name in lower case, Monday being 0.
-pub(super) fn weekday(name: &str) -> Option<i8> {
+pub(crate) fn weekday(name: &str) -> Option<i8> {
     const ROWS: &[&str] = &[
         "monday tuesday wednesday thursday friday saturday sunday",
         "montag dienstag mittwoch donnerstag freitag samstag sonntag",
@@ -301,9 +313,6 @@ pub(super) fn weekday(name: &str) -> Option<i8> {
         .find_map(nth)
         .and_then(|nth| i8::try_from(nth).ok())
 }
-
-/// Words that belong to the fact after them.
-pub(super) const PREPOSITIONS: &str = "from|to|by|until|before|after|since|von|nach|bis|vor|seit";
 
 /// Whole sentences that claim nothing, if they are short.
 pub(super) const COURTESIES: &[&str] = &[

@@ -125,10 +125,22 @@ impl Said {
     fn set_glue(&mut self, folded: &str, ends: &BTreeMap<i64, i64>, language: Option<Language>) {
         let mut glues: BTreeMap<i64, Glue> = BTreeMap::new();
         let mut last = 0;
+        let mut word = "";
         for (at, end) in ends {
             let range = usize::try_from(last).ok().zip(usize::try_from(*at).ok());
             let between = range.and_then(|(from, to)| folded.get(from..to));
-            glues.insert(*at, Glue::of(between.unwrap_or_default(), language));
+            let between = between.unwrap_or_default();
+            let mut glue = Glue::of(between, language);
+            // These are words, too.
+            if glue.role.is_none() && matches!(word, "until" | "before" | "after" | "vor") {
+                let is_beside = matches!(between.trim(), "" | ":" | "the" | "dem" | "den");
+                glue.role = is_beside.then(|| word.to_owned());
+            }
+            glues.insert(*at, glue);
+            let range = usize::try_from(*at).ok().zip(usize::try_from(*end).ok());
+            word = range
+                .and_then(|(from, to)| folded.get(from..to))
+                .unwrap_or_default();
             last = *end;
         }
         let zeros = self.facts.iter().filter(|fact| fact.is_zero());
@@ -155,6 +167,17 @@ impl Said {
         for word in &mut self.words {
             word.glue = glues.get(&word.at).cloned().unwrap_or_default();
         }
+        let words = self
+            .words
+            .iter()
+            .map(|word| (word.stem.clone(), &word.glue));
+        let facts = self.facts.iter().filter(|fact| !fact.is_name());
+        let facts = facts.map(|fact| (fact.role_key(), &fact.glue));
+        let roles = words.chain(facts).filter_map(|(key, glue)| {
+            let role = glue.role.clone()?;
+            PREPOSITIONS.contains(role.as_str()).then_some((key, role))
+        });
+        self.roles = roles.collect();
     }
 }
 
@@ -301,8 +324,6 @@ patterns! {
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
     WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
-    ROLE = format!(r"(?i)\b({PREPOSITIONS})\b:? (?:the |dem |den )?([^\W\d_]+)");
-    ROLE_BEFORE = format!(r"(?i)\b({PREPOSITIONS})\b[: ]+(?:the )?$");
     ROLE_WORD = r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um)\b";
     GERMAN_CASE = r"(?i)\b(?:den|dem|des|einen|einem|eines)\b";
     STRONG_JOIN = r"(?i)[;&]|\b(?:and|or|but|nor|und|oder|noch|aber|sondern|sowie)\b";
@@ -716,13 +737,16 @@ impl Reader {
 pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said {
     let folded = fold(text);
     let mut text = folded.clone();
-    // `e-mail` is one word.
-    for at in folded
-        .to_ascii_lowercase()
-        .match_indices("e-mail")
-        .map(|(at, _)| at)
-    {
-        text.replace_range(at..at + 2, " e");
+    // `e-mail` is one word, and `no longer` denies once.
+    let lower = folded.to_ascii_lowercase();
+    for (phrase, instead) in [
+        ("e-mail", " email"),
+        ("no longer", "not      "),
+        ("nicht mehr", "nicht     "),
+    ] {
+        for (at, _) in lower.match_indices(phrase) {
+            text.replace_range(at..at + phrase.len(), instead);
+        }
     }
     let mut reader = Reader {
         text,
@@ -761,7 +785,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             continue;
         }
         let rest = &text[found.end()..];
-        let number = number_word(&lower).filter(|_| language == Some(Language::English));
+        let number = number_word(&lower, language);
         let bare = rest.trim_start().trim_start_matches('-');
         let is_compound = ["factor", "way", "fold"]
             .iter()
@@ -811,25 +835,6 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             lower,
             is_capital,
         });
-    }
-    for found in all(&ROLE, &text) {
-        if let (Some(preposition), Some(word)) = (found.get(1), found.get(2)) {
-            let word = word.as_str().to_lowercase();
-            if !is_stop(&word) {
-                said.roles
-                    .insert(stem(&word, language), preposition.as_str().to_lowercase());
-            }
-        }
-    }
-    for fact in facts.iter().filter(|fact| !fact.is_name()) {
-        let at = usize::try_from(fact.at).unwrap_or_default();
-        let front = folded.get(..at).unwrap_or_default();
-        if let Ok(Some(found)) = ROLE_BEFORE.captures(front)
-            && let Some(preposition) = found.get(1)
-        {
-            said.roles
-                .insert(fact.role_key(), preposition.as_str().to_lowercase());
-        }
     }
     facts.sort_by_key(|fact| fact.at);
     said.facts = facts;

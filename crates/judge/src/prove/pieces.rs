@@ -94,19 +94,23 @@ fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
     (from, text.get(from..to).unwrap_or_default())
 }
 
+/// What a clause says as a whole.
+pub(super) fn piece(text: &str, said: &Said) -> Piece {
+    Piece::new(
+        text,
+        said.facts.clone(),
+        said.words.clone(),
+        said.n_denials() % 2 == 1,
+        said.roles.clone(),
+    )
+}
+
 /// Takes a clause apart. An item without words on one side of its fact takes those of its neighbour: of "Inflation fell to
 /// 1.9 % in May from 2.2 % in April", of both inflation fell.
 pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pieces {
     let text = fold(text);
     let said = read(&text, language, names);
-    let is_denied = said.n_denials() % 2 == 1;
-    let whole = Piece::new(
-        &text,
-        said.facts.clone(),
-        said.words.clone(),
-        is_denied,
-        said.roles.clone(),
-    );
+    let whole = piece(&text, &said);
     let kinds: Vec<Rival> = said.facts.iter().filter_map(Fact::rival).collect();
     let several = |kind: &Rival| kinds.iter().filter(|known| *known == kind).count() > 1;
     let kind = [Rival::Number, Rival::Time, Rival::Date, Rival::Year]

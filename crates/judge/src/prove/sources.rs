@@ -6,8 +6,8 @@ use std::rc::Rc;
 use cuecard_source::value::Json;
 
 use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, multiplier, unit_of};
-use super::facts::{Fact, Rival, Roles, is_number, read};
-use super::pieces::{Piece, pieces};
+use super::facts::{Fact, Rival, Roles, Said, is_number, read};
+use super::pieces::{Piece, piece};
 use super::shapes::opened;
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
@@ -359,12 +359,11 @@ impl Sources {
 
     fn passage(
         &mut self,
-        clause: &str,
-        language: Option<Language>,
+        piece: Piece,
         (event, header, record): (Option<usize>, &Rc<Header>, Option<usize>),
     ) {
         self.passages.push(Passage {
-            piece: pieces(clause, language, false).whole,
+            piece,
             event,
             header: header.clone(),
             is_stale: false,
@@ -402,8 +401,22 @@ impl Sources {
                 if is_unit {
                     self.unit(sentence);
                 }
-                for clause in clauses(sentence, own) {
-                    self.passage(clause, own, (event, &under, record));
+                // A question states nothing.
+                if sentence.trim_end().ends_with('?') {
+                    continue;
+                }
+                let parts = clauses(sentence, own);
+                let parts = parts.into_iter().map(|part| (part, read(part, own, false)));
+                let mut parts: Vec<(&str, Said)> = parts.collect();
+                // `Ada was ill, but no longer is` denies what stands before.
+                let is_bare_denial = |(_, said): &(&str, Said)| {
+                    said.words.is_empty() && said.facts.is_empty() && !said.denials.is_empty()
+                };
+                if parts.iter().any(is_bare_denial) {
+                    parts = vec![(sentence, read(sentence, own, false))];
+                }
+                for (part, said) in parts {
+                    self.passage(piece(part, &said), (event, &under, record));
                 }
             }
         }
@@ -556,7 +569,8 @@ impl Sources {
             // Several numbers are several things: clauses say which.
             let header = below(header);
             for clause in clauses(&written, own) {
-                self.passage(clause, own, (Some(event), &header, Some(record)));
+                let said = read(clause, own, false);
+                self.passage(piece(clause, &said), (Some(event), &header, Some(record)));
             }
             field.is_denied = false;
             field.roles = BTreeMap::new();

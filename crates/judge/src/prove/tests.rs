@@ -122,6 +122,10 @@ fn what_is_true_is_not_refuted() {
         (json!({"rate": 0.42}), "The rate is 42 %."),
         (json!({"total": 40}), "## Next steps"),
         (
+            json!([{"flight": "QX 373", "destination": "Malmo", "price_usd": 185.97}, {"flight": "QX 512", "destination": "Porto", "price_usd": 90.5}]),
+            "The price of Malmo (QX 373) is $185.97.",
+        ),
+        (
             json!("Rents rose 3.1 % in 2025 and 4.4 % in 2024."),
             "Rents rose 3.1 % in 2025 and 4.4 % in 2024.",
         ),
@@ -186,11 +190,6 @@ fn records_say_what_is_theirs() {
         (
             json!({"amount_cents": 1250, "currency": "EUR"}),
             "The amount is €12.50.",
-            ProofVerdict::Supported,
-        ),
-        (
-            json!([{"flight": "QX 373", "destination": "Malmo", "price_usd": 185.97}, {"flight": "QX 512", "destination": "Porto", "price_usd": 90.5}]),
-            "The price of Malmo (QX 373) is $185.97.",
             ProofVerdict::Supported,
         ),
         (

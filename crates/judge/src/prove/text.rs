@@ -14,7 +14,7 @@ use super::data::{
 
 /// A language with data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Language {
+pub(crate) enum Language {
     English,
     German,
 }
@@ -33,7 +33,7 @@ macro_rules! pattern {
 pub(super) use pattern;
 
 /// A text in one form: compatible characters, plain quotes, spaces and signs, `yes` and `no` for their pictures.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
     let mut folded = String::with_capacity(normal.len());
     let mut letters = normal.chars().peekable();
@@ -123,7 +123,7 @@ pub(super) fn language(text: &str, fallback: Option<Language>) -> Option<Languag
 }
 
 /// The sentences of a text, without those of its lines that are empty.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     pattern!(END, r#"[.!?…]+["')\]]*|\n+"#);
     pattern!(LAST, r"([\w.]+)\.$");
     pattern!(
