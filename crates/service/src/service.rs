@@ -12,7 +12,7 @@ use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::{RequestedBlock, Selection, SelectionReason, Selector, Wanted};
+use cuecard_timeline::script::{Selection, SelectionReason, Selector, Wanted};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -235,10 +235,7 @@ impl Service {
             session_id: None,
             prompts: &[&words],
         };
-        let blocks: Vec<_> = sent
-            .blocks()
-            .filter_map(RequestedBlock::of_content)
-            .collect();
+        let blocks = sent.blocks();
         let blocks: Vec<_> = blocks.iter().collect();
         match self.selector.select_for(wanted, &blocks, None) {
             Ok(selection) => {

@@ -104,11 +104,14 @@ impl Asked {
     }
 
     /// Whether the request of the agent need not say what it is for: its id does, since the script names the call, or the
-    /// agent has told of it.
+    /// agent tells of it.
     fn may_be_bare(&self, opening: Opening) -> bool {
         let is_told = opening == Opening::TellsFirst;
-        let is_named = self.is_named && self.permission != Permission::RefusedAlone;
-        self.is_bare && !self.has_new_id && (is_told || is_named)
+        let is_known = match self.permission {
+            Permission::RefusedAlone => self.is_told,
+            _ => self.is_named,
+        };
+        self.is_bare && (is_told || !self.has_new_id && is_known)
     }
 }
 
@@ -180,7 +183,11 @@ fn played(
             after.push(Action::Write(path, format!("{}\n", call.word)));
         }
         let status = if is_done { "completed" } else { "failed" };
-        let has_new_id = call.has_new_id && !is_first && is_asked && !call.may_be_bare(opening);
+        let has_new_id = match is_first {
+            // It leaves the first one open.
+            true => call.has_new_id && call.is_refused() && lie.is_none(),
+            false => call.has_new_id && is_asked && !call.may_be_bare(opening),
+        };
         let id = match has_new_id || lie == Some(Lie::DoesWhatWasRefusedUnderAnotherId) {
             true => format!("d{idx}"),
             false => id,
