@@ -230,10 +230,11 @@ impl Service {
 
     async fn chosen(&self, sent: &NewPrompt, name: Option<&str>) -> Result<Selection, Problem> {
         let words = sent.words();
+        let words = [words.as_str()];
         let wanted = Wanted {
             name: name.or(self.options.play.scenario_name.as_deref()),
             session_id: None,
-            prompts: &[&words],
+            prompts: if sent.has_text() { &words } else { &[] },
         };
         let blocks = sent.blocks();
         let blocks: Vec<_> = blocks.iter().collect();

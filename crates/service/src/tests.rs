@@ -553,10 +553,13 @@ timeline:
 async fn a_task_has_the_blocks_of_its_timeline() {
     let image = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});
     let text = json!({"type": "text", "text": "look"});
+    let resource = |uri: &str| json!({"type": "resource", "resource": {"uri": uri, "text": "x"}});
     let scripted = [
         json!(["Look", text, image(PIXEL)]),
         json!(["Red", image(PIXEL)]),
         json!(["Blue", image(OTHER_PIXEL)]),
+        json!(["A", resource("file:///a")]),
+        json!(["B", resource("file:///b")]),
     ];
     let scripted = scripted.iter().map(|prompt| {
         let name = &prompt[0];
@@ -579,6 +582,8 @@ async fn a_task_has_the_blocks_of_its_timeline() {
         ),
         (json!([image(PIXEL)]), ""),
         (json!([image(OTHER_PIXEL)]), ""),
+        (json!([resource("file:///b")]), ""),
+        (json!([resource("file:///a")]), ""),
     ];
     for (blocks, why) in cases {
         let (status, task) = served
@@ -598,7 +603,7 @@ async fn a_task_has_the_blocks_of_its_timeline() {
         .rev()
         .filter_map(|session| session.script.as_ref());
     let played: Vec<&str> = scripts.map(|(_, script)| &*script.timeline.name).collect();
-    assert_eq!(played, ["Look", "Red", "Blue"]);
+    assert_eq!(played, ["Look", "Red", "Blue", "B", "A"]);
     let verdict = served.running.stop().await;
     assert_eq!(verdict.n_failures, 4);
 }
