@@ -215,8 +215,11 @@ fn a_call_that_is_cancelled_ends_its_run() {
         });
     }
     assert_eq!(statuses(&scratch), ["running"; 4]);
-    // All that may run at a time do: the next call waits until one has ended.
-    let waiting = client.call("explain", json!({"what": "C-REF-02"}), None);
+    // All that may run at a time do: the next run waits until one has ended, and other calls don't.
+    let explained = client.call("explain", json!({"what": "C-REF-02"}), None);
+    client.answer(explained);
+    assert_eq!(statuses(&scratch), ["running"; 4]);
+    let waiting = client.call("play_scenario", json!({"scenario": "slow.json"}), None);
     let cancelled = json!({"requestId": ids[0], "reason": "enough"});
     client
         .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));
@@ -285,6 +288,9 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
     std::os::unix::fs::symlink(&outside, scratch.work().join("link")).expect("linked");
     std::os::unix::fs::symlink(outside.join("x.json"), scratch.work().join("x.json"))
         .expect("linked");
+    fs::create_dir_all(scratch.work().join("sub")).expect("writable");
+    std::os::unix::fs::symlink(outside.join("x.json"), scratch.work().join("sub/x.json"))
+        .expect("linked");
     fs::create_dir_all(scratch.work().join(".cuecard")).expect("writable");
     std::os::unix::fs::symlink(&outside, scratch.work().join(".cuecard/scenarios"))
         .expect("linked");
@@ -299,6 +305,8 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
         json!("x.json"),
         json!("link/x.json"),
         json!("link"),
+        json!("sub"),
+        json!("."),
         json!("../home/outside/x.json"),
         json!("/etc/passwd"),
         json!("a\u{0}b"),
