@@ -45,11 +45,11 @@ fn data_is_bound_in_front_of_the_script() {
         ),
         (
             "x === '{{a.b}}'",
-            "((__cuecard_1 = \"it's\") => (x === __cuecard_1\n))()",
+            "((__cuecard_1 = '' + \"it's\" + '') => (x === __cuecard_1\n))()",
         ),
         (
             "$x('#{{a.b}}')",
-            "((__cuecard_1 = '#' + \"it's\") => ($x(__cuecard_1)\n))()",
+            "((__cuecard_1 = '#' + \"it's\" + '') => ($x(__cuecard_1)\n))()",
         ),
         (
             "f(\"<{{a.b}}>\")",
@@ -65,7 +65,7 @@ fn data_is_bound_in_front_of_the_script() {
         ),
         (
             "() => '{{a.b}}' + {{a.b}} // {{a.b}}",
-            "((__cuecard_1 = \"it's\", __cuecard_2 = \"it's\") => (() => __cuecard_1 + __cuecard_2 // __cuecard_3\n))()",
+            "((__cuecard_1 = '' + \"it's\" + '', __cuecard_2 = \"it's\") => (() => __cuecard_1 + __cuecard_2 // __cuecard_3\n))()",
         ),
         (
             "const x = {{a.b}}; x",
@@ -156,9 +156,9 @@ fn a_value_keeps_its_type_where_an_expression_is_expected() {
         );
     }
     // In quotes everything is text.
-    assert!(bound("f('{{a.b}}')", &json!([])).contains("= \"[]\""));
+    assert!(bound("f('{{a.b}}')", &json!([])).contains("= '' + \"[]\""));
     assert!(bound("f(`{{a.b}}`)", &json!(5)).contains("= \"5\""));
-    assert!(bound("f('{{a.b}}')", &json!(null)).contains("= \"\""));
+    assert!(bound("f('{{a.b}}')", &json!(null)).contains("= '' + \"\""));
 }
 
 #[test]
@@ -166,31 +166,25 @@ fn places_that_are_no_places_for_values_are_refused() {
     for (template, help) in [
         (
             "/{{a.b}}/.test(x)",
-            "compare with `text.includes({{a.b}})`, or write `new RegExp({{a.b}})`",
-        ),
-        (
-            r"x.replace(/\d[{{a.b}}]/g, '')",
-            r"compare with `text.includes({{a.b}})`, or write `new RegExp('\\d[' + {{a.b}} + ']', 'g')`",
+            "compare with `text.includes({{a.b}})`, or write `new RegExp('…' + {{a.b}})`",
         ),
         ("'\\{{a.b}}'", "write `\\\\` for a backslash"),
         ("`\\{{a.b}}`", "write `\\\\` for a backslash"),
-        ("get{{a.b}}", "write `'get' + {{a.b}}` for a text"),
-        ("{{a.b}}px", "write `{{a.b}} + 'px'` for a text"),
+        ("get{{a.b}}", "write `'…' + {{a.b}}` for a text"),
+        ("{{a.b}}px", "write `'…' + {{a.b}}` for a text"),
         ("f() {{a.b}}", "put an operator before `{{a.b}}`"),
-        ("o.{{a.b}}", "write `[{{a.b}}]` in place of `.{{a.b}}`"),
-        ("o?.{{a.b}}", "write `?.[{{a.b}}]` in place of `?.{{a.b}}`"),
+        (
+            "o?.{{a.b}}",
+            "write `[{{a.b}}]` in place of `.{{a.b}}`, or `?.[{{a.b}}]`",
+        ),
         ("const {{a.b}} = 1", "put an operator before `{{a.b}}`"),
         ("({ {{a.b}}: 1 })", "write `[{{a.b}}]: …`"),
         ("({ x, {{a.b}} : 1 })", "write `[{{a.b}}]: …`"),
-        ("({ 'data-{{a.b}}': 1 })", "write `['data-' + {{a.b}}]: …`"),
+        ("({ 'data-{{a.b}}': 1 })", "write `[{{a.b}}]: …`"),
         ("({ {{a.b}} })", "write `[{{a.b}}]: …`"),
     ] {
         assert_eq!(refused(template).help, help, "{template}");
     }
-    assert_eq!(
-        refused("f({{a.b}}{{a.c}})").help,
-        "write `{{a.b}} + '' + {{a.c}}` for a text"
-    );
 }
 
 #[test]
@@ -264,8 +258,6 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "document.write('<b>', {{a.b}})",
         "const t = {{a.b}}; document.write('<b>' + t)",
         "document.write(`<b>{{a.b}}</b>`)",
-        "$('#x').html('' + {{a.b}})",
-        "$('#x').html('<b>').html('<b>'\n + {{a.b}})",
         "el.innerHTML = '<li>'\n  + {{a.b}}\n  + '</li>'",
         "el.innerHTML = '<li>'\n  .concat({{a.b}})",
         "el.innerHTML = '<li>'\n  in {{a.b}}",
@@ -278,10 +270,6 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "el.setAttribute('href', '' + {{a.b}})",
         "el.setAttribute('on' + 'click', {{a.b}})",
         "el.setHTMLUnsafe({{a.b}})",
-        "$('<div>' + {{a.b}})",
-        "$(' <div>{{a.b}}</div>')",
-        "$(`<div>{{a.b}}</div>`)",
-        "$('' + {{a.b}})",
         "async page => { await page.addScriptTag({ content: {{a.b}} }) }",
         "async page => { await page.addInitScript('x = ' + {{a.b}}) }",
         "Object.assign(el, { innerHTML: {{a.b}} })",
@@ -290,9 +278,6 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "Object.assign(el, { ...{{a.b}} })",
         "Object.assign(location, {{a.b}})",
         "const o = {{a.b}}; Object.assign(el, o)",
-        "$('#x').attr({{a.b}})",
-        "$('#x').prop({{a.b}})",
-        "$('<div>', {{a.b}})",
         "Object.assign(el, { 'innerHTML': {{a.b}} })",
         "Object.assign(el, { ['innerHTML']: {{a.b}} })",
         "Object.assign(el, { a: 1, [`innerHTML`]: {{a.b}} })",
@@ -309,9 +294,6 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "document.querySelector('script#x').textContent = {{a.b}}",
         "document.querySelector('script[src]').firstChild.nodeValue = {{a.b}}",
         "$('<script>').text({{a.b}}).appendTo('head')",
-        "$('<script>', { text: {{a.b}} })",
-        "$('<div>', { html: {{a.b}} }).appendTo('body')",
-        "$('<a>', { href: {{a.b}} })",
         "window.$({{a.b}})",
         "window.jQuery('<b>' + {{a.b}})",
         "const to = window.location; to.assign({{a.b}})",
@@ -332,22 +314,9 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "s.src = `/{{a.b}}`",
         "s.src = '/\\\\' + {{a.b}}",
         "$('ul').append('<li>' + {{a.b}} + '</li>')",
-        "let li = $('<li>'); li = '<li>' + {{a.b}}; $('ul').append(li)",
-        "const li = '<li>' + {{a.b}}; $('ul').append(li)",
-        "const fd = $('form'); fd.append({{a.b}})",
         "const $ = jQuery; $('ul').append({{a.b}})",
         "const $ = (s) => jQuery(s); $({{a.b}})",
-        "() => { $('ul').append({{a.b}}) }",
-        "$('ul').prepend({{a.b}})",
-        "$('li').replaceWith(`<li>{{a.b}}</li>`)",
-        "$('#x').load({{a.b}})",
-        "$('ul').append($('<li>') + {{a.b}})",
         "o[{{a.b}}]++",
-        "$('<div>', { onclick: {{a.b}} })",
-        "$('<img>', { text: 'x', 'onerror': {{a.b}} })",
-        "const f = {{a.b}}; $('<button>', { onclick: f })",
-        "$('#x').prop('innerHTML', {{a.b}})",
-        "$('ul').append($.map([{{a.b}}], x => '<li>' + x + '</li>'))",
         "const u = {{a.b}}; setTimeout(u, 1)",
         "new Worker({{a.b}})",
         "importScripts({{a.b}})",
@@ -393,10 +362,6 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "el.innerHTML = ''\nel.append({{a.b}})",
         "if (x) { el.innerHTML = '' } f({{a.b}})",
         "document.write('<b>', '</b>'); f({{a.b}})",
-        "$('#x').html() === {{a.b}}",
-        "$('#row-' + {{a.b}}).text()",
-        "$('#row-{{a.b}}').text()",
-        "$(`tr:contains({{a.b}})`).length",
         "location.href = 'https://shop.example/?q='\n + {{a.b}}",
         "location.href = `/of/${x}/` + {{a.b}}",
         "async page => { await page.addInitScript(x => { window.x = x }, {{a.b}}) }",
@@ -417,13 +382,8 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "Object.assign({}, { name: {{a.b}}, href: a.href, src: '/x.png' })",
         "Object.assign({}, {{a.b}})",
         "Object.assign({ a: 1 }, x, {{a.b}})",
-        "Object.assign(el, { title: {{a.b}} })",
-        "$('#x').attr('title')",
-        "[$('#x').prop('checked'), {{a.b}}]",
-        "$('<div>', { title: {{a.b}} })",
         "Object.assign({}, { ['name']: {{a.b}} })",
         "location.host === {{a.b}} && (config.host = {{a.b}})",
-        "const { href, src: from } = Object.assign({}, el); [href, from, {{a.b}}]",
         "const counts = {}; counts[a.href] = {{a.b}}; counts",
         "['href', 'src'].map(name => el.getAttribute(name)).includes({{a.b}})",
         "el.getAttribute('href') + {{a.b}}",
@@ -433,28 +393,19 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "document.querySelector('#description').textContent = {{a.b}}",
         "document.querySelector('.script-list').textContent = {{a.b}}",
         "const li = document.createElement('li'); li.append({{a.b}}); list.append(li)",
-        "$('#list').append('<li>')",
-        "const li = $('<li>').text({{a.b}}); $('ul').append(li)",
-        "() => { const fd = new FormData($('form')[0]); fd.append('id', {{a.b}}) }",
         "const $ = (s) => document.querySelector(s); $('#list').append({{a.b}}); $({{a.b}})",
         "router.replace({ name: 'item', params: { id: {{a.b}} } })",
-        "$('#name').val({{a.b}}).trigger('change')",
-        "$('li').filter((i, el) => $(el).text() === {{a.b}}).length",
         "location.href = 'https://shop.example'; f({{a.b}})",
         "s.src = 'https://shop.example/' + {{a.b}}",
         "s.src = '/img/' + {{a.b}}",
         "s.src = '//cdn.example/' + {{a.b}}",
         "dialog.open = {{a.b}}",
         "document.querySelector('dialog').open",
-        "$('a').attr('href') === {{a.b}}",
-        "$('#x').prop('checked', {{a.b}})",
         "rows.find(row => row.location === {{a.b}})",
         "el.href = 'https://shop.example/?q=' + {{a.b}}",
         "el.href = `/item/{{a.b}}`",
         "location.href = '/search?q=' + encodeURIComponent({{a.b}})",
         "location.assign('/next'); f({{a.b}})",
-        "$('<li>').text({{a.b}}).appendTo('#list')",
-        "$('#list').append($('<li>').text({{a.b}}))",
         "document.querySelector('script')?.textContent.includes({{a.b}})",
         "class A { constructor(x) { this.x = x } }; new A({{a.b}})",
         "xhr.open('GET', {{a.b}})",
@@ -609,7 +560,7 @@ proptest! {
 
     #[test]
     fn data_is_one_literal_in_front_whatever_it_is(value in nasty()) {
-        for template in ["'{{a.b}}'", "`{{a.b}}`", "x + '{{a.b}}'"] {
+        for template in ["{{a.b}}.x", "`{{a.b}}`", "x + `${ {{a.b}} }`"] {
             let script = bound(template, &value);
             let rest = script.strip_prefix("((__cuecard_1 = ").expect("bound");
             // JSON's strings are JavaScript's.
