@@ -1,6 +1,5 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{changes, without_lone_surrogates};
 use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
@@ -118,8 +117,7 @@ async fn handle_plain(
         }
     };
     let whole = without_lone_surrogates(&body);
-    if let Cow::Owned(_) = whole {
-        let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
+    for found in changes(&format!("the body of `{} {path}`", arrived.method), &body) {
         mock_server.find(found).await;
     }
     let later = match answer(&mock_server, &arrived, &whole, answering) {
