@@ -123,14 +123,8 @@ fn half_a_surrogate_pair_in_json_is_replaced() {
     let reply = texts(&[r#"{"title": "\ud83d"}"#]);
     assert_eq!(meaning(&reply), json!({ "title": "\u{fffd}" }));
     assert_eq!(changes(&reply).len(), 1);
-    assert_eq!(
-        changes(&texts(&[
-            r"not JSON: \ud83d",
-            r#""\ud83d\ude00""#,
-            "1e-400"
-        ])),
-        []
-    );
+    let unchanged = [r"not JSON: \ud83d", r#""\ud83d\ude00""#, "1e-400"];
+    assert!(changes(&texts(&unchanged)).is_empty());
     let warning = changes(&texts(&[r#"{"weight": 1e-400}"#])).remove(0);
     assert_eq!(
         warning.message,
