@@ -105,13 +105,8 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
         let message = "the command is longer than 1 MiB";
         return refuse(RefusalKind::Command, message, "put it into a script file");
     };
-    if source
-        .data
-        .iter()
-        .map(|piece| piece.text.len())
-        .sum::<usize>()
-        > MAX_DATA
-    {
+    let size: usize = source.data.iter().map(|piece| piece.text.len()).sum();
+    if size > MAX_DATA {
         let message = "the data in the command is larger than 64 MiB";
         let help = "write the data to a file and name the file";
         return refuse(RefusalKind::Data, message, help);
