@@ -80,6 +80,7 @@ impl HostLists {
 #[derive(Debug, Clone)]
 pub struct UrlGrant {
     url: Url,
+    /// Whether a peer's answer decides where it leads.
     is_from_data: bool,
     /// The first reference whose data is in it, for messages.
     source: Option<String>,
@@ -90,11 +91,6 @@ impl UrlGrant {
     /// The URL.
     pub fn url(&self) -> &Url {
         &self.url
-    }
-
-    /// Whether a peer's answer decides where it leads.
-    pub fn is_from_data(&self) -> bool {
-        self.is_from_data
     }
 
     /// To be asked before the host of `url` is resolved. `url` is the granted one, or where an answer sent us.
@@ -305,7 +301,7 @@ mod tests {
     fn data_reaches_public_addresses_only() {
         let lists = lists(&[], &[]);
         let grant = lists.grant(&data("https://example.com/a")).expect("a URL");
-        assert!(grant.is_from_data());
+        assert!(grant.is_from_data);
         assert!(check(&grant, "https://example.com/a", "93.184.215.14", false).is_ok());
         for private in [
             "127.0.0.1",
@@ -350,7 +346,7 @@ mod tests {
             let grant = lists(&[], &[])
                 .grant(&text(template, &[("x", value)]))
                 .expect(template);
-            assert!(!grant.is_from_data(), "{template}");
+            assert!(!grant.is_from_data, "{template}");
             assert_eq!(grant.url().authority(), "localhost:3000", "{template}");
             assert!(check(&grant, grant.url().as_str(), "127.0.0.1", false).is_ok());
             assert!(
@@ -382,7 +378,7 @@ mod tests {
                     continue;
                 }
             };
-            assert!(grant.is_from_data(), "{template}");
+            assert!(grant.is_from_data, "{template}");
             let refusal =
                 check(&grant, grant.url().as_str(), "127.0.0.1", false).expect_err("local");
             assert!(
@@ -411,7 +407,7 @@ mod tests {
         let grant = lists(&[], &[])
             .grant(&"http://localhost:8080/".into())
             .expect("a URL");
-        assert!(!grant.is_from_data());
+        assert!(!grant.is_from_data);
         assert!(check(&grant, "http://localhost:8080/", "127.0.0.1", false).is_ok());
         assert!(check(&grant, "http://localhost:8080/login", "127.0.0.1", true).is_ok());
         assert!(check(&grant, "https://example.com/", "93.184.215.14", true).is_ok());
@@ -476,7 +472,7 @@ mod tests {
             (" {{s}}", "http://localhost"),
         ] {
             let grant = lists(&[], &[]).grant(&text(template, &[("s", value)]));
-            assert!(grant.expect(template).is_from_data(), "{template}");
+            assert!(grant.expect(template).is_from_data, "{template}");
         }
         let file = text("{{s}}:///etc/passwd", &[("s", "file")]);
         assert!(lists(&[], &[]).grant(&file).is_err());

@@ -358,7 +358,7 @@ impl Rules<'_> {
     }
 
     /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
-    /// what they compare as numbers.
+    /// what they compare as numbers; a whole number is no data.
     fn expression(&self, name: &str, words: &[Word]) -> Checked {
         let is = |word: &Word, among: &str| is_in(among, word.literal().unwrap_or_default());
         let words = match words.split_last() {
@@ -369,48 +369,30 @@ impl Rules<'_> {
             Some((first, words)) if is(first, "!") && !words.is_empty() => words,
             _ => words,
         };
-        match words {
+        let is_known = match words {
             [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
                 return self.file(file, false);
             }
-            [_] => return Ok(()),
-            [operator, _] if is(operator, "-n -z") => return Ok(()),
             [left, operator, right] => {
                 // One from a command and one from the author are never the same.
                 let sides = [left, right];
-                let has_line_end = |word: &&&Word| self.with_line_end(word).is_some();
-                if sides.iter().filter(has_line_end).count() == 1
-                    && sides.iter().all(|word| word.literal() != Some(""))
-                {
+                let [one, other] = sides.map(|word| self.with_line_end(word).is_some());
+                if one != other && sides.iter().all(|word| word.literal() != Some("")) {
                     sides
                         .iter()
                         .try_for_each(|word| self.check_line_end(name, word))?;
                 }
-                if is(operator, "= == !=")
-                    || (is(operator, "-eq -ne -lt -le -gt -ge")
-                        && sides.iter().all(|word| self.is_number(word)))
-                {
-                    return Ok(());
-                }
+                is(operator, "= == !=")
             }
-            _ => {}
-        }
-        match words.iter().any(|word| self.may_be_data(word)) {
-            true => deny(format!(
-                "`{name}` has data in an expression that isn't one comparison of texts, or of whole numbers"
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether nothing of a word is anything but a whole number.
-    fn is_number(&self, word: &Word) -> bool {
-        let Some(text) = self.text(word) else {
-            return !self.may_be_data(word);
+            [operator, _] => is(operator, "-n -z"),
+            _ => words.len() == 1,
         };
-        let text = text.to_string();
-        let digits = text.strip_prefix('-').unwrap_or(&text);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        if is_known || !words.iter().any(|word| self.may_be_data(word)) {
+            return Ok(());
+        }
+        deny(format!(
+            "`{name}` has data in an expression that isn't one comparison of texts"
+        ))
     }
 
     /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
