@@ -3,12 +3,11 @@
 mod opening;
 mod prompting;
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
 use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
@@ -144,8 +143,7 @@ impl Agent {
             return;
         }
         let whole = without_lone_surrogates(line);
-        if let Cow::Owned(_) = whole {
-            let found = lone_surrogate("a line of the client");
+        for found in changes("a line of the client", line) {
             self.telling.found(None, found).await;
         }
         match read(&with_large_integers_as_text(whole)) {

@@ -1,6 +1,5 @@
 //! The conversation with an agent: what it sends is kept, and what it asks is answered.
 
-use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
 use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
@@ -237,8 +236,7 @@ impl Conversation {
             return false;
         }
         let whole = without_lone_surrogates(line);
-        if let Cow::Owned(_) = whole {
-            let found = lone_surrogate("a line of the agent");
+        for found in changes("a line of the agent", line) {
             self.telling.found(None, found).await;
         }
         match rpc::read(&with_large_integers_as_text(whole)) {
