@@ -13,7 +13,7 @@ while read -r line; do
         {"name":"label","inputSchema":{"type":"object","properties":{"labels":{"anyOf":['$labels',{"type":"null"}]},"ids":{"type":"array","items":{"type":"integer"}},"query":{"anyOf":[{"type":"string"},'$labels']}}}}],"nextCursor":"same"}'
       result=$(printf %s "$result" | tr -d '\n') ;;
     *'"name":"issues"'*)
-      result=$(text '{\"title\":\"cut \\ud83d\"}' ',"structuredContent":{"result":[{"title":"cut \ud83d"}]}') ;;
+      result=$(text '{\"title\":\"cut \\ud83d\"}' ',"structuredContent":{"result":[{"title":"cut \ud83d","weight":1e-400}]}') ;;
     *'"name":"readme"'*) result=$(text '# Use\n```json\n{\"a\": 1}\n```\n') ;;
     *'"name":"chart"'*)
       result='{"content":[{"type":"text","text":"drawn"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"structuredContent":{"width":4}}' ;;

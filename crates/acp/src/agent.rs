@@ -3,12 +3,12 @@
 mod opening;
 mod prompting;
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{ScheduledPart, Selector};
@@ -143,8 +143,7 @@ impl Agent {
             return;
         }
         let whole = without_lone_surrogates(line);
-        if let Cow::Owned(_) = whole {
-            let found = lone_surrogate("a line of the client");
+        for found in changes("a line of the client", line) {
             self.telling.found(None, found).await;
         }
         match read(&with_large_integers_as_text(whole)) {
@@ -261,7 +260,7 @@ impl Agent {
             let Some((event_idx, expected, _)) = script.initialize() else {
                 continue;
             };
-            if let Some(lack) = script::lacks(expected, params) {
+            if let Some(lack) = lack(expected, params) {
                 let found = differs(
                     codes::ACP_CAPABILITIES,
                     &script.timeline,

@@ -1,6 +1,5 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{self, without_lone_surrogates};
 use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
@@ -30,7 +29,7 @@ use cuecard_runtime::listener::RefusedByListener;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
-use cuecard_wire::llm::{Received, catalogue, read_request, usage, values};
+use cuecard_wire::llm::{Received, catalogue, has_lone_surrogate, read_request, usage, values};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -118,8 +117,11 @@ async fn handle_plain(
         }
     };
     let whole = without_lone_surrogates(&body);
-    if let Cow::Owned(_) = whole {
-        let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
+    let what = format!("the body of `{} {path}`", arrived.method);
+    // The arguments of a call are JSON in a text of the body.
+    let in_arguments = !json::has_lone_surrogate(&body) && has_lone_surrogate(&body);
+    let in_arguments = in_arguments.then(|| json::lone_surrogate(&what));
+    for found in json::changes(&what, &body).into_iter().chain(in_arguments) {
         mock_server.find(found).await;
     }
     let later = match answer(&mock_server, &arrived, &whole, answering) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
 use tokio::sync::{Notify, watch};
 
 use super::exit::Exit;
@@ -163,12 +163,11 @@ impl Link {
         });
     }
 
-    /// A message with what we can't hold replaced: half of a surrogate pair, of which it is told, by U+FFFD, and an
-    /// integer over 64 bits by the text of its digits.
+    /// A message with what we can't hold replaced: half of a surrogate pair by U+FFFD, and an integer over 64 bits by the
+    /// text of its digits. It is told of the first, and of a number that becomes another one.
     pub(super) fn mended<'a>(&self, message: &'a [u8]) -> Cow<'a, [u8]> {
         let whole = without_lone_surrogates(message);
-        if let Cow::Owned(_) = whole {
-            let warning = lone_surrogate("a message");
+        for warning in changes("a message", message) {
             self.notice(Notice::Tolerated {
                 code: warning.code,
                 text: warning.message,

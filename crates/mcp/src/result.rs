@@ -5,10 +5,10 @@
 //! isn't JSON, unless it only repeats the text; what it holds below a lone key `result` (FastMCP) goes before the blocks,
 //! of which a list has one for each element. One block is the value, several are an array.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use cuecard_source::json::{read_value, without_lone_surrogates};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::{self, read_value};
 use cuecard_source::value::cut;
 use cuecard_tool_call::model::Parse;
 use serde_json::{Value, json};
@@ -182,13 +182,16 @@ fn result_key(structured: &Value) -> Option<&Value> {
     members.get("result")
 }
 
-/// Whether JSON in a text of `reply` has half of a surrogate pair, which becomes U+FFFD in its value.
-pub fn has_lone_surrogate(reply: &ToolReply) -> bool {
-    let has_one = |text: &str| {
-        matches!(without_lone_surrogates(text.as_bytes()), Cow::Owned(_))
-            && whole_json(text).is_some()
-    };
-    reply.content.iter().filter_map(as_text).any(has_one)
+/// The warnings that something in JSON in a text of `reply` changes in its value.
+pub fn changes(reply: &ToolReply) -> Vec<Diagnostic> {
+    let texts = reply.content.iter().filter_map(as_text);
+    texts
+        .flat_map(|text| {
+            let found = json::changes("JSON in the answer", text.as_bytes());
+            let is_json = !found.is_empty() && exact_json(text).is_some();
+            found.into_iter().filter(move |_| is_json)
+        })
+        .collect()
 }
 
 /// All text blocks of `reply`, joined by line ends.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::diagnostic::{Severity, did_you_mean};
-use cuecard_source::json::{is_large_integer, lone_surrogate};
+use cuecard_source::json::is_large_integer;
 use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use serde_json::{Map, Value as Json, json};
@@ -148,11 +148,10 @@ pub(super) async fn call(
     let answer = match reply {
         Ok(mut reply) => {
             page::follow(toolbox, server, tool, &reply);
-            let changed = result::has_lone_surrogate(&reply).then(|| {
-                let warning = lone_surrogate("JSON in the answer");
-                format!("{}: {}", warning.code, warning.message)
-            });
-            let checked = toolbox.unless_lossy(Json::Null, changed.as_slice(), recorder);
+            let changed = result::changes(&reply).into_iter();
+            let changed = changed.map(|warning| format!("{}: {}", warning.code, warning.message));
+            let changed: Vec<String> = changed.collect();
+            let checked = toolbox.unless_lossy(Json::Null, &changed, recorder);
             if let Some(arguments) = without_path.filter(|_| reply.is_error) {
                 let saved =
                     older::save_screenshot(toolbox, request, peer, arguments, &reply, recorder);

@@ -1,7 +1,5 @@
 //! Errors as clients get them: `application/problem+json`.
 
-use std::borrow::Cow;
-
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::FromRequestParts;
@@ -11,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cuecard_runtime::listener::RefusedByListener;
-use cuecard_source::json::{lone_surrogate, read_value, without_lone_surrogates};
+use cuecard_source::json::{changes, read_value, without_lone_surrogates};
 use serde::de::DeserializeOwned;
 
 use super::service::Service;
@@ -108,8 +106,8 @@ pub(crate) async fn body<T: DeserializeOwned>(
     bytes: &Bytes,
 ) -> Result<T, Problem> {
     let whole = without_lone_surrogates(bytes);
-    if let Cow::Owned(_) = whole {
-        service.found(lone_surrogate("the body of a request")).await;
+    for found in changes("the body of a request", bytes) {
+        service.found(found).await;
     }
     let object: serde_json::Map<String, serde_json::Value> = read_value(&whole)
         .and_then(serde_json::from_value)

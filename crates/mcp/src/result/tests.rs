@@ -122,11 +122,14 @@ fn a_list_of_one_is_a_list() {
 fn half_a_surrogate_pair_in_json_is_replaced() {
     let reply = texts(&[r#"{"title": "\ud83d"}"#]);
     assert_eq!(meaning(&reply), json!({ "title": "\u{fffd}" }));
-    assert!(has_lone_surrogate(&reply));
-    assert!(!has_lone_surrogate(&texts(&[
-        r"not JSON: \ud83d",
-        r#""\ud83d\ude00""#
-    ])));
+    assert_eq!(changes(&reply).len(), 1);
+    let unchanged = [r"not JSON: \ud83d", r#""\ud83d\ude00""#, "1e-400"];
+    assert!(changes(&texts(&unchanged)).is_empty());
+    let warning = changes(&texts(&[r#"{"weight": 1e-400}"#])).remove(0);
+    assert_eq!(
+        warning.message,
+        "JSON in the answer contains the number `1e-400` in `weight`, which becomes `0.0`"
+    );
 }
 
 #[test]

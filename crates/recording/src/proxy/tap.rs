@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
 use cuecard_source::decode::Items;
-use cuecard_source::json::{has_lone_surrogate, read_value};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::{changes, read_value};
 use cuecard_source::value::{Redactor, cut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,8 +101,8 @@ pub struct Tap {
     pub n_unanswered: usize,
     /// How many calls could not be recorded.
     pub n_unrecorded: usize,
-    /// Whether half of a surrogate pair in a message became U+FFFD.
-    pub has_lone_surrogate: bool,
+    /// What became something else in the first message of which a part did.
+    pub changed: Vec<Diagnostic>,
     /// Why calls could not be recorded, a text for each.
     unrecorded: Vec<String>,
     /// The tools and ids of calls that the server answered with a question, as long as their clients have not gone on.
@@ -186,7 +187,7 @@ impl Tap {
             missing: Vec::new(),
             n_unanswered: 0,
             n_unrecorded: 0,
-            has_lone_surrogate: false,
+            changed: Vec::new(),
             unrecorded: Vec::new(),
             questions: Vec::new(),
             has_head: false,
@@ -474,7 +475,12 @@ impl Tap {
             self.noted.insert("a frame was longer than 64 MiB");
             return Ok(Vec::new());
         };
-        self.has_lone_surrogate |= has_lone_surrogate(frame);
+        if self.changed.is_empty() {
+            self.changed = changes(
+                &format!("a message to or from server `{}`", self.name()),
+                frame,
+            );
+        }
         let why = match read_value(frame) {
             Ok(Value::Array(batch)) => return Ok(batch),
             Ok(message) => return Ok(vec![message]),

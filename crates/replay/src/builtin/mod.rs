@@ -9,11 +9,10 @@ mod shell;
 mod waits;
 mod web;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{lone_surrogate, read_value, without_lone_surrogates};
+use cuecard_source::json::{changes, read_value};
 use cuecard_source::value::{Origin, Piece, Text, as_text};
 use cuecard_tool_call::model::{
     BuiltinTool, MemberRef, Placeholder, Reference, Step, Template, TextPart, ToolCallScenario,
@@ -61,19 +60,18 @@ pub(super) async fn call(
     }
 }
 
-/// The JSON that `text` is, with a warning if something in it can't be kept; `what` is what it is in messages.
+/// The JSON that `text` is, with warnings if something in it can't be kept; `what` is what it is in messages.
 ///
 /// # Errors
 /// If it is none, or was cut.
-fn json_of(what: &str, text: &str, is_cut: bool) -> Result<(Json, Option<String>), Failure> {
+fn json_of(what: &str, text: &str, is_cut: bool) -> Result<(Json, Vec<String>), Failure> {
     let text = text.trim_start_matches('\u{feff}');
-    let has_half = matches!(without_lone_surrogates(text.as_bytes()), Cow::Owned(_));
-    let changed = has_half.then(|| {
-        let warning = lone_surrogate(what);
-        format!("{}: {}", warning.code, warning.message)
-    });
     match read_value(text) {
-        Ok(json) => Ok((json, changed)),
+        Ok(json) => {
+            let changed = changes(what, text.as_bytes()).into_iter();
+            let changed = changed.map(|it| format!("{}: {}", it.code, it.message));
+            Ok((json, changed.collect()))
+        }
         Err(error) => {
             let message = match is_cut {
                 true => format!("{what} is too long to be read as JSON: a part of it was dropped"),

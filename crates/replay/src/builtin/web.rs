@@ -235,11 +235,16 @@ mod tests {
         let json_of = |text: &str| json_of("it", text, false);
         let read = |text: &str| json_of(text).expect("JSON");
         let large = serde_json::json!({ "n": "12345678901234567891234" });
-        assert_eq!(read("{\"n\": 12345678901234567891234}"), (large, None));
+        assert_eq!(
+            read("{\"n\": 12345678901234567891234}"),
+            (large, Vec::new())
+        );
         assert_eq!(read("\u{feff}[1]\n").0, serde_json::json!([1]));
-        let (half, warning) = read("[\"\\ud83d\"]");
+        let (half, warnings) = read("[\"\\ud83d\"]");
         assert_eq!(half, serde_json::json!(["\u{fffd}"]));
-        assert!(warning.is_some_and(|warning| warning.starts_with("C-JSON-04: it contains half")));
+        assert!(warnings[0].starts_with("C-JSON-04: it contains half"));
+        let (_, warnings) = read("{\"n\": 1e-400}");
+        assert!(warnings[0].starts_with("C-JSON-05: it contains the number `1e-400` in `n`"));
         let failure = json_of("<html>").expect_err("no JSON");
         assert!(failure.message.starts_with("it is not JSON: "));
         let failure = super::json_of("it", "[1, ", true).expect_err("cut");

@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::addresses::is_private;
 use super::source::{is_like, name, shown};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::{Piece, Text};
+use cuecard_source::value::Text;
 
 /// More bytes than any server takes.
 const MAX_URL: usize = 64 * 1024;
@@ -64,7 +64,7 @@ impl HostLists {
             )
         })?;
         check_scheme(&url, || shown(text))?;
-        check_parts(text, &url)?;
+        check_credentials(text, &url)?;
         let grant = UrlGrant {
             is_from_data: !text.is_trusted() && !has_trusted_host(text, &url),
             url,
@@ -80,6 +80,7 @@ impl HostLists {
 #[derive(Debug, Clone)]
 pub struct UrlGrant {
     url: Url,
+    /// Whether a peer's answer decides where it leads.
     is_from_data: bool,
     /// The first reference whose data is in it, for messages.
     source: Option<String>,
@@ -90,11 +91,6 @@ impl UrlGrant {
     /// The URL.
     pub fn url(&self) -> &Url {
         &self.url
-    }
-
-    /// Whether a peer's answer decides where it leads.
-    pub fn is_from_data(&self) -> bool {
-        self.is_from_data
     }
 
     /// To be asked before the host of `url` is resolved. `url` is the granted one, or where an answer sent us.
@@ -207,34 +203,18 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
 
 /// Whether scheme, host and port are those of the text before the first data.
 fn has_trusted_host(text: &Text, url: &Url) -> bool {
-    let (before, _) = before_data(text, |piece| !piece.origin.is_trusted());
+    let pieces = text.pieces().iter();
+    let before: String = pieces
+        .take_while(|piece| piece.origin.is_trusted())
+        .map(|piece| piece.text.as_str())
+        .collect();
     Url::parse(&before).is_ok_and(|before| {
         before.authority() == url.authority() && before.scheme() == url.scheme()
     })
 }
 
-/// The text before a piece, and the piece.
-fn before_data(text: &Text, is_data: impl Fn(&Piece) -> bool) -> (String, Option<&Piece>) {
-    let at = text.pieces().iter().position(is_data);
-    let (before, rest) = text.pieces().split_at(at.unwrap_or(text.pieces().len()));
-    let before = before.iter().map(|piece| piece.text.as_str());
-    (before.collect(), rest.first())
-}
-
-/// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
-/// data names.
-fn check_parts(text: &Text, url: &Url) -> Result<(), Refusal> {
-    let is_data = |piece: &Piece| !piece.origin.is_trusted() && !piece.text.is_empty();
-    if let (before, Some(piece)) = before_data(text, is_data)
-        && !before.contains(':')
-        && !(before.trim_start().is_empty() && piece.text.contains(':'))
-    {
-        let (name, url) = (name(piece), shown(text));
-        return Err(refusal(
-            format!("{name} supplies a part of the scheme of `{url}`"),
-            "write `https://` in front of it, or let the data be the whole URL",
-        ));
-    }
+/// Data may not be in the host beside credentials: these would go to whomever the data names.
+fn check_credentials(text: &Text, url: &Url) -> Result<(), Refusal> {
     match text.untrusted() {
         Some(piece) if has_credentials(url) && !has_trusted_host(text, url) => Err(refusal(
             format!(
@@ -296,7 +276,7 @@ impl HostPattern {
 mod tests {
     use super::super::source::tests::text;
     use super::*;
-    use cuecard_source::value::Origin;
+    use cuecard_source::value::{Origin, Piece};
 
     fn lists(allowed: &[&str], only: &[&str]) -> HostLists {
         let owned = |list: &[&str]| {
@@ -321,7 +301,7 @@ mod tests {
     fn data_reaches_public_addresses_only() {
         let lists = lists(&[], &[]);
         let grant = lists.grant(&data("https://example.com/a")).expect("a URL");
-        assert!(grant.is_from_data());
+        assert!(grant.is_from_data);
         assert!(check(&grant, "https://example.com/a", "93.184.215.14", false).is_ok());
         for private in [
             "127.0.0.1",
@@ -366,7 +346,7 @@ mod tests {
             let grant = lists(&[], &[])
                 .grant(&text(template, &[("x", value)]))
                 .expect(template);
-            assert!(!grant.is_from_data(), "{template}");
+            assert!(!grant.is_from_data, "{template}");
             assert_eq!(grant.url().authority(), "localhost:3000", "{template}");
             assert!(check(&grant, grant.url().as_str(), "127.0.0.1", false).is_ok());
             assert!(
@@ -398,7 +378,7 @@ mod tests {
                     continue;
                 }
             };
-            assert!(grant.is_from_data(), "{template}");
+            assert!(grant.is_from_data, "{template}");
             let refusal =
                 check(&grant, grant.url().as_str(), "127.0.0.1", false).expect_err("local");
             assert!(
@@ -427,7 +407,7 @@ mod tests {
         let grant = lists(&[], &[])
             .grant(&"http://localhost:8080/".into())
             .expect("a URL");
-        assert!(!grant.is_from_data());
+        assert!(!grant.is_from_data);
         assert!(check(&grant, "http://localhost:8080/", "127.0.0.1", false).is_ok());
         assert!(check(&grant, "http://localhost:8080/login", "127.0.0.1", true).is_ok());
         assert!(check(&grant, "https://example.com/", "93.184.215.14", true).is_ok());
@@ -485,36 +465,17 @@ mod tests {
     }
 
     #[test]
-    fn a_half_scheme_is_refused() {
-        let lists = lists(&[], &[]);
-        assert!(
-            lists
-                .grant(&text("{{s}}://example.com/", &[("s", "http")]))
-                .is_err()
-        );
-        assert!(
-            lists
-                .grant(&text("http{{s}}://example.com/", &[("s", "s")]))
-                .is_err()
-        );
-        assert!(
-            lists
-                .grant(&text(
-                    "{{a}}{{b}}",
-                    &[("a", "ht"), ("b", "tp://example.com")]
-                ))
-                .is_err()
-        );
-        assert!(
-            lists
-                .grant(&text("https://{{host}}/", &[("host", "example.com")]))
-                .is_ok()
-        );
-        assert!(
-            lists
-                .grant(&text(" {{url}}", &[("url", "https://example.com")]))
-                .is_ok()
-        );
+    fn data_in_the_scheme_decides_where_the_url_leads() {
+        for (template, value) in [
+            ("{{s}}://localhost/", "http"),
+            ("http{{s}}://localhost/", "s"),
+            (" {{s}}", "http://localhost"),
+        ] {
+            let grant = lists(&[], &[]).grant(&text(template, &[("s", value)]));
+            assert!(grant.expect(template).is_from_data, "{template}");
+        }
+        let file = text("{{s}}:///etc/passwd", &[("s", "file")]);
+        assert!(lists(&[], &[]).grant(&file).is_err());
     }
 
     #[test]

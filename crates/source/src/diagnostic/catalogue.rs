@@ -142,6 +142,7 @@ catalogue! {
     JSON_DUPLICATE = "C-JSON-02", "duplicate key in an object";
     JSON_NUMBER = "C-JSON-03", "an integer with more than 64 bits";
     JSON_SURROGATE = "C-JSON-04", "half of a surrogate pair";
+    JSON_ROUNDED = "C-JSON-05", "a number with more digits than are kept";
     QUESTIONS_OPEN = "C-OPEN-01", "questions of a recording are open";
     OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
     OUTPUT_UNUSED = "C-OUT-02", "an output is never used";

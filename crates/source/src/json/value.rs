@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::{is_large_integer, without_lone_surrogates};
-use crate::value::Json;
+use super::number::rounded;
+use super::{has_lone_surrogate, is_large_integer, lone_surrogate, without_lone_surrogates};
+use crate::diagnostic::{Diagnostic, codes};
+use crate::value::{Json, cut};
 
 /// The JSON that `json` is, text or bytes, by the rules of [`super::Node::to_value`]: an integer that needs more than 64 bits becomes the
 /// text of its digits. Half of a surrogate pair becomes U+FFFD.
@@ -41,37 +43,83 @@ pub fn with_large_integers_as_text(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(whole)
 }
 
-/// Whether valid JSON has an integer that needs more than 64 bits.
-pub fn has_large_integer(json: &str) -> bool {
-    !large_integers(json.as_bytes()).is_empty()
+/// Whether valid JSON has a number that [`read_value`] reads as another value: an integer that needs more than 64 bits, or
+/// one that becomes another number.
+pub fn has_inexact_number(json: &str) -> bool {
+    let mut has_one = false;
+    numbers(json.as_bytes(), |number, _, _| {
+        has_one |= is_large_integer(number) || rounded(number).is_some();
+    });
+    has_one
 }
 
 /// Where valid JSON has integers that need more than 64 bits.
 fn large_integers(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut at = 0;
+    numbers(bytes, |number, _, at| {
+        if is_large_integer(number) {
+            found.push(at);
+        }
+    });
+    found
+}
+
+/// The warnings that `what` has half of a surrogate pair, and a number that becomes another one when it is read: the first
+/// of each, which is `json`, valid or not.
+pub fn changes(what: &str, json: &[u8]) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = Vec::new();
+    if has_lone_surrogate(json) {
+        found.push(lone_surrogate(what));
+    }
+    let mut is_rounded = false;
+    numbers(json, |number, key, _| {
+        if let (false, Some(read)) = (is_rounded, rounded(number)) {
+            is_rounded = true;
+            let place = key.map(|key| format!(" in `{}`", cut(key, 50)));
+            let message = format!(
+                "{what} contains the number `{}`{}, which becomes `{}`",
+                cut(number, 50),
+                place.unwrap_or_default(),
+                Json::from(read)
+            );
+            let help = "the sender must write a value whose digits matter as a string";
+            found.push(Diagnostic::warning(codes::JSON_ROUNDED, message).with_help(help));
+        }
+    });
+    found
+}
+
+/// Passes each number of valid JSON with the key before it, as it is written, and where the number stands.
+fn numbers<'a>(bytes: &'a [u8], mut pass: impl FnMut(&'a str, Option<&'a str>, Range<usize>)) {
+    let text = |range: Range<usize>| str::from_utf8(&bytes[range]).ok();
+    let (mut at, mut string, mut key) = (0, 0..0, None);
     while let Some(&byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at += 1;
+                let start = at + 1;
+                at = start;
                 while bytes.get(at).is_some_and(|byte| *byte != b'"') {
                     at += if bytes[at] == b'\\' { 2 } else { 1 };
                 }
+                at = at.min(bytes.len());
+                string = start..at;
+                at += 1;
+            }
+            b':' => {
+                key = Some(string.clone());
                 at += 1;
             }
             b'-' | b'0'..=b'9' => {
                 let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
                 let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-                let number = str::from_utf8(&bytes[at..at + length]);
-                if number.is_ok_and(is_large_integer) {
-                    found.push(at..at + length);
+                if let Some(number) = text(at..at + length) {
+                    pass(number, key.clone().and_then(text), at..at + length);
                 }
                 at += length;
             }
             _ => at += 1,
         }
     }
-    found
 }
 
 #[cfg(test)]
@@ -96,5 +144,21 @@ mod tests {
             assert_eq!(read_value(text).expect("JSON"), expected, "{text}");
         }
         assert!(read_value("18446744073709551617 1").is_err());
+    }
+
+    #[test]
+    fn a_number_that_becomes_another_one_is_a_warning() {
+        let json = r#"{"a\"": ["1e-400", 0.5], "small": [1e-400, 1e-400], "b": "\ud83d"}"#;
+        let found = changes("it", json.as_bytes());
+        let messages: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "it contains half of a surrogate pair, which becomes U+FFFD",
+                "it contains the number `1e-400` in `small`, which becomes `0.0`",
+            ]
+        );
+        assert!(changes("it", b"[1e30, 0.1, 18446744073709551617, \"1e-400\"]").is_empty());
+        assert!(changes("it", b"\"\\").is_empty());
     }
 }

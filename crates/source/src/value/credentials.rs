@@ -61,6 +61,7 @@ const SECRET_KEYS: &[&str] = &[
     "access",
     "signing",
     "encryption",
+    "ssh",
 ];
 
 /// Last words of variables such as `DB_PASS`. In lower case they are words of many things: `first_pass`.
@@ -386,7 +387,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
-        r"(?:(?i:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value)|_PASS|_PAT|PIN)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
+        r"(?:(?i:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
     ];
     Regex::new(&all.join("|")).expect("the marks are fixed")
 });
@@ -958,6 +959,31 @@ mod tests {
             "compass",
         ] {
             assert!(!names_credential(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn keys_of_forms_and_configs_are_known_in_texts() {
+        for key in [
+            "password_confirmation",
+            "passwordConfirmation",
+            "ssh_key",
+            "db_pass",
+            "dbPass",
+            "user_pin",
+        ] {
+            assert!(names_credential(key), "{key}");
+            for text in [format!("{key}=ab12cd34"), format!("a: 1, {key}: ab12cd34")] {
+                assert_eq!(found(&text), ["ab12cd34"], "{text}");
+                assert!(may_hold_credential(&text), "{text}");
+            }
+        }
+        for text in [
+            "confirmation=ab12cd34",
+            "first_pass=ab12cd34",
+            "map_pin: ab12cd34",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
         }
     }
 

@@ -24,9 +24,6 @@ const GAP_END: &str = "…]";
 /// What stands behind a line of a file that was cut.
 const CUT_LINE: &str = "... [truncated]";
 
-/// The most that is left of an escaped character that was cut, in bytes.
-const LONGEST_TORN: usize = 12;
-
 /// The most bytes of an escaped character.
 const LONGEST_ESCAPED: usize = 32;
 
@@ -72,7 +69,7 @@ impl Default for Redactor {
             nodes: vec![Node::default()],
             filter: Filter {
                 starts: of(b"\\%&"),
-                escaped: of(b"ux%&"),
+                escaped: of(b"ux%&0123"),
                 prefixes: vec![false; N_PREFIXES],
             },
         }
@@ -324,7 +321,7 @@ impl Redactor {
             let is_escape = |byte: &u8| is_of_escape(*byte);
             let torn = text[start..]
                 .bytes()
-                .take(LONGEST_TORN)
+                .take(LONGEST_ESCAPED)
                 .take_while(is_escape);
             let starts = start..=start + torn.count();
             let ends = starts.flat_map(|start| {
@@ -500,7 +497,7 @@ fn is_of_escape(byte: u8) -> bool {
 fn torn(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let is_escape = |byte: &u8| is_of_escape(*byte);
-    let torn = rest.bytes().take(LONGEST_TORN).take_while(is_escape);
+    let torn = rest.bytes().take(LONGEST_ESCAPED).take_while(is_escape);
     rest.starts_with(['\\', '%', '&', '\''])
         .then(|| at + torn.count())
 }
@@ -737,6 +734,23 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_of_escapes_that_was_cut_is_found() {
+        let secret = "pqrBBB77stuDDD88";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for introducer in ["&#", "&amp;#", "&#38;#", "&amp;amp;#", "&#x26;#38;#"] {
+            let spelled = |c: char| format!("{introducer}{};", u32::from(c));
+            let spelled: String = secret.chars().map(spelled).collect();
+            for cut in 0..=spelled.len() {
+                let (head, tail) = spelled.split_at(cut);
+                let text = format!("x {head}\n[… 9 bytes dropped …]\n{tail} y");
+                let shown = redactor.text(&text);
+                // Fewer characters than tell a secret, and the one that was cut.
+                assert!(shown.matches(introducer).count() <= 8, "{text}: {shown}");
+            }
+        }
+    }
+
+    #[test]
     fn what_may_begin_a_secret_is_told() {
         let redactor = Redactor::new(["tok_ABCD".to_owned(), "okay, hunter22".to_owned()]);
         for (text, unfinished) in [
@@ -867,6 +881,11 @@ mod tests {
             ("100% of 12", "100%2525%2520of%252012"),
             ("it's\tmine", r"'it'\''s'$'\t''mine'"),
             ("it's mine", r#"'it'"'"'s mine'"#),
+            // Bash in the locale C, and Ruby.
+            ("smörgås12", r"$'sm\303\266rg\303\245s12'"),
+            ("ö-smörg12", r"$'\303\266-sm\303\266rg12'"),
+            ("a b\u{1}cd12", r"$'a b\001cd12'"),
+            ("sm örg\ngås12", "sm\\ \\örg'\n'g\\ås12"),
         ] {
             let redactor = Redactor::new([secret.to_owned()]);
             let text = redactor.text(spelled);

@@ -115,22 +115,26 @@ fn unescape(text: &str, introducer: char, at: usize, depth: usize, readings: &mu
     match introducer {
         '\\' => {
             for (symbol, end) in read(text, at, depth) {
-                let meant = match symbol {
-                    Symbol::Char('n') => '\n',
-                    Symbol::Char('r') => '\r',
-                    Symbol::Char('t') => '\t',
-                    Symbol::Char('b') => '\u{8}',
-                    Symbol::Char('f') => '\u{c}',
-                    Symbol::Char(mark) if mark == ' ' || mark.is_ascii_punctuation() => mark,
-                    _ => continue,
+                let control = match symbol {
+                    Symbol::Char('n') => Some('\n'),
+                    Symbol::Char('r') => Some('\r'),
+                    Symbol::Char('t') => Some('\t'),
+                    Symbol::Char('b') => Some('\u{8}'),
+                    Symbol::Char('f') => Some('\u{c}'),
+                    _ => None,
                 };
-                add(readings, Symbol::Char(meant), end);
+                let control = control.map(Symbol::Char).into_iter();
+                // Outside of quotes, shells take it for what it is.
+                control
+                    .chain([symbol])
+                    .for_each(|it| add(readings, it, end));
             }
-            add_byte(readings, text, at, "x");
+            add_byte(readings, text, at, "x", 16, 2);
+            add_byte(readings, text, at, "", 8, 3);
             add_utf16(readings, text, at, depth, "\\u");
         }
         '%' => {
-            add_byte(readings, text, at, "");
+            add_byte(readings, text, at, "", 16, 2);
             add_utf16(readings, text, at, depth, "%u");
         }
         '&' => {
@@ -177,6 +181,12 @@ fn add_quoted(readings: &mut Readings, text: &str, at: usize) {
             add(readings, Symbol::Char('\''), end);
         }
     }
+    // Ruby quotes a line end alone.
+    for (symbol, end) in read(text, at, MAX_DEPTH) {
+        if let (Symbol::Char('\n'), Some(end)) = (symbol, after(text, end, MAX_DEPTH, "'")) {
+            add(readings, symbol, end);
+        }
+    }
     // GNU's tools leave the quotes for control characters.
     let Some(inner) = after(text, at, MAX_DEPTH, "$'") else {
         return;
@@ -204,23 +214,28 @@ fn after(text: &str, at: usize, depth: usize, word: &str) -> Option<usize> {
     })
 }
 
-/// Adds the byte that two hexadecimal digits behind `prefix` stand for.
-fn add_byte(readings: &mut Readings, text: &str, at: usize, prefix: &str) {
+/// Adds the byte that `n_digits` digits behind `prefix` stand for.
+fn add_byte(
+    readings: &mut Readings,
+    text: &str,
+    at: usize,
+    prefix: &str,
+    radix: u32,
+    n_digits: usize,
+) {
     let digits = text[at..].strip_prefix(prefix);
-    let Some(byte) = digits.and_then(|digits| hexadecimal(digits, 2)) else {
-        return;
+    let byte = digits.and_then(|digits| number(digits, radix, n_digits));
+    let symbol = match byte.map(u8::try_from) {
+        Some(Ok(byte)) if byte.is_ascii() => Symbol::Char(char::from(byte)),
+        Some(Ok(byte)) => Symbol::Byte(byte),
+        _ => return,
     };
-    let symbol = match u8::try_from(byte) {
-        Ok(byte) if byte.is_ascii() => Symbol::Char(char::from(byte)),
-        Ok(byte) => Symbol::Byte(byte),
-        Err(_) => return,
-    };
-    add(readings, symbol, at + prefix.len() + 2);
+    add(readings, symbol, at + prefix.len() + n_digits);
 }
 
 /// Adds the character that one or two `\u0000` stand for, behind the first character of the first `prefix`.
 fn add_utf16(readings: &mut Readings, text: &str, at: usize, depth: usize, prefix: &str) {
-    let unit = |at: usize| hexadecimal(text.get(at..)?, 4);
+    let unit = |at: usize| number(text.get(at..)?, 16, 4);
     let Some(first) = text[at..].strip_prefix('u').and_then(|_| unit(at + 1)) else {
         return;
     };
@@ -237,10 +252,10 @@ fn add_utf16(readings: &mut Readings, text: &str, at: usize, depth: usize, prefi
     }
 }
 
-fn hexadecimal(text: &str, n_digits: usize) -> Option<u32> {
+fn number(text: &str, radix: u32, n_digits: usize) -> Option<u32> {
     let digits = text.get(..n_digits)?;
-    let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    is_number.then(|| u32::from_str_radix(digits, 16).ok())?
+    let is_number = digits.chars().all(|digit| digit.is_digit(radix));
+    is_number.then(|| u32::from_str_radix(digits, radix).ok())?
 }
 
 /// The character of an HTML entity behind its `&`.

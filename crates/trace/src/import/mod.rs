@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 use super::Trace;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{changes, without_lone_surrogates};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
@@ -63,16 +63,23 @@ const MOST_LINES_TO_DETECT: usize = 100;
 /// Reads a run that another program recorded. Lines and entries that nothing is known about are left out, and a
 /// warning says how many; broken JSON is an error.
 pub fn transcript(source: &SourceFile, format: TranscriptFormat) -> Imported {
-    let whole = without_lone_surrogates(source.text().as_bytes());
-    if let Cow::Owned(text) = whole
-        && let Ok(text) = String::from_utf8(text)
-    {
-        // Each place is where it was.
-        let mut imported = transcript(&SourceFile::new(source.name(), text), format);
-        let warning = lone_surrogate("the file").at(source, Span::new(0, 0));
-        imported.diagnostics.push(warning);
-        return imported;
-    }
+    let text = source.text().as_bytes();
+    let whole = match without_lone_surrogates(text) {
+        Cow::Owned(text) => String::from_utf8(text).ok(),
+        Cow::Borrowed(_) => None,
+    };
+    // Each place is where it was.
+    let mut imported = match whole {
+        Some(text) => read(&SourceFile::new(source.name(), text), format),
+        None => read(source, format),
+    };
+    let changed = changes("the file", text).into_iter();
+    let changed = changed.map(|warning| warning.at(source, Span::new(0, 0)));
+    imported.diagnostics.extend(changed);
+    imported
+}
+
+fn read(source: &SourceFile, format: TranscriptFormat) -> Imported {
     match format {
         TranscriptFormat::Atif => atif::import(source),
         TranscriptFormat::Otlp => otlp::import(source),

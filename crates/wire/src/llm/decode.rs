@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cuecard_source::json::{has_large_integer, has_lone_surrogate, read_value};
+use cuecard_source::json::{has_inexact_number, has_lone_surrogate, read_value};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::{AnswerImage, Endpoint};
 
@@ -101,14 +101,14 @@ pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded,
         Endpoint::Responses => openai_responses::read_body(&json, at_ms),
         Endpoint::Gemini => gemini::read_body(&json, at_ms),
     }?;
-    if std::str::from_utf8(body).is_ok_and(has_large_integer) {
-        note(&mut decoded.changed, LARGE_INTEGERS);
+    if std::str::from_utf8(body).is_ok_and(has_inexact_number) {
+        note(&mut decoded.changed, INEXACT_NUMBERS);
     }
     decoded.has_lone_surrogate = has_lone_surrogate(body);
     Ok(decoded)
 }
 
-const LARGE_INTEGERS: &str = "an integer over 64 bits is played as the text of its digits";
+const INEXACT_NUMBERS: &str = "an integer over 64 bits is played as the text of its digits, and another number that 64 bits can't hold as the nearest one";
 
 /// Reads the body of an error with this status. `None` if it isn't one of the API's own, but of what stands before it.
 pub fn read_error(status: u16, body: &[u8]) -> Option<ApiError> {
@@ -127,12 +127,12 @@ pub fn own_error(body: &Json) -> Option<&Json> {
 
 /// The error of an API that `error` describes.
 pub(super) fn error(status: u16, error: &Json) -> Option<ApiError> {
-    let text = |name: &str| error.get(name).and_then(Json::as_str);
     if let Json::String(message) = error {
         return Some(ApiError::new(status, message.as_str()));
     }
-    let message = text("message")?;
-    let mut found = ApiError::new(status, message);
+    let members = error.as_object()?;
+    let text = |name: &str| members.get(name).and_then(Json::as_str);
+    let mut found = ApiError::new(status, text("message").unwrap_or_default());
     found.error_type = text("type").or_else(|| text("status")).map(str::to_owned);
     found.param = text("param").map(str::to_owned);
     found.code = text("code").map(str::to_owned);
@@ -226,8 +226,8 @@ impl StreamDecoder {
             }
             match read_value(&event.data) {
                 Ok(data) if data.is_object() => {
-                    if has_large_integer(&event.data) {
-                        answer.change(LARGE_INTEGERS);
+                    if has_inexact_number(&event.data) {
+                        answer.change(INEXACT_NUMBERS);
                     }
                     answer.has_lone_surrogate |= has_lone_surrogate(event.data.as_bytes());
                     events.event(answer, &data, at_ms);
@@ -259,8 +259,8 @@ impl StreamDecoder {
                     let n_read = items.byte_offset();
                     self.n_events += 1;
                     let item: Vec<u8> = list.drain(..n_read).collect();
-                    if std::str::from_utf8(&item).is_ok_and(has_large_integer) {
-                        self.answer.change(LARGE_INTEGERS);
+                    if std::str::from_utf8(&item).is_ok_and(has_inexact_number) {
+                        self.answer.change(INEXACT_NUMBERS);
                     }
                     self.answer.has_lone_surrogate |= has_lone_surrogate(&item);
                     let item = read_value(&item).unwrap_or_default();
@@ -603,6 +603,7 @@ impl Building {
                 PartKind::Refusal => elements.push(Element::Refusal(part.pieces)),
                 // Of an answer that was cut off, a part of a call is no call.
                 PartKind::Call if is_complete || part.call.is_whole => {
+                    self.has_lone_surrogate |= has_lone_surrogate(part.call.input.as_bytes());
                     elements.push(Element::Call(part.call.done()));
                 }
                 PartKind::Call => {
@@ -689,10 +690,10 @@ impl CallPart {
     }
 }
 
-/// The arguments that a text holds: an object, or the text itself if it is none, or has integers that no object can hold.
+/// The arguments that a text holds: an object, or the text itself if it is none, or has numbers that no object can hold.
 fn arguments(text: String) -> CallInput {
     match read_value(&text) {
-        Ok(json) if json.is_object() && !has_large_integer(&text) => {
+        Ok(json) if json.is_object() && !has_inexact_number(&text) => {
             CallInput::Arguments(Arc::new(json))
         }
         _ => CallInput::Raw(text),

@@ -12,7 +12,6 @@ use cuecard_recording::proxy::pipe::{self, Streams};
 use cuecard_recording::proxy::{Endpoint, RecordedFiles, Session, Tap, Upstream, bridge};
 use cuecard_runtime::process::ProcessSpec;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::json::lone_surrogate;
 use cuecard_source::value::{Redactor, find_credentials, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -365,10 +364,8 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
         0 => None,
         n => Some(unanswered(&name, n as u64)),
     };
-    let cut = tap
-        .has_lone_surrogate
-        .then(|| lone_surrogate(&format!("a message to or from server `{name}`")));
-    let found = left_out.chain(cut).chain(unanswered).chain(unwritten);
+    let changed = tap.changed.iter().cloned();
+    let found = left_out.chain(changed).chain(unanswered).chain(unwritten);
     (name.clone(), tap.n_unrecorded, found.collect())
 }
 

@@ -20,8 +20,8 @@ use super::environment::is_obeyed;
 use super::paths::Places;
 use super::source::{WITHOUT_LINE_END, ends_with_line, line_end_help, name};
 use super::{Refusal, RefusalKind};
-use cuecard_source::value::{Piece, Text};
-use scanner::{DATA, Script, Source, Unreadable, Word, is_name};
+use cuecard_source::value::Text;
+use scanner::{Script, Source, Word, is_name};
 
 /// Data in one command may have so many bytes.
 const MAX_DATA: usize = 64 << 20;
@@ -30,7 +30,6 @@ const MAX_DATA: usize = 64 << 20;
 const ADVICE: &[(&str, &str)] = &[
     ("here-document", "write the file with `claude__write`, or "),
     ("backticks", "write `$(…)` in place of the backticks, or "),
-    ("comment", "take the reference out of the comment, or "),
     ("arithmetic", "let the step give a whole number, or "),
 ];
 
@@ -102,7 +101,7 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
     if text.is_trusted() && !lists.restrict() {
         return Ok(text.to_string().into());
     }
-    let Some(source) = Source::new(text) else {
+    let Some(source) = Source::new(text, true) else {
         let message = "the command is longer than 1 MiB";
         return refuse(RefusalKind::Command, message, "put it into a script file");
     };
@@ -113,25 +112,15 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
         return refuse(RefusalKind::Data, message, help);
     }
     let names = variables::names(&source.data);
-    let mut data = (0..source.data.len()).filter(|at| !source.is_number[*at]);
-    let first = data.clone().next();
-    let has_data = first.is_some();
-    let is_named = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("CUECARD_");
-    if has_data && text.pieces().iter().any(is_named) {
+    let first = source.data.first().map(|piece| name(piece));
+    if first.is_some() && source.text.contains("CUECARD_") {
         let message =
             "the command names a variable that begins with `CUECARD_`, as those of data do";
         return refuse(RefusalKind::Data, message, "choose another name");
     }
-    let script = match scanner::scan(&source, &names, false) {
-        Ok(script) => script,
-        Err(Unreadable { what, .. }) if !has_data && lists.restrict() => {
-            return Err(lists.not_read(&what));
-        }
-        Err(Unreadable { what, n_data }) => {
-            let Some(next) = data.find(|at| *at >= n_data).or(first) else {
-                return splice_integers(text, &source);
-            };
-            let data = name(source.data[next]);
+    let script = match (scanner::scan(&source, &names, false), &first) {
+        (Ok(script), _) => script,
+        (Err(what), Some(data)) => {
             let message = format!(
                 "the command has {what}, where what the data of {data} would do is not known"
             );
@@ -139,14 +128,16 @@ fn bound(text: &Text, lists: &CommandLists, places: &Places) -> Result<BoundComm
             let help = advice.map_or("", |(_, help)| help);
             return refuse(RefusalKind::Data, &message, help);
         }
+        (Err(what), None) if lists.restrict() => return Err(lists.not_read(&what)),
+        (Err(_), None) => return Ok(source.text.into()),
     };
     lists.check(&script)?;
-    if has_data || lists.forbidden.is_some() {
-        rules::check(&script, &source, has_data, lists, places)?;
+    if first.is_some() || lists.forbidden.is_some() {
+        rules::check(&script, &source, first.is_some(), lists, places)?;
     }
-    match source.data.is_empty() {
-        true => Ok(text.to_string().into()),
-        false => variables::bind(&script.output, &source.data, &names, places.run_dir()),
+    match first.is_some() {
+        false => Ok(source.text.into()),
+        true => variables::bind(&script.output, &source.data, &names, places.run_dir()),
     }
 }
 
@@ -164,21 +155,6 @@ fn with_proposal(mut refusal: Refusal, text: &Text, env: &[(String, Text)]) -> R
         }
     }
     refusal
-}
-
-/// Numbers as they are, in a command that isn't read. One right before `<` or `>` would be a file descriptor, and one
-/// right behind `$` a parameter.
-fn splice_integers(text: &Text, source: &Source<'_>) -> Result<BoundCommand, Refusal> {
-    let parts: Vec<&str> = source.text.split(DATA).collect();
-    let is_beside = |sides: &[&str]| sides[0].ends_with('$') || sides[1].starts_with(['<', '>']);
-    match parts.windows(2).position(is_beside) {
-        Some(at) => {
-            let name = name(source.data[at]);
-            let message = format!("the number of {name} stands right beside a `$`, `<` or `>`");
-            Err(Refusal::new(RefusalKind::Data, message, ""))
-        }
-        None => Ok(text.to_string().into()),
-    }
 }
 
 impl CommandLists {

@@ -8,7 +8,7 @@ use super::super::environment;
 use super::super::executable_files::decides_when_written;
 use super::super::source::{is_in, reference};
 use super::programs;
-use super::scanner::{SimpleCommand, Source, Word, is_name, scan};
+use super::scanner::{Script, SimpleCommand, Source, Word, is_name, scan};
 use super::variables::named;
 use cuecard_source::value::{Piece, Text};
 use serde_json::Value as Json;
@@ -95,7 +95,7 @@ pub fn in_environment(command: &Text) -> Option<(String, Variables)> {
 /// if the command is too long.
 fn with_variables(command: &Text, own: Variables) -> Option<(Option<String>, Variables)> {
     let shown = as_written(command);
-    let source = Source::new(&shown)?;
+    let source = Source::new(&shown, false)?;
     let names = variable_names(&source, &own);
     let command = rewritten(&source, &names).map(|it| it.replace(BRACES, LITERAL_BRACES));
     let mut variables = own;
@@ -163,44 +163,41 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
 fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let script = scan(source, names, true).ok()?;
-    let made: Vec<&Word> = script.commands.iter().flat_map(made_by).collect();
-    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &made);
+    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &script);
     script.commands.iter().all(is_safe).then_some(script.output)
 }
 
-/// The words in which a command names files that it makes.
-fn made_by(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
-    let makes = is_in(
-        "tee cp mv dd ln install",
-        command.program().unwrap_or_default(),
-    );
-    let words = command.words.iter().skip(1).filter(move |_| makes);
-    let files = command.redirections.iter().filter(|it| it.makes_file());
-    files.map(|it| &it.target).chain(words)
-}
-
-/// Whether a program or its script may be one of the files that the command makes. A name that the shell builds may be
-/// any, and some files are run without being named.
-fn may_be_made(program: &str, made: &[&Word]) -> bool {
+/// Whether `program` may be one of the files that the script makes. A name that the shell builds may be any, and some
+/// files are run without being named.
+fn may_be_made(program: &str, script: &Script) -> bool {
     let last = |path: &str| {
         path.rsplit(['/', '='])
             .next()
             .unwrap_or_default()
             .to_owned()
     };
-    made.iter().any(|word| {
-        let name = word.literal().filter(|_| !word.expands()).map(last);
-        name.is_none_or(|name| name == last(program) || decides_when_written(&name))
-    })
+    let made = script.commands.iter().flat_map(|command| {
+        let makes = "tee cp mv dd ln install";
+        let makes = command
+            .program()
+            .is_some_and(|program| is_in(makes, program));
+        let words = command.words.iter().skip(1).filter(move |_| makes);
+        let files = command.redirections.iter().filter(|it| it.makes_file());
+        files.map(|it| &it.target).chain(words)
+    });
+    made.map(|word| word.name().map(last))
+        .any(|name| name.is_none_or(|name| name == last(program) || decides_when_written(&name)))
 }
 
-/// Whether these words may run data that is in them, in their input, or in a file that was made before: they name what
-/// runs it, wherever that stands. What follows the file of a script is only read by that.
-fn may_run_data(words: &[Word], made: &[&Word]) -> bool {
-    // `NAME=value` before a program is no part of what it gets.
-    let is_assignment = |word: &&Word| assigned(word).is_some();
-    let assignments = words.iter().take_while(is_assignment).count();
-    let (assignments, words) = words.split_at(assignments);
+/// Whether these words may run data that is in them, in their input, or in a file that was made before. A variable may
+/// hold data. What follows the file of a script is only read by that.
+fn may_run_data(words: &[Word], script: &Script) -> bool {
+    let has_data = |word: &Word| word.literal().is_none();
+    let n_assigned = words
+        .iter()
+        .take_while(|word| assigned(word).is_some())
+        .count();
+    let (assignments, words) = words.split_at(n_assigned);
     if assignments.iter().any(sets_obeyed) {
         return true;
     }
@@ -211,25 +208,14 @@ fn may_run_data(words: &[Word], made: &[&Word]) -> bool {
         return true;
     };
     let base = programs::base_name(program);
-    let mut launchers = LAUNCHERS.iter();
-    let launcher = launchers.find(|(names, _)| is_in(names, base));
-    if let Some((_, starts)) = launcher {
-        let start = behind.iter().position(|word| is(word, starts));
-        let start = start.map(|start| start + 1);
-        if let Some(start) = start.or(starts.is_empty().then_some(0)) {
-            return behind.iter().any(sets_obeyed)
-                || launches_data(base, behind.split_at(start), made);
-        }
-    }
     let has = |words: &str| behind.iter().any(|word| is(word, words));
     match base {
-        "case" => return false,
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
-        "for" if behind.iter().any(Word::has_data) => return true,
+        "for" => return behind.iter().any(Word::has_data),
         // Values have names there, and its input is never run.
         "jq" => {
             let is_value = |at: usize| at > 1 && is(&behind[at - 2], "--arg --argjson");
-            let is_code = |at: usize| behind[at].literal().is_none() && !is_value(at);
+            let is_code = |at: usize| has_data(&behind[at]) && !is_value(at);
             return has("-f --from-file -L") || (0..behind.len()).any(is_code);
         }
         // With a fixed script that only picks and replaces.
@@ -238,97 +224,54 @@ fn may_run_data(words: &[Word], made: &[&Word]) -> bool {
             let script = scripts.next().and_then(Word::literal);
             return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
-        // Some names of variables run code in bash, and so do some numbers.
-        "export" | "local" | "readonly" | "declare" | "typeset" | "read" => {
-            let is_name = |word: &Word| word.literal().is_some_and(is_name) || is(word, "-r");
-            return !behind.iter().all(|word| match assigned(word) {
-                Some(_) => !sets_obeyed(word),
-                None => is_name(word),
-            });
-        }
-        "git" if has("bisect") && has("run") => return true,
-        "git" if has("config") => {
-            let mut texts = behind.iter().map(Word::beginning);
-            return !texts.any(|text| text.starts_with("user."));
+        "test" | "[" | "printf" => return has("-v") && behind.iter().any(has_data),
+        // Their files are run, with the rest as arguments.
+        _ if is_in(INTERPRETERS, base) => {
+            let mut files = behind.iter().skip_while(|word| is(word, "run -jar"));
+            let file = files.next().and_then(Word::literal);
+            let file = file.filter(|it| it.contains('.') && !it.starts_with(['-', '/']));
+            return file.is_none_or(|file| may_be_made(file, script));
         }
         _ => {}
-    }
-    let is_file = |text: &&str| text.contains('.') && !text.starts_with(['-', '/']);
-    let mut files = behind.iter().skip_while(|word| is(word, "run -jar"));
-    let file = files.next().and_then(Word::literal).filter(is_file);
-    if let Some(file) = file.filter(|_| is_in(INTERPRETERS, base)) {
-        return may_be_made(file, made);
     }
     let names_runner = |text: &str| {
         let base = programs::base_name(text);
         (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
     };
-    // `git switch -c NAME`
-    let takes_letters = base == "git"
-        && behind
-            .first()
-            .is_some_and(|word| is(word, "switch branch commit tag"));
-    // The programs that get data run none of it by their options; but these name variables, or have scripts.
-    let is_harmless =
-        programs::find(program).is_some() && !is_in("test [ printf sed awk gawk mawk", program);
-    let has_data = |word: &Word| word.literal().is_none();
     let runs_option = |at: usize| {
-        let (option, values) = (&behind[at], &behind[at + 1..]);
-        let name = option.beginning().split('=').next().unwrap_or_default();
-        let is_code = is_in(CODE_OPTIONS, name) && !(takes_letters && name.len() == 2);
+        let name = behind[at].beginning().split('=').next().unwrap_or_default();
+        let mut values = behind[at + 1..].iter();
         match name {
-            // What it evaluates stands on both sides.
-            _ if base == "[[" && is_in("-eq -ne -lt -le -gt -ge", name) => true,
-            _ if name.starts_with("-exec") || name.starts_with("-ok") => {
-                let mut words = values.iter().take_while(|word| !is(word, "; +"));
-                words.any(has_data)
+            _ if name.starts_with("-exec") || name.starts_with("-ok") => values.any(has_data),
+            "" | "-" | "--" => false,
+            _ => {
+                name.starts_with('-')
+                    && !takes_text(name)
+                    && (has_data(&behind[at]) || values.next().is_some_and(has_data))
             }
-            _ => is_code && (has_data(option) || values.first().is_some_and(has_data)),
         }
     };
-    (program.contains('/') && may_be_made(program, made))
-        || (names_runner(program) && (launcher.is_none() || base == "python"))
+    // The programs that get data run none of it by their options.
+    let is_harmless = programs::find(program).is_some();
+    (program.contains('/') && may_be_made(program, script))
+        || (names_runner(program) && !is_in("docker podman uv poetry pipenv pipx", base))
         || behind
             .iter()
             .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
         || (!is_harmless && (0..behind.len()).any(runs_option))
 }
 
-/// Whether data chooses or reaches as code what these words start, or is in a folder that decides on it.
-fn launches_data(base: &str, (before, words): (&[Word], &[Word]), made: &[&Word]) -> bool {
-    let words = from_operand(words);
-    let is_exec = before.last().is_some_and(|word| is(word, "exec"));
-    let is_container = is_in("docker podman kubectl", base);
-    match words.split_first() {
-        // Some read what they start.
-        None => programs::is_runner(base),
-        // The first word is the name of the container.
-        Some((container, words)) if is_container => {
-            let behind = usize::from(words.first().is_some_and(|word| is(word, "--")));
-            (container.literal().is_none() && !is_exec)
-                || is(container, "-v")
-                || may_run_data(&words[behind..], made)
-        }
-        Some(_) => may_run_data(words, made),
+/// Whether a value of an option is a text, and no program, script or name of a variable, as its name says.
+fn takes_text(option: &str) -> bool {
+    const CODE: &str = "exec execute eval cmd command call script askpass sh rsh ssh shell hook filter editor pager pack program \
+         print jq template expression action plugin module require import load init config proxy";
+    match option.strip_prefix("--") {
+        Some(long) => !long.split('-').any(|part| is_in(CODE, part)),
+        None => is_in(
+            "-m -t -b -k -n -l -L -q -s -a -g -u -p -j -d -name -iname -path",
+            option,
+        ),
     }
-}
-
-/// The words from the first one on that is no option, no value of one and no time.
-fn from_operand(words: &[Word]) -> &[Word] {
-    let mut is_value = false;
-    for (at, word) in words.iter().enumerate() {
-        let start = word.beginning();
-        let is_option = start.starts_with('-') && (word.literal().is_some() || start.contains('='));
-        match is_option {
-            true if start == "--" => return &words[at + 1..],
-            // A folder of the container may hold what it starts.
-            true if start == "-v" => return &words[at..],
-            true => is_value = !start.contains('=') && !is_in(FLAGS, start),
-            false if is_value || is_duration(start) => is_value = false,
-            false => return &words[at..],
-        }
-    }
-    &[]
 }
 
 /// Whether a word is one of some.
@@ -346,21 +289,6 @@ fn sets_obeyed(word: &Word) -> bool {
     assigned(word).is_some_and(environment::is_obeyed)
 }
 
-/// Programs and words of the shell that start what stands behind one of some words, or at once.
-const LAUNCHERS: &[(&str, &str)] = &[
-    (
-        "time command exec timeout nice nohup sudo env npx uvx bunx",
-        "",
-    ),
-    ("uv poetry pipenv pipx", "run"),
-    ("npm pnpm yarn", "exec dlx"),
-    ("python", "-m"),
-    ("docker podman kubectl", "run exec"),
-];
-
-/// Their options that take no value.
-const FLAGS: &str = "-i -t -it -ti -d -y -q --rm --init --yes --quiet --detach --no-install --frozen --no-sync --tty --interactive";
-
 /// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
 const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
 
@@ -369,10 +297,8 @@ const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno 
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
 const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
-     mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython";
-
-/// Options behind which a program, a script or the name of a variable may follow.
-const CODE_OPTIONS: &str = "-c -x -v -I --exec --eval --print --command --execute --to-command --checkpoint-action --rsh --upload-pack --receive-pack --jq --template --expression";
+     mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython \
+     run exec dlx foreach config compgen complete [[ time command export local readonly declare typeset read";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {
@@ -382,12 +308,4 @@ fn is_plain_script(script: &str) -> bool {
         Regex::new(&format!("^(?:{awk}|{sed})$")).expect("a fixed pattern")
     });
     PLAIN.is_match(script)
-}
-
-fn is_duration(word: &str) -> bool {
-    let digits = word.trim_end_matches(['s', 'm', 'h', 'd']);
-    digits.starts_with(|first: char| first.is_ascii_digit())
-        && digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

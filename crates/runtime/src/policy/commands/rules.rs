@@ -1,6 +1,5 @@
 //! The rules for a command with data in it. What they can't show to be harmless is refused.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -45,7 +44,7 @@ pub(super) fn check(
         moves_files: runs("cp mv") || (runs("rm rmdir") && runs("mkdir touch")),
         is_elsewhere: false,
         has_met_data: false,
-        prints_data: Vec::new(),
+        is_fed: false,
         has_written_data: false,
     };
     if has_data && script.has_background {
@@ -65,13 +64,6 @@ pub(super) fn check(
     }
 }
 
-/// Whether what the shell makes of a word may be an option, or words of which the last one is.
-fn may_be_option(word: &Word) -> bool {
-    let start = word.text.chars().next();
-    let is_made = |start: char| start == ADDED || (word.expands() && !start.is_alphanumeric());
-    start.is_some_and(is_made) || (word.text.contains(ADDED) && !word.is_quoted)
-}
-
 struct Rules<'a> {
     source: &'a Source<'a>,
     lists: &'a CommandLists,
@@ -82,23 +74,26 @@ struct Rules<'a> {
     moves_files: bool,
     /// A command before this one is `cd`.
     is_elsewhere: bool,
-    /// A command before this one has data.
+    /// A command before this one has data; this one may read that from a pipe.
     has_met_data: bool,
-    /// Each command before this one may print data.
-    prints_data: Vec<bool>,
+    is_fed: bool,
     /// A command before this one may have written data to a file, or given a file a name from data.
     has_written_data: bool,
 }
 
 impl Rules<'_> {
     fn command(&mut self, command: &SimpleCommand) -> Checked {
+        self.is_fed = command.is_piped && self.has_met_data;
         let targets = command.redirections.iter().map(|to| &to.target);
-        let mut all = command.words.iter().chain(targets);
-        let carried = all.any(|word| self.may_be_data(word));
+        let carried = command
+            .words
+            .iter()
+            .chain(targets)
+            .any(|word| self.may_be_data(word));
         // A file is read that data names or is in.
         let mut reads = command.redirections.iter().filter(|from| from.reads);
-        let reads_data = (command.is_piped && self.has_met_data)
-            || reads.any(|from| self.has_written_data || from.target.has_data());
+        let reads_data =
+            self.is_fed || reads.any(|from| self.has_written_data || from.target.has_data());
         let gets_data = carried || reads_data;
         if let (Some((first, words)), true) = (command.words.split_first(), self.has_data) {
             let Some(program) = first.name() else {
@@ -107,18 +102,25 @@ impl Rules<'_> {
                     false => deny("the name of a program is built by the shell"),
                 };
             };
-            let listed = programs::find(program);
-            let mut writes = self.lists.takes_data(program);
-            match listed {
+            let is_allowed = self.lists.takes_data(program);
+            let writes = match programs::find(program) {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    use Operands::{Copy, Filter, Write};
-                    writes = matches!(listed.2, Write | Filter | Copy);
+                    matches!(
+                        listed.2,
+                        Operands::Write | Operands::Filter | Operands::Copy
+                    )
                 }
-                None if writes => self.allowed(words)?,
-                None => self.other(program, words, reads_data)?,
-            }
+                None if is_allowed => {
+                    self.allowed(words)?;
+                    true
+                }
+                None => {
+                    self.other(program, words, reads_data)?;
+                    false
+                }
+            };
             self.has_written_data |= writes && gets_data;
         }
         self.is_elsewhere |= command.program() == Some("cd");
@@ -130,30 +132,24 @@ impl Rules<'_> {
             self.has_written_data |= redirection.makes_file() && gets_data;
         }
         self.has_met_data |= carried;
-        let prints_data = carried || (command.is_piped && self.has_met_data);
-        self.prints_data.push(prints_data);
         Ok(())
     }
 
     /// Whether any of a word is data, or may be.
     fn may_be_data(&self, word: &Word) -> bool {
-        word.has_data() || self.substitutes(word).is_some()
+        word.has_data() || self.prints_data(word)
     }
 
-    /// Whether the output of a command in this word may be data, and then whether it is quoted.
-    fn substitutes(&self, word: &Word) -> Option<bool> {
-        let prints = |commands: &Range<usize>| self.prints_data[commands.clone()].contains(&true);
-        let all = word.substitutions.iter();
-        let data = all.filter(|(commands, _)| self.has_written_data || prints(commands));
-        data.map(|(_, is_quoted)| *is_quoted)
-            .reduce(|all, one| all && one)
+    /// Whether the output of a command in this word may be data.
+    fn prints_data(&self, word: &Word) -> bool {
+        word.has_output && (word.has_data_inside || self.has_written_data || self.is_fed)
     }
 
     /// A program that is not in the table gets no data, in no way.
     fn other(&self, program: &str, words: &[Word], reads_data: bool) -> Checked {
-        for word in words {
-            self.without_data(program, word)?;
-        }
+        words
+            .iter()
+            .try_for_each(|word| self.without_data(program, word))?;
         let what = match reads_data {
             true => "reads data, and may run it",
             false if self.has_written_data => "runs after data made a file, and may run that",
@@ -163,16 +159,16 @@ impl Rules<'_> {
     }
 
     fn without_data(&self, program: &str, word: &Word) -> Checked {
-        let what = match word.has_data() {
-            true => "and what that does with its arguments is not known",
-            false if self.may_be_data(word) => {
-                "which is not known to only print, compare or name files"
-            }
-            false => return Ok(()),
-        };
-        let data = match word.has_data() {
-            true => format!("the data of {} is", self.name_in(word)),
-            false => "the output of `$(…)` may be data, and is".to_owned(),
+        let (data, what) = match word.has_data() {
+            _ if !self.may_be_data(word) => return Ok(()),
+            true => (
+                format!("the data of {} is", self.name_in(word)),
+                "and what that does with its arguments is not known",
+            ),
+            false => (
+                "the output of `$(…)` may be data, and is".to_owned(),
+                "which is not known to only print, compare or name files",
+            ),
         };
         let tool = programs::tool_instead(program);
         let help = tool.map_or_else(String::new, |tool| format!("use `{tool}`, or "));
@@ -181,18 +177,22 @@ impl Rules<'_> {
 
     /// The user allowed this program, so its words may be any text. They are never its options.
     fn allowed(&self, words: &[Word]) -> Checked {
-        let mut is_behind_options = false;
-        let (mut is_value, mut is_unknown) = (false, false);
+        let (mut is_behind_options, mut is_value) = (false, false);
         for word in words {
-            // An option before it may take it as its value.
-            is_behind_options |= word.literal() == Some("--") && !is_value && !is_unknown;
-            is_unknown = may_be_option(word);
-            is_value = word.beginning().starts_with('-') && !word.beginning().contains('=');
+            // An option before it, or what may be one, may take it as its value.
+            is_behind_options |= word.literal() == Some("--") && !is_value;
+            let start = word.beginning();
             self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
-            if !is_behind_options && word.has_data() && is_value {
+            let is_option = start.starts_with('-') && !start.contains('=');
+            if !is_behind_options && word.has_data() && is_option {
                 return self.deny_attached(word);
             }
+            is_value = is_option
+                || (word.text.contains(ADDED) && !word.is_quoted)
+                || word.text.starts_with(|start: char| {
+                    start == ADDED || (word.expands && !start.is_alphanumeric())
+                });
         }
         Ok(())
     }
@@ -217,43 +217,25 @@ impl Rules<'_> {
 
     /// The words of `echo`: `-n` and `-e` before all others are its options, also as data.
     fn printed(&self, words: &[Word]) -> Checked {
-        fn is_option(mut letters: impl Iterator<Item = char>) -> bool {
-            let is_letter = |letter: char| "neE".contains(letter);
-            letters.next() == Some('-')
-                && letters.next().is_some_and(is_letter)
-                && letters.all(is_letter)
-        }
-        let options = words.iter().map_while(Word::literal);
-        let options: Vec<&str> = options.take_while(|word| is_option(word.chars())).collect();
-        let is_known = |word: &&Word| word.has_data() && !word.text.contains(ADDED);
-        if let Some(word) = words.get(options.len()).filter(is_known)
-            && is_option(self.letters(word))
+        static OPTION: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"\A-[neE]+\z").expect("a fixed pattern"));
+        let is_option = |word: &&Word| word.literal().is_some_and(|it| OPTION.is_match(it));
+        let (options, words) = words.split_at(words.iter().take_while(is_option).count());
+        if let Some(word) = words.first().filter(|word| word.has_data())
+            && let Some(text) = self.text(word)
+            && OPTION.is_match(&text.to_string())
         {
             let name = self.name_in(word);
             let message = format!("the data of {name} would be an option of `echo`");
             return deny_with(message, FORMAT_HELP);
         }
-        match options.iter().any(|option| option.contains('e')) {
+        match options.iter().any(|option| option.text.contains('e')) {
             true => self.without_backslash("echo -e", words),
             false => Ok(()),
         }
     }
 
-    /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
-    fn check_known(&self, name: &str, word: &Word) -> Checked {
-        let is_named =
-            word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
-        let is_known = word.literal().is_some() || word.has_data() || is_named;
-        if is_known && !word.expands() {
-            return Ok(());
-        }
-        deny(format!(
-            "`{name}` has data, and a word that the shell makes and that may be an option or no word"
-        ))
-    }
-
-    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables, and a `%` before data makes
-    /// a conversion of that.
+    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
     fn format(&self, words: &[Word]) -> Checked {
         static SETS: LazyLock<Regex> =
             LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*n").expect("a fixed pattern"));
@@ -261,13 +243,9 @@ impl Rules<'_> {
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let sets = match format.has_data() {
-            true => format.text.contains('%'),
-            false => SETS.is_match(&format.text),
-        };
-        let is_option = (self.start(format) == Some('-') && !is_behind)
-            || format.text.trim_start_matches(DATA).starts_with(ADDED);
-        if sets || is_option || format.has_pattern || self.has_special(format, &['%', '\\']) {
+        let is_option =
+            (format.text.starts_with('-') && !is_behind) || format.text.starts_with(ADDED);
+        if self.may_be_data(format) || is_option || format.expands || SETS.is_match(&format.text) {
             return deny_with(
                 "`printf` has a format that isn't the author's alone, or one that sets a variable",
                 FORMAT_HELP,
@@ -291,8 +269,7 @@ impl Rules<'_> {
 
     /// Whether the program would read these characters of data as more than text.
     fn has_special(&self, word: &Word, special: &[char]) -> bool {
-        let has_special = |piece: &Piece| piece.text.contains(special);
-        self.data(word).any(has_special) || self.substitutes(word).is_some()
+        self.data(word).any(|piece| piece.text.contains(special)) || self.prints_data(word)
     }
 
     /// Options as `getopt` reads them, and what stands between and behind them.
@@ -333,7 +310,7 @@ impl Rules<'_> {
             if name != "jq" {
                 self.check_line_end(name, word)?;
             }
-            let is_value = !values.is_empty() && word.is_quoted && !word.has_pattern;
+            let is_value = !values.is_empty() && word.is_quoted && !word.expands;
             if gets_data && !is_value {
                 self.check_known(name, word)?;
             }
@@ -368,12 +345,11 @@ impl Rules<'_> {
                 self.without_data(name, word)?;
                 continue;
             }
-            let is_text = kind == Operands::Text || (is_grep && is_first);
-            if !is_text && recurses && self.may_be_data(word) {
-                return self.deny_data(word, &format!("names a folder for `{name} -r`"));
-            }
             // First the file: a `--` does not help if it may not be that.
-            if !is_text {
+            if kind != Operands::Text && !(is_grep && is_first) {
+                if recurses && self.may_be_data(word) {
+                    return self.deny_data(word, &format!("names a folder for `{name} -r`"));
+                }
                 self.file(word, kind == Operands::Write)?;
             }
             self.check_option(word, is_behind_options, OPTION_HELP)?;
@@ -382,66 +358,63 @@ impl Rules<'_> {
     }
 
     /// `test` as it is read by the number of its words, so that data is an operand and no operator. Some shells evaluate
-    /// what they compare as numbers.
+    /// what they compare as numbers; a whole number is no data.
     fn expression(&self, name: &str, words: &[Word]) -> Checked {
+        let is = |word: &Word, among: &str| is_in(among, word.literal().unwrap_or_default());
         let words = match words.split_last() {
-            Some((last, words)) if name == "[" && last.literal() == Some("]") => words,
+            Some((last, words)) if name == "[" && is(last, "]") => words,
             _ => words,
         };
         let words = match words.split_first() {
-            Some((first, words)) if first.literal() == Some("!") && !words.is_empty() => words,
+            Some((first, words)) if is(first, "!") && !words.is_empty() => words,
             _ => words,
         };
-        let is = |word: &Word, among: &str| is_in(among, word.literal().unwrap_or_default());
         let is_known = match words {
-            [] | [_] => true,
             [operator, file] if is(operator, "-e -f -d -r -w -x -s -L -h") => {
                 return self.file(file, false);
             }
-            [operator, _] => is(operator, "-n -z"),
-            [left, operator, right] if is(operator, "-nt -ot -ef") => {
-                self.file(left, false)?;
-                return self.file(right, false);
-            }
             [left, operator, right] => {
-                let sides = || [left, right].into_iter();
-                let has_line_end = |word: &&Word| self.with_line_end(word).is_some();
-                if sides().filter(has_line_end).count() == 1
-                    && sides().all(|word| word.literal() != Some(""))
-                {
-                    sides().try_for_each(|word| self.check_line_end(name, word))?;
+                // One from a command and one from the author are never the same.
+                let sides = [left, right];
+                let [one, other] = sides.map(|word| self.with_line_end(word).is_some());
+                if one != other && sides.iter().all(|word| word.literal() != Some("")) {
+                    sides
+                        .iter()
+                        .try_for_each(|word| self.check_line_end(name, word))?;
                 }
                 is(operator, "= == !=")
-                    || (is(operator, "-eq -ne -lt -le -gt -ge")
-                        && sides().all(|word| self.is_number(word)))
             }
-            _ => false,
+            [operator, _] => is(operator, "-n -z"),
+            _ => words.len() == 1,
         };
-        if !is_known && words.iter().any(|word| self.may_be_data(word)) {
-            return deny(format!(
-                "`{name}` has data in an expression that isn't one comparison of texts, or of whole numbers"
-            ));
+        if is_known || !words.iter().any(|word| self.may_be_data(word)) {
+            return Ok(());
         }
-        Ok(())
+        deny(format!(
+            "`{name}` has data in an expression that isn't one comparison of texts"
+        ))
     }
 
-    /// Whether nothing of a word is anything but a whole number.
-    fn is_number(&self, word: &Word) -> bool {
-        let Some(text) = self.text(word) else {
-            return !self.may_be_data(word);
-        };
-        let text = text.to_string();
-        let digits = text.strip_prefix('-').unwrap_or(&text);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    /// A word must be one word, and no option, whatever is in it: else the words around it would be something else.
+    fn check_known(&self, name: &str, word: &Word) -> Checked {
+        let is_named =
+            word.is_quoted && !matches!(word.beginning().chars().next(), None | Some('-'));
+        let is_known = word.literal().is_some() || word.has_data() || is_named;
+        if is_known && !word.expands {
+            return Ok(());
+        }
+        deny(format!(
+            "`{name}` has data, and a word that the shell makes and that may be an option or no word"
+        ))
     }
 
     /// Data in quotes is one word; the output of a command without them is split and may match names of files.
     fn check_quotes(&self, word: &Word) -> Checked {
-        if self.substitutes(word) == Some(false) {
+        if word.is_split && self.prints_data(word) {
             return deny("the output of `$(…)` may be data, and has no double quotes around it");
         }
-        if word.has_pattern && self.may_be_data(word) {
-            let what = "stands beside `*`, `?`, `[` or `{`, so it would choose names of files";
+        if word.expands && self.may_be_data(word) {
+            let what = "stands beside `*`, `?`, `[`, `{` or `~`, so it would choose names of files";
             return self.deny_data(word, what);
         }
         Ok(())
@@ -463,10 +436,9 @@ impl Rules<'_> {
 
     /// Data may not be an option.
     fn check_option(&self, word: &Word, is_behind_options: bool, help: &str) -> Checked {
-        let is_option = word.beginning().is_empty()
-            && (self.substitutes(word).is_some()
-                || (word.has_data() && matches!(self.start(word), Some('-' | '+'))));
-        if is_behind_options || !is_option {
+        let is_option = self.prints_data(word)
+            || (word.has_data() && matches!(self.start(word), Some('-' | '+')));
+        if is_behind_options || !is_option || !word.beginning().is_empty() {
             return Ok(());
         }
         let name = self.name_in(word);
@@ -476,16 +448,15 @@ impl Rules<'_> {
 
     /// A word that names a file.
     fn file(&self, word: &Word, writes: bool) -> Checked {
-        if self.substitutes(word).is_some() {
+        if self.prints_data(word) {
             return deny("the output of `$(…)` may be data, and names a file");
         }
         let has_data = self.has_data && word.has_data();
         if !has_data && self.lists.forbidden.is_none() {
             return Ok(());
         }
-        let is_known = !word.expands() && !self.is_elsewhere;
-        let why = match self.text(word).filter(|_| is_known) {
-            Some(text) => {
+        let why = match self.text(word) {
+            Some(text) if !word.expands && !self.is_elsewhere => {
                 match writes {
                     true => self.places.create(&text)?,
                     false => self.places.read(&text)?,
@@ -498,11 +469,11 @@ impl Rules<'_> {
                     _ => return Ok(()),
                 }
             }
-            None if !has_data => {
+            _ if !has_data => {
                 return deny("which file it opens is not known before the command runs");
             }
-            None if self.is_elsewhere => "after a `cd`",
-            None => "in a name that the shell completes",
+            _ if self.is_elsewhere => "after a `cd`",
+            _ => "in a name that the shell completes",
         };
         self.deny_data(word, &format!("names a file {why}"))
     }
@@ -520,19 +491,11 @@ impl Rules<'_> {
 
     /// The first character of a word, if what the shell adds is nothing.
     fn start(&self, word: &Word) -> Option<char> {
-        self.letters(word).next()
-    }
-
-    /// The characters of a word with its data, if what the shell adds is nothing.
-    fn letters(&self, word: &Word) -> impl Iterator<Item = char> {
-        let mut data = self.data(word).map(|piece| &*piece.text);
-        let letters = word.text.chars().filter(|letter| *letter != ADDED);
-        letters.flat_map(move |letter| {
-            let (text, own) = match letter {
-                DATA => (data.next().unwrap_or_default(), None),
-                letter => ("", Some(letter)),
-            };
-            text.chars().chain(own)
+        let mut data = self.data(word);
+        word.text.chars().find_map(|letter| match letter {
+            ADDED => None,
+            DATA => data.next()?.text.chars().next(),
+            letter => Some(letter),
         })
     }
 

@@ -3,7 +3,6 @@
 //! It knows words, quotes, operators, `$NAME`, `$(…)`, `if`, groups and comments. Anything else ends the reading with
 //! the name of what it is: a construct that isn't read here isn't guessed at.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -28,35 +27,36 @@ pub(super) struct Source<'text> {
     /// The trusted text, with [`DATA`] for each piece of data.
     pub(super) text: String,
     pub(super) data: Vec<&'text Piece>,
-    /// Whether each piece of data is a number, which is a number to every program and may stand anywhere.
-    pub(super) is_number: Vec<bool>,
 }
 
-/// The beginning of a URL up to its host, of which a whole number would be the address.
-static BEFORE_HOST: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"//(?:[^/?#\s]*@)?["'\\]*[0-9]*["'\\]*$"#).expect("a fixed pattern")
-});
-
 impl<'text> Source<'text> {
-    /// `None` if there is more code than [`MAX_CODE`], or a NUL byte in it.
-    pub(super) fn new(text: &'text Text) -> Option<Self> {
-        let (mut code, mut data, mut is_number) = (String::new(), Vec::new(), Vec::new());
-        for piece in text.pieces() {
-            match piece.origin.is_trusted() {
+    /// `None` if there is more code than [`MAX_CODE`], or a NUL byte in it. If `has_integers`, data that is a whole number
+    /// counts as the author's text: it is a number to every program.
+    pub(super) fn new(text: &'text Text, has_integers: bool) -> Option<Self> {
+        // The beginning of a URL up to its host, of which a whole number would be the address.
+        static BEFORE_HOST: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r#"//(?:[^/?#\s]*@)?["'\\]*[0-9]*["'\\]*$"#).expect("a fixed pattern")
+        });
+        let (mut code, mut data) = (String::new(), Vec::new());
+        for (at, piece) in text.pieces().iter().enumerate() {
+            let next = text.pieces().get(at + 1);
+            // It would be a parameter of the shell behind `$`, a file descriptor before `<`.
+            let is_number = || {
+                is_integer(&piece.text)
+                    && !code.ends_with(['$', '\\'])
+                    && !next.is_some_and(|next| next.text.starts_with(['<', '>']))
+                    && !BEFORE_HOST.is_match(&code)
+            };
+            match piece.origin.is_trusted() || (has_integers && is_number()) {
                 true => code.push_str(&piece.text),
                 false => {
-                    is_number.push(is_integer(&piece.text) && !BEFORE_HOST.is_match(&code));
                     code.push(DATA);
                     data.push(piece);
                 }
             }
         }
         let is_read = code.len() <= MAX_CODE && code.matches(DATA).count() == data.len();
-        is_read.then_some(Self {
-            text: code,
-            data,
-            is_number,
-        })
+        is_read.then_some(Self { text: code, data })
     }
 }
 
@@ -86,8 +86,7 @@ pub(super) struct SimpleCommand {
 impl SimpleCommand {
     /// The name of its program, without the folder.
     pub(super) fn program(&self) -> Option<&str> {
-        let name = self.words.first()?.literal()?;
-        Some(name.rsplit('/').next().unwrap_or(name))
+        self.words.first()?.literal()?.rsplit('/').next()
     }
 }
 
@@ -111,12 +110,13 @@ pub(super) struct Word {
     pub(super) text: String,
     /// Its data, by the index in the source.
     pub(super) data: Vec<usize>,
-    /// The simple commands of each `$(…)` in it, and whether that is quoted.
-    pub(super) substitutions: Vec<(Range<usize>, bool)>,
+    /// It has a `$(…)`, with data in that, and without quotes around it.
+    pub(super) has_output: bool,
+    pub(super) has_data_inside: bool,
+    pub(super) is_split: bool,
     pub(super) is_quoted: bool,
     /// It has an unquoted `*`, `?`, `[` or `{`, or begins with a `~`, so it may become other words.
-    pub(super) has_pattern: bool,
-    pub(super) has_tilde: bool,
+    pub(super) expands: bool,
 }
 
 impl Word {
@@ -127,17 +127,7 @@ impl Word {
 
     /// Its text if it is that of a program, as it is written.
     pub(super) fn name(&self) -> Option<&str> {
-        self.literal().filter(|_| !self.expands())
-    }
-
-    /// Whether it may become other words, or the name of a home.
-    pub(super) fn expands(&self) -> bool {
-        self.has_pattern || self.has_tilde
-    }
-
-    /// Whether there is no word, just a line that goes on.
-    fn is_nothing(&self) -> bool {
-        self.text.is_empty() && !self.is_quoted
+        self.literal().filter(|_| !self.expands)
     }
 
     /// The literal text at its beginning.
@@ -150,27 +140,11 @@ impl Word {
     }
 }
 
-/// Why a command was not read.
-#[derive(Debug)]
-pub(super) struct Unreadable {
-    /// What is there, with its article.
-    pub(super) what: String,
-    /// How many pieces of data stand before it.
-    pub(super) n_data: usize,
-}
-
-/// Reads a command. `names` are the variables of its data. If `is_lenient`, assignments, loops, `case`, functions, builtins
-/// and here-documents are passed over, since to know the quotes is enough; otherwise data that is a whole number is read
-/// like the author's text.
-pub(super) fn scan(
-    source: &Source<'_>,
-    names: &[String],
-    is_lenient: bool,
-) -> Result<Script, Unreadable> {
+/// Reads a command, or says with its article what can't be read. `names` are the variables of its data. If `is_lenient`,
+/// assignments, loops, builtins and here-documents are passed over, since to know the quotes is enough.
+pub(super) fn scan(source: &Source<'_>, names: &[String], is_lenient: bool) -> Read<Script> {
     let mut scanner = Scanner {
         text: &source.text,
-        is_number: &source.is_number,
-        data: &source.data,
         names,
         is_lenient,
         ..Scanner::default()
@@ -183,20 +157,22 @@ pub(super) fn scan(
 }
 
 /// Operators that aren't read.
-const OTHER_OPERATORS: &[(&str, &str)] = &[("((", "a `((`"), ("<>", "a `<>`")];
+const OTHER_OPERATORS: &[(&str, &str)] = &[
+    ("((", "a `((`"),
+    ("<>", "a `<>`"),
+    ("<(", "a process substitution"),
+    (">(", "a process substitution"),
+    (";;", "a `;;`"),
+    (";&", "a `;;`"),
+];
 
 /// Operators that are only passed over.
 const LENIENT_OPERATORS: &[(&str, &str)] = &[
-    (";;", "a `;;`"),
-    (";&", "a `;;`"),
     ("&>", "a `&>`"),
     ("|&", "a `|&`"),
-    ("<(", "a process substitution"),
-    (">(", "a process substitution"),
+    ("<<<", "a here-string"),
+    ("<<", "a here-document"),
 ];
-
-/// Operators between commands that have two characters.
-const DOUBLE_OPERATORS: [&str; 5] = ["&&", "||", ";;", ";&", "|&"];
 
 /// Of redirections, each before those that it begins with.
 const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", ">"];
@@ -204,8 +180,6 @@ const OPERATORS: [&str; 9] = ["<<<", "<<-", "<<", "<&", "<", ">>", ">|", ">&", "
 #[derive(Default)]
 struct Scanner<'a> {
     text: &'a str,
-    data: &'a [&'a Piece],
-    is_number: &'a [bool],
     names: &'a [String],
     is_lenient: bool,
     at: usize,
@@ -214,23 +188,13 @@ struct Scanner<'a> {
     /// Whether the next command reads from a pipe, and each `(`, `{` and `if` around it.
     is_piped: bool,
     groups: Vec<bool>,
-    /// How many `case` are open, in which a `)` ends a pattern.
-    n_cases: usize,
-    /// Here-documents that begin at the end of the line.
-    documents: Vec<Document>,
+    /// Here-documents that begin at the end of the line: what ends each, whether it is as written (`<<'END'`), and
+    /// whether tabs at the beginning of its lines are no part of it (`<<-END`).
+    documents: Vec<(String, bool, bool)>,
     script: Script,
 }
 
-/// A here-document, `<<END`.
-struct Document {
-    end: String,
-    /// Nothing in it is expanded, as written: `<<'END'`.
-    is_literal: bool,
-    /// Tabs at the beginning of its lines are no part of it: `<<-END`.
-    is_indented: bool,
-}
-
-type Read<T = ()> = Result<T, Unreadable>;
+pub(super) type Read<T = ()> = Result<T, String>;
 
 impl<'a> Scanner<'a> {
     fn rest(&self) -> &'a str {
@@ -253,17 +217,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn take_while(&mut self, is_taken: impl Fn(char) -> bool) {
-        while self.peek().is_some_and(&is_taken) {
-            self.take();
-        }
-    }
-
     fn fail<T>(&self, what: &str) -> Read<T> {
-        Err(Unreadable {
-            what: what.to_owned(),
-            n_data: self.n_data,
-        })
+        Err(what.to_owned())
     }
 
     /// Fails if one of these is next, by its name.
@@ -277,10 +232,11 @@ impl<'a> Scanner<'a> {
 
     fn refuse_operators(&self) -> Read {
         self.refuse(OTHER_OPERATORS)?;
-        match self.is_lenient {
-            true => Ok(()),
-            false => self.refuse(LENIENT_OPERATORS),
-        }
+        self.refuse(if self.is_lenient {
+            &[]
+        } else {
+            LENIENT_OPERATORS
+        })
     }
 
     /// Passes a text, or fails without it.
@@ -299,23 +255,16 @@ impl<'a> Scanner<'a> {
             return self.fail("too many levels");
         }
         self.groups.push(is_piped);
-        let n_cases = std::mem::take(&mut self.n_cases);
         // A pipe goes on over the ends of lines.
         let mut is_behind_pipe = false;
-        while let Some(next) = self.peek() {
+        while let Some(next) = self.peek().filter(|next| *next != ')') {
             self.refuse_operators()?;
             match next {
-                ')' if self.n_cases == 0 => break,
-                ')' => {
-                    // It was a pattern.
-                    self.script.commands.pop();
-                    self.take();
-                }
                 ' ' | '\t' => self.take(),
-                '#' => self.comment()?,
+                '#' => self.comment(),
                 '\n' if is_behind_pipe => self.line_end()?,
                 '\n' | ';' | '&' | '|' => {
-                    let is_double = DOUBLE_OPERATORS.iter().any(|it| self.is_next(it));
+                    let is_double = ["&&", "||", "|&"].iter().any(|it| self.is_next(it));
                     is_behind_pipe = next == '|' && !self.is_next("||");
                     self.script.has_pipe |= is_behind_pipe;
                     self.script.has_background |= next == '&' && !is_double;
@@ -339,20 +288,17 @@ impl<'a> Scanner<'a> {
             }
         }
         self.groups.truncate(outer);
-        self.n_cases = n_cases;
         self.is_piped = is_piped;
         Ok(())
     }
 
-    fn comment(&mut self) -> Read {
+    fn comment(&mut self) {
         while let Some(next) = self.peek().filter(|next| *next != '\n') {
             match next {
-                DATA if self.is_lenient => self.pass_data(&mut Word::default(), Some(("", ""))),
-                DATA => return self.fail("data in a comment"),
+                DATA => self.pass_data(&mut Word::default(), "", ""),
                 _ => self.take(),
             }
         }
-        Ok(())
     }
 
     /// Reads a simple command, or one keyword.
@@ -364,16 +310,8 @@ impl<'a> Scanner<'a> {
         while let Some(next) = self.peek().filter(|next| !"\n;&|)".contains(*next)) {
             match next {
                 ' ' | '\t' => self.take(),
-                '#' => self.comment()?,
+                '#' => self.comment(),
                 '<' if is_behind_group => return self.fail("a `<` behind a group"),
-                // A function follows.
-                '(' if self.is_lenient && self.is_next("()") => return self.pass("()", ""),
-                '<' | '>' if self.is_lenient && self.rest()[1..].starts_with('(') => {
-                    let mut word = Word::default();
-                    self.take();
-                    self.substitution(&mut word, false)?;
-                    command.words.push(word);
-                }
                 '<' | '>' => {
                     let redirection = self.redirection()?;
                     // It would hold for all commands of the group.
@@ -404,15 +342,6 @@ impl<'a> Scanner<'a> {
                         }
                         Some("!" | "then" | "elif" | "else") => return Ok(()),
                         Some("do" | "while" | "until") if self.is_lenient => return Ok(()),
-                        Some("function") if self.is_lenient => {
-                            self.take_while(|next| next == ' ');
-                            self.word()?;
-                            return Ok(());
-                        }
-                        Some("esac") if self.is_lenient => {
-                            self.n_cases = self.n_cases.saturating_sub(1);
-                            return self.command(true);
-                        }
                         Some("}" | "fi") => {
                             if self.groups.len() > 1 {
                                 self.groups.pop();
@@ -420,17 +349,16 @@ impl<'a> Scanner<'a> {
                             return self.command(true);
                         }
                         _ if is_first && !self.is_lenient => self.check_first(&word)?,
-                        Some("case") => self.n_cases += 1,
+                        Some("case" | "function") => return self.fail("`case` or a function"),
                         _ => {}
                     }
                     command.words.push(word);
                 }
             }
         }
-        // A command in a name of a file has the input of this one.
-        let substitutes = |to: &Redirection| !to.target.substitutions.is_empty();
+        // A command in the name of a file has the input of this one.
         let has_input = command.is_piped || command.redirections.iter().any(|from| from.reads);
-        if has_input && command.redirections.iter().any(substitutes) {
+        if has_input && command.redirections.iter().any(|to| to.target.has_output) {
             return self.fail("a `$(…)` that names a file and may read data");
         }
         if !command.words.is_empty() || !command.redirections.is_empty() {
@@ -451,22 +379,20 @@ impl<'a> Scanner<'a> {
     }
 
     fn redirection(&mut self) -> Read<Redirection> {
-        if !self.is_lenient {
-            self.refuse(&[("<<<", "a here-string"), ("<<", "a here-document")])?;
-        }
         self.refuse_operators()?;
         let mut operators = OPERATORS.iter().copied();
         let operator = operators.find(|operator| self.is_next(operator));
         let operator = operator.unwrap_or_default();
         self.pass(operator, "")?;
-        self.take_while(|next| next == ' ' || next == '\t');
+        while self.peek().is_some_and(|next| " \t".contains(next)) {
+            self.take();
+        }
         let start = self.script.output.len();
-        let is_missing = self.peek().is_none_or(|next| "\n;&|<>()#".contains(next));
-        let target = match is_missing {
+        let target = match self.peek().is_none_or(|next| "\n;&|<>()#".contains(next)) {
             true => Word::default(),
             false => self.word()?,
         };
-        if target.is_nothing() {
+        if target.text.is_empty() && !target.is_quoted {
             return self.fail("a redirection without a target");
         }
         let is_number = |text: &str| text == "-" || is_all_digits(text);
@@ -480,11 +406,8 @@ impl<'a> Scanner<'a> {
             // So that the variables in it are expanded.
             self.script.output.truncate(start);
             self.script.output.push_str(end);
-            self.documents.push(Document {
-                end: end.to_owned(),
-                is_literal: target.is_quoted,
-                is_indented: operator == "<<-",
-            });
+            self.documents
+                .push((end.to_owned(), target.is_quoted, operator == "<<-"));
         }
         Ok(Redirection {
             reads: operator.starts_with('<'),
@@ -501,24 +424,25 @@ impl<'a> Scanner<'a> {
         if !ends_line {
             return Ok(());
         }
-        for document in std::mem::take(&mut self.documents) {
-            let tabs: &[char] = if document.is_indented { &['\t'] } else { &[] };
+        for (end, is_literal, is_indented) in std::mem::take(&mut self.documents) {
+            let tabs: &[char] = if is_indented { &['\t'] } else { &[] };
             let (mut is_end, mut has_data, mut expands) = (false, false, false);
             while !is_end {
                 let line = self.rest().split('\n').next().unwrap_or_default();
-                is_end = line.trim_start_matches(tabs) == document.end;
+                is_end = line.trim_start_matches(tabs) == end;
                 while let Some(next) = self.peek().filter(|next| *next != '\n') {
-                    if next == DATA {
-                        has_data = true;
-                        self.pass_data(&mut Word::default(), Some(("", "")));
-                        continue;
-                    }
                     let is_special = matches!(next, '$' | '`' | '\\');
-                    if is_special && document.is_literal {
+                    if is_special && is_literal {
                         self.script.output.push('\\');
                     }
-                    expands |= is_special && !document.is_literal;
-                    self.take();
+                    expands |= is_special && !is_literal;
+                    match next {
+                        DATA => {
+                            has_data = true;
+                            self.pass_data(&mut Word::default(), "", "");
+                        }
+                        _ => self.take(),
+                    }
                 }
                 if !is_end {
                     self.pass("\n", "a here-document without its end")?;
@@ -533,12 +457,13 @@ impl<'a> Scanner<'a> {
 
     fn word(&mut self) -> Read<Word> {
         let mut word = Word {
-            has_tilde: self.is_next("~"),
+            expands: self.is_next("~"),
             ..Word::default()
         };
         let mut quote = None;
         // Where a `'` is in the output, if there is data behind it.
         let mut single = None;
+        let mut has_pattern = false;
         loop {
             let Some(next) = self.peek() else {
                 match quote {
@@ -548,7 +473,6 @@ impl<'a> Scanner<'a> {
             };
             match (quote, next) {
                 (None, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')') => break,
-                (None, '(') if self.is_lenient && self.is_next("()") => break,
                 (None, '(') => return self.fail("a function, or a `(` within a word"),
                 (None, '\'' | '"') => {
                     (quote, word.is_quoted) = (Some(next), true);
@@ -556,7 +480,7 @@ impl<'a> Scanner<'a> {
                 }
                 (Some('\''), DATA) => {
                     single = single.or(self.script.output.rfind('\''));
-                    self.pass_data(&mut word, Some(("'\"", "\"'")));
+                    self.pass_data(&mut word, "'\"", "\"'");
                 }
                 (Some(open), _) if open == next => {
                     self.take();
@@ -567,49 +491,34 @@ impl<'a> Scanner<'a> {
                         self.script.output.push_str(&quoted);
                     }
                 }
-                (Some('"'), DATA) => self.pass_data(&mut word, Some(("", ""))),
+                (Some('"'), DATA) => self.pass_data(&mut word, "", ""),
                 (None, DATA) => {
-                    // Before `<` a number would name a descriptor.
-                    let is_bare =
-                        self.digits().is_some() && !self.rest()[1..].starts_with(['<', '>']);
-                    word.is_quoted |= !is_bare;
-                    self.pass_data(&mut word, if is_bare { None } else { Some(("\"", "\"")) });
+                    word.is_quoted = true;
+                    self.pass_data(&mut word, "\"", "\"");
                 }
                 (None | Some('"'), '\\') => self.backslash(&mut word, quote.is_some())?,
                 (None | Some('"'), '`') => return self.fail("backticks"),
                 (None | Some('"'), '$') => self.dollar(&mut word, quote.is_some())?,
                 _ => {
-                    word.has_pattern |= quote.is_none() && matches!(next, '*' | '?' | '[' | '{');
+                    has_pattern |= quote.is_none() && matches!(next, '*' | '?' | '[' | '{');
                     word.text.push(next);
                     self.take();
                 }
             }
         }
-        // The name of a program.
-        word.has_pattern &= word.literal() != Some("[");
+        // Alone it is the name of a program.
+        word.expands |= has_pattern && word.literal() != Some("[");
         Ok(word)
     }
 
-    /// The digits of the next piece of data, if it is a whole number that is read like the author's text.
-    fn digits(&self) -> Option<&'a str> {
-        let is_read = !self.is_lenient && self.is_number[self.n_data];
-        is_read.then(|| self.data[self.n_data].text.as_str())
-    }
-
-    /// Passes data: by its variable in these quotes, or a number as it is.
-    fn pass_data(&mut self, word: &mut Word, quotes: Option<(&str, &str)>) {
-        let digits = self.digits();
+    /// Passes data by its variable in these quotes.
+    fn pass_data(&mut self, word: &mut Word, open: &str, close: &str) {
         let name = &self.names[self.n_data];
-        let variable = quotes.map(|(open, close)| format!("{open}${{{name}}}{close}"));
-        let output = variable.as_deref().or(digits).unwrap_or_default();
-        self.script.output.push_str(output);
-        match digits {
-            Some(digits) => word.text.push_str(digits),
-            None => {
-                word.text.push(DATA);
-                word.data.push(self.n_data);
-            }
-        }
+        self.script
+            .output
+            .push_str(&format!("{open}${{{name}}}{close}"));
+        word.text.push(DATA);
+        word.data.push(self.n_data);
         self.n_data += 1;
         self.at += DATA.len_utf8();
     }
@@ -637,6 +546,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Reads a `$` and what belongs to it.
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
         let cut = || CUT.find(self.rest()).filter(|_| self.is_lenient);
         if let Some(variable) = VARIABLE.find(self.rest()).or_else(cut) {
@@ -652,18 +562,14 @@ impl<'a> Scanner<'a> {
             word.text.push('$');
             return Ok(());
         }
-        self.substitution(word, is_quoted)
-    }
-
-    /// Reads the commands of a `$(…)` or `<(…)`, from the `(` on.
-    fn substitution(&mut self, word: &mut Word, is_quoted: bool) -> Read {
         self.take();
-        let first = self.script.commands.len();
+        let n_data = self.n_data;
         self.list()?;
         self.pass(")", "a `$(` without its `)`")?;
-        let commands = first..self.script.commands.len();
         word.text.push(ADDED);
-        word.substitutions.push((commands, is_quoted));
+        word.has_output = true;
+        word.has_data_inside |= n_data < self.n_data;
+        word.is_split |= !is_quoted;
         Ok(())
     }
 }
@@ -718,8 +624,8 @@ mod tests {
     #[test]
     fn data_is_one_symbol_whatever_is_in_it() {
         let text = text("a{{x}}b", &[("x", "$(rm)")]);
-        let source = Source::new(&text).expect("short");
+        let source = Source::new(&text, true).expect("short");
         assert_eq!(source.text, "a\0b");
-        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str())).is_none());
+        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str()), true).is_none());
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! A script never has data in it. Each reference becomes a name, and the name is bound in front of the script:
 //! `((__cuecard_1 = "data") => (script))()`. So whatever the script is and however it is read here, data is a value.
-//! What is left to refuse is a script that turns values into code itself, and a reference where a name would mean
-//! something else than its value.
+//! What is left to refuse is a script that mentions what turns values into code ([`mentions`]), and a reference where a
+//! name would mean something else than its value.
 
 mod literal;
-mod places;
-mod sinks;
+mod mentions;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -19,56 +18,46 @@ use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
 use tokens::{Kind, Token, ends_value};
 
-/// How many bytes a script may have.
-const MAX_LENGTH: usize = 1 << 20;
-
 pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     if text.is_trusted() {
         return Ok(text.to_string());
     }
-    let (mut code, mut data, mut is_all_data) = (String::new(), Vec::new(), true);
-    for piece in text.pieces() {
-        if piece.origin.is_trusted() {
-            is_all_data &= piece.text.trim().is_empty();
-            code.push_str(&piece.text);
-            continue;
-        }
-        let (start, name) = (code.len(), format!("__cuecard_{}", data.len() + 1));
-        code.push_str(&name);
-        let range = start..code.len();
-        data.push(Data { piece, name, range });
-    }
-    if is_all_data {
+    let is_blank = |piece: &Piece| piece.origin.is_trusted() && piece.text.trim().is_empty();
+    if text
+        .pieces()
+        .iter()
+        .all(|it| !it.origin.is_trusted() || is_blank(it))
+    {
         return Err(refusal(
             format!("the whole script `{}` is data", shown(text)),
             "write the script literally, and use the reference as a value in it",
         ));
     }
-    if code.len() > MAX_LENGTH {
-        return Err(refusal(
-            "the script is longer than 1 MiB".to_owned(),
-            "load it from a file or an address in the page",
-        ));
+    let (mut code, mut data) = (String::new(), Vec::new());
+    for piece in text.pieces() {
+        let start = code.len();
+        if piece.origin.is_trusted() {
+            code.push_str(&piece.text);
+            continue;
+        }
+        let name = format!("__cuecard_{}", data.len() + 1);
+        code.push_str(&name);
+        let range = start..code.len();
+        data.push(Data { piece, name, range });
     }
-    let mut script = Script {
-        text: &code,
-        tokens: Vec::new(),
-        data,
-        has_script_element: false,
-        has_jquery: false,
-        copies_members: false,
-    };
-    script.tokens = tokens::read(&code).map_err(|reason| {
-        let source = script.source();
+    let tokens = tokens::read(&code).map_err(|reason| {
+        let source = reference(data[0].piece);
         refusal(
             format!("can't tell how the script uses the data of `{source}`: {reason}"),
             "simplify that part of the script",
         )
     })?;
+    let text = &code;
+    let script = Script { text, tokens, data };
     script.check_places()?;
     // A number is a number wherever it goes.
     if script.data.iter().any(|data| !is_integer(&data.piece.text)) {
-        script.check_sinks()?;
+        script.check_mentions()?;
     }
     Ok(script.bound(shape))
 }
@@ -82,10 +71,6 @@ struct Script<'text> {
     text: &'text str,
     tokens: Vec<Token>,
     data: Vec<Data<'text>>,
-    has_script_element: bool,
-    has_jquery: bool,
-    /// It sets members of one object to those of another.
-    copies_members: bool,
 }
 
 /// Data, and the name for it in the script.
@@ -98,8 +83,7 @@ struct Data<'text> {
 impl<'text> Script<'text> {
     /// The script as an expression, or as statements if it is no expression.
     fn bound(&self, shape: ScriptShape) -> String {
-        let (script, bindings) = self.with_names();
-        let names = bindings.join(", ");
+        let (script, names) = self.with_names();
         // In an expression a comment at its end would reach over the bracket.
         let expression = script.trim_end().trim_end_matches(';');
         let is_function =
@@ -117,62 +101,99 @@ impl<'text> Script<'text> {
         }
     }
 
-    /// The script with names in place of strings with data in them too, and what the names are.
-    fn with_names(&self) -> (String, Vec<String>) {
-        let (mut script, mut bindings, mut at) = (String::new(), Vec::new(), 0);
-        let literal = |data: &Data<'_>| literal::string(&data.piece.text);
+    /// The script with names also in place of strings with data in them, and the values of the names.
+    fn with_names(&self) -> (String, String) {
+        let (mut script, mut values, mut at) = (String::new(), Vec::new(), 0);
         for token in &self.tokens {
-            let Range { start, end } = token.range;
             let Some(first) = self.data_in(&token.range).next() else {
                 continue;
             };
-            let mut bind = |data: &Data<'_>, value: String| {
-                bindings.push(format!("{} = {value}", data.name));
-            };
-            script.push_str(&self.text[at..start]);
-            at = end;
-            if token.kind == Kind::Template {
-                self.data_in(&token.range)
-                    .for_each(|data| bind(data, literal(data)));
-                let name = |data: &Data<'_>| format!("${{{}}}", data.name);
-                script.push_str(&self.replaced(start..end, name));
-                continue;
+            script.push_str(&self.text[at..token.range.start]);
+            at = token.range.end;
+            let mut bind = |data: &Data<'_>, value| values.push(format!("{} = {value}", data.name));
+            let text = |data: &Data<'_>| literal::string(&data.piece.text);
+            match token.kind {
+                Kind::Template => {
+                    self.data_in(&token.range)
+                        .for_each(|data| bind(data, text(data)));
+                    let parts = self.replaced(&token.range, |data| format!("${{{}}}", data.name));
+                    script.push_str(&parts);
+                    continue;
+                }
+                Kind::String => {
+                    let quote = &self.text[token.range.start..=token.range.start];
+                    let joined = |data: &Data<'_>| format!("{quote} + {} + {quote}", text(data));
+                    bind(first, self.replaced(&token.range, joined));
+                }
+                _ => bind(first, literal::expression(first.piece)),
             }
-            let value = match token.kind {
-                Kind::String => self.joined(start + 1..end - 1, &self.text[start..=start], literal),
-                _ => literal::expression(first.piece),
-            };
-            bind(first, value);
             script.push_str(&first.name);
         }
-        (script + &self.text[at..], bindings)
-    }
-
-    /// Strings and values with `+` between them that make the text of a part with data in it.
-    fn joined(
-        &self,
-        part: Range<usize>,
-        quote: &str,
-        name: impl Fn(&Data<'_>) -> String,
-    ) -> String {
-        let text = self.replaced(part, |data| format!("{quote} + {} + {quote}", name(data)));
-        let text = format!("{quote}{text}{quote}");
-        // `"" + "x" + ""` is `"x"`.
-        let (before, after) = (format!("{quote}{quote} + "), format!(" + {quote}{quote}"));
-        let text = text.strip_prefix(&before).unwrap_or(&text);
-        text.strip_suffix(&after).unwrap_or(text).to_owned()
+        (script + &self.text[at..], values.join(", "))
     }
 
     /// A part of the script with its names replaced.
-    fn replaced(&self, range: Range<usize>, name: impl Fn(&Data<'_>) -> String) -> String {
-        let mut text = String::new();
-        let mut at = range.start;
-        for data in self.data_in(&range) {
+    fn replaced(&self, range: &Range<usize>, name: impl Fn(&Data<'_>) -> String) -> String {
+        let (mut text, mut at) = (String::new(), range.start);
+        for data in self.data_in(range) {
             text.push_str(&self.text[at..data.range.start]);
             text.push_str(&name(data));
             at = data.range.end;
         }
         text + &self.text[at..range.end]
+    }
+
+    fn check_places(&self) -> Result<(), Refusal> {
+        for (index, token) in self.tokens.iter().enumerate() {
+            for data in self.data_in(&token.range) {
+                let name = reference(data.piece);
+                if let Some((place, help)) = self.misplaced(index, data) {
+                    let message = format!("the data of `{name}` is used {place}");
+                    return Err(refusal(message, help.replace("REFERENCE", &name)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the data in a token stands, if a name can't stand for its value there, and what to write.
+    fn misplaced(&self, index: usize, data: &Data<'_>) -> Option<(&'static str, &'static str)> {
+        let token = &self.tokens[index];
+        let (before, after) = (self.before(index), self.at(index + 1));
+        let is_word = token.kind == Kind::Word;
+        let is_key = token.parent.is_some_and(|parent| self.at(parent) == "{")
+            && matches!(before, "{" | ",")
+            && (after == ":" || (is_word && matches!(after, "," | "}")));
+        let is_escaped = || {
+            let before = &self.text[token.range.start..data.range.start];
+            let backslashes = before.len() - before.trim_end_matches('\\').len();
+            !backslashes.is_multiple_of(2)
+        };
+        Some(match token.kind {
+            _ if is_key => (
+                "as a key, where the script expects a name",
+                "write `[REFERENCE]: …`",
+            ),
+            Kind::Regex => (
+                "in a regular expression of the script, where it would be a part of the pattern",
+                "compare with `text.includes(REFERENCE)`, or write `new RegExp('…' + REFERENCE)`",
+            ),
+            Kind::Word if token.range != data.range => {
+                ("inside a name", "write `'…' + REFERENCE` for a text")
+            }
+            Kind::Word if matches!(before, "." | "?.") => (
+                "where the script expects a name",
+                "write `[REFERENCE]` in place of `.REFERENCE`, or `?.[REFERENCE]`",
+            ),
+            Kind::Word if !token.is_line_start && self.ends_value(index.wrapping_sub(1)) => (
+                "where the script expects no value",
+                "put an operator before `REFERENCE`",
+            ),
+            Kind::String | Kind::Template if is_escaped() => {
+                ("right after a backslash", "write `\\\\` for a backslash")
+            }
+            _ => return None,
+        })
     }
 
     /// Whether it is more than one expression: what `eval` takes and parentheses don't.
@@ -228,12 +249,5 @@ impl<'text> Script<'text> {
         let token = self.tokens.get(index);
         // A backtick that opens a template ends nothing.
         token.is_some_and(|it| ends_value(it.kind, self.at(index)) && it.partner <= index)
-    }
-
-    /// The first reference, for messages.
-    fn source(&self) -> String {
-        self.data
-            .first()
-            .map_or_else(String::new, |data| reference(data.piece))
     }
 }

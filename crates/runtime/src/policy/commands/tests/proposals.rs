@@ -39,7 +39,6 @@ fn a_refused_command_is_rewritten() {
         ),
         ("./tool D", "./tool \"${VALUE_B}\""),
         ("python3 tool.py D", "python3 tool.py \"${VALUE_B}\""),
-        ("timeout 5 ./tool D", "timeout 5 ./tool \"${VALUE_B}\""),
         ("VALUE=D ./tool", "VALUE=\"${VALUE_B}\" ./tool"),
         ("x=D; echo \"$x\"", "x=\"${VALUE_B}\"; echo \"$x\""),
         (
@@ -56,46 +55,20 @@ fn a_refused_command_is_rewritten() {
         ("wc -w <<< D", "wc -w <<< \"${VALUE_B}\""),
         ("ls # D", "ls # ${VALUE_B}"),
         (
-            "docker run --rm -e A=D img",
-            "docker run --rm -e A=\"${VALUE_B}\" img",
-        ),
-        (
             "docker build -t app:D .",
             "docker build -t app:\"${VALUE_B}\" .",
         ),
-        ("docker exec web ls D", "docker exec web ls \"${VALUE_B}\""),
         ("docker logs D", "docker logs \"${VALUE_B}\""),
         ("kubectl get pod D", "kubectl get pod \"${VALUE_B}\""),
-        ("npx -y jest -t D", "npx -y jest -t \"${VALUE_B}\""),
         ("npm view D version", "npm view \"${VALUE_B}\" version"),
-        ("uv run ruff check D", "uv run ruff check \"${VALUE_B}\""),
         ("uv pip install D", "uv pip install \"${VALUE_B}\""),
         ("poetry add D", "poetry add \"${VALUE_B}\""),
-        (
-            "python3 -m pytest -k D",
-            "python3 -m pytest -k \"${VALUE_B}\"",
-        ),
         ("gh issue view D", "gh issue view \"${VALUE_B}\""),
-        ("git switch -c D", "git switch -c \"${VALUE_B}\""),
         ("git rebase D", "git rebase \"${VALUE_B}\""),
         ("git bisect good D", "git bisect good \"${VALUE_B}\""),
-        (
-            "git config user.name D",
-            "git config user.name \"${VALUE_B}\"",
-        ),
         ("bash tool.sh D", "bash tool.sh \"${VALUE_B}\""),
         ("{ echo D; } > f", "{ echo \"${VALUE_B}\"; } > f"),
-        ("time git log D", "time git log \"${VALUE_B}\""),
-        (
-            "timeout 5 git log --grep D",
-            "timeout 5 git log --grep \"${VALUE_B}\"",
-        ),
-        ("export X=D; ./tool", "export X=\"${VALUE_B}\"; ./tool"),
         ("find . -name D", "find . -name \"${VALUE_B}\""),
-        (
-            "echo D | while read -r x; do git tag \"$x\"; done",
-            "echo \"${VALUE_B}\" | while read -r x; do git tag \"$x\"; done",
-        ),
         (
             "echo D | python3 read.py",
             "echo \"${VALUE_B}\" | python3 read.py",
@@ -117,36 +90,10 @@ fn a_refused_command_is_rewritten() {
             "python3 tool.py D > out.json",
             "python3 tool.py \"${VALUE_B}\" > out.json",
         ),
-        ("env X=D ./tool", "env X=\"${VALUE_B}\" ./tool"),
-        ("sudo ./tool D", "sudo ./tool \"${VALUE_B}\""),
         ("./tool D > out", "./tool \"${VALUE_B}\" > out"),
         ("./tool D | tee log", "./tool \"${VALUE_B}\" | tee log"),
         ("./tool D &> all.log", "./tool \"${VALUE_B}\" &> all.log"),
         ("./tool D |& tee log", "./tool \"${VALUE_B}\" |& tee log"),
-        (
-            "case D in a|'b c') git tag D;; *) exit 1;; esac > f",
-            "case \"${VALUE_B}\" in a|'b c') git tag \"${VALUE_B}\";; *) exit 1;; esac > f",
-        ),
-        (
-            "case x in\n  \"D\") ./tool;;\nesac",
-            "case x in\n  \"${VALUE_B}\") ./tool;;\nesac",
-        ),
-        (
-            "for f in *.md; do case $f in D*) wc \"$f\";; esac; done",
-            "for f in *.md; do case $f in \"${VALUE_B}\"*) wc \"$f\";; esac; done",
-        ),
-        (
-            "tag() { git tag \"$1\"; }; tag D",
-            "tag() { git tag \"$1\"; }; tag \"${VALUE_B}\"",
-        ),
-        (
-            "function tag { git tag D; }; tag",
-            "function tag { git tag \"${VALUE_B}\"; }; tag",
-        ),
-        (
-            "diff <(git show D) b.txt",
-            "diff <(git show \"${VALUE_B}\") b.txt",
-        ),
         (
             "for f in *.txt; do mv \"$f\" \"${f%.txt}-D.md\"; done",
             "for f in *.txt; do mv \"$f\" \"${f%.txt}-${VALUE_B}.md\"; done",
@@ -157,11 +104,8 @@ fn a_refused_command_is_rewritten() {
             "find . -name D -exec wc -l {} +",
             "find . -name \"${VALUE_B}\" -exec wc -l {} +",
         ),
-        ("kubectl exec D -- ls", "kubectl exec \"${VALUE_B}\" -- ls"),
-        ("declare x=D", "declare x=\"${VALUE_B}\""),
         ("java -jar a.jar D", "java -jar a.jar \"${VALUE_B}\""),
         ("deno run app.ts D", "deno run app.ts \"${VALUE_B}\""),
-        ("env A=1 ./tool D", "env A=1 ./tool \"${VALUE_B}\""),
     ] {
         let (written, env) = parameters(template, "x").unwrap_or_else(|| panic!("{template}"));
         assert_eq!(written, command, "{template}");
@@ -207,6 +151,16 @@ fn braces_and_structures_stay_what_they_are() {
 fn what_would_run_the_value_is_not_proposed() {
     for template in [
         "D x",
+        "npm exec -c \"echo D\"",
+        "compgen -W D",
+        "wget --use-askpass=D x",
+        "timeout 5 ./tool D",
+        "docker exec web ls D",
+        "env X=D ./tool",
+        "export X=D; ./tool",
+        "case x in D) ./tool;; esac",
+        "f() { git tag \"$1\"; }; f D",
+        "diff <(git show D) x",
         "awk '/D/' x",
         "awk '$1 == \"D\"' x",
         "jq '.[] | select(.name == \"D\")' x",
@@ -391,15 +345,14 @@ fn proposals_get_the_value_as_it_is() {
         "é'\\",
     ];
     for (template, before, after) in [
-        ("command printf '<%s>' 'D'", "<", ">"),
-        ("command printf \"<%s>\" \"D\"", "<", ">"),
-        ("timeout 5 printf '<%s>' D", "<", ">"),
+        ("printf '<%s>' 'D'", "<", ">"),
+        ("printf \"<%s>\" \"D\"", "<", ">"),
         ("x=D; printf '<%s>' \"$x\"", "<", ">"),
         ("VALUE=D printf x; printf '<%s>' D", "x<", ">"),
         ("cat <<E\n<D>\nE", "<", ">\n"),
         ("cat <<-'E'\n\t$x `y` \\ <D>\n\tE", "$x `y` \\ <", ">\n"),
         ("{ printf '<%s>' D; }; # D", "<", ">"),
-        ("command printf '<%s>' D", "<", ">"),
+        ("printf '<%s>' D", "<", ">"),
     ] {
         for value in values {
             let (command, env) =
