@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{changes, without_lone_surrogates};
+use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
 use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
@@ -29,7 +29,7 @@ use cuecard_runtime::listener::RefusedByListener;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
-use cuecard_wire::llm::{Received, catalogue, read_request, usage, values};
+use cuecard_wire::llm::{Received, catalogue, has_lone_surrogate, read_request, usage, values};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -117,7 +117,8 @@ async fn handle_plain(
         }
     };
     let whole = without_lone_surrogates(&body);
-    for found in changes(&format!("the body of `{} {path}`", arrived.method), &body) {
+    if has_lone_surrogate(&body) {
+        let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
         mock_server.find(found).await;
     }
     let later = match answer(&mock_server, &arrived, &whole, answering) {

@@ -31,8 +31,9 @@ const REPLACED: &[(&str, &str, &str)] = &[
     ),
     (
         "time",
-        // No line and column behind the name of a file.
-        r"(^|[^\w:.])\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[AaPp][Mm]\b|\b)",
+        // No line and column behind the name of a file. Two numbers alone are a time if they look like nothing else: no
+        // ratio, no verse, no place.
+        r"(^|[^\w:.])(?:\d{1,2}:[0-5]\d(?::[0-5]\d(?:\.\d+)?(?: ?[AaPp][Mm])?| ?[AaPp][Mm])|(?:[01]\d|2[0-3]|0):[0-5]\d)\b",
         "$1[TIME]",
     ),
     (
@@ -164,6 +165,12 @@ mod tests {
                 "[TIMESTAMP] | [TIMESTAMP]",
             ),
             ("at 18:03:13 or 6:03 pm", "at [TIME] or [TIME]"),
+            ("at 18:03, after 0:42", "at [TIME], after [TIME]"),
+            ("1:02:03 6:03PM 9:15:00.25 am", "[TIME] [TIME] [TIME]"),
+            (
+                "John 3:16, 4:12, 16:90, 99:99, 6:03 pages",
+                "John 3:16, 4:12, 16:90, 99:99, 6:03 pages",
+            ),
             (
                 "took 1.25s, 300 ms and 1m 3s",
                 "took [DURATION], [DURATION] and [DURATION]",

@@ -1,7 +1,7 @@
 //! Looks at files of a workspace, and changes nothing: whether they exist, what is in them.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use cuecard_source::json::Limits as ParseLimits;
@@ -38,42 +38,47 @@ impl ProbeResult {
 
 /// Whether a path or glob below `root` has a match: a file, a folder or a link; with a `/` at its end, a folder.
 pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
-    if !pattern.contains(['*', '?', '[', '{']) {
-        return match inside(root, pattern) {
-            Err(refusal) => ProbeResult::new(false, refusal),
-            Ok(path) => match fs::symlink_metadata(&path) {
-                Ok(_) if pattern.ends_with('/') && !path.is_dir() => {
-                    ProbeResult::new(false, format!("`{pattern}` is not a folder"))
-                }
-                Ok(_) => ProbeResult::new(true, format!("`{pattern}` exists")),
-                Err(error) => {
-                    ProbeResult::new(false, format!("`{pattern}`: {}", io_reason(&error)))
-                }
-            },
-        };
-    }
-    let root = match fs::canonicalize(root) {
-        Ok(root) => root,
-        Err(error) => {
-            return ProbeResult::new(false, format!("the workspace: {}", io_reason(&error)));
-        }
-    };
-    match any_match(&root, pattern) {
-        Ok(true) => ProbeResult::new(true, format!("`{pattern}` has a match")),
-        Ok(false) => ProbeResult::new(false, format!("nothing matches `{pattern}`")),
-        Err(error) => ProbeResult::new(false, error.to_string()),
+    match look(root, pattern) {
+        Ok(evidence) => ProbeResult::new(evidence.is_ok(), evidence.unwrap_or_else(|it| it)),
+        Err(reason) => ProbeResult::new(false, reason),
     }
 }
 
-/// Whether a path or glob has no match.
+/// Whether a path or glob has no match. What can't be looked at is not known to be absent.
 pub fn is_absent(root: &Path, pattern: &str) -> ProbeResult {
-    if !pattern.contains(['*', '?', '[', '{'])
-        && let Err(refusal) = inside(root, pattern)
-    {
-        return ProbeResult::new(false, refusal);
+    match look(root, pattern) {
+        Ok(evidence) => ProbeResult::new(evidence.is_err(), evidence.unwrap_or_else(|it| it)),
+        Err(reason) => ProbeResult::new(false, reason),
     }
-    let seen = exists(root, pattern);
-    ProbeResult::new(!seen.holds, seen.evidence)
+}
+
+/// In words, what matches, or that nothing does.
+///
+/// # Errors
+/// Why nobody can tell.
+fn look(root: &Path, pattern: &str) -> Result<Result<String, String>, String> {
+    let is_glob = pattern.contains(['*', '?', '[', '{']);
+    let literally = inside(root, pattern).and_then(|path| match fs::symlink_metadata(&path) {
+        Ok(_) if pattern.ends_with('/') && !path.is_dir() => {
+            Ok(Err(format!("`{pattern}` is not a folder")))
+        }
+        Ok(_) => Ok(Ok(format!("`{pattern}` exists"))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Err(format!("`{pattern}`: {}", io_reason(&error))))
+        }
+        Err(error) => Err(format!("`{pattern}`: {}", io_reason(&error))),
+    });
+    // A file may have a name that reads as a glob: `[id].js`.
+    if !is_glob || matches!(literally, Ok(Ok(_))) {
+        return literally;
+    }
+    let root =
+        fs::canonicalize(root).map_err(|error| format!("the workspace: {}", io_reason(&error)))?;
+    match any_match(&root, pattern) {
+        Ok(true) => Ok(Ok(format!("`{pattern}` has a match"))),
+        Ok(false) => Ok(Err(format!("nothing matches `{pattern}`"))),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Whether a text file holds `part`.
@@ -252,6 +257,28 @@ mod tests {
         for pattern in ["b", "src/*.py", "src/a.rs/x", "a.json/", "a.*/", "src/*/"] {
             assert!(!exists(root, pattern).holds, "{pattern}");
             assert!(is_absent(root, pattern).holds, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_reads_as_a_glob_is_found() {
+        let folder = workspace();
+        let root = folder.path();
+        fs::write(root.join("src/[id].js"), "").expect("writable");
+        for pattern in ["src/[id].js", "src/[[]*", "src/*"] {
+            assert!(exists(root, pattern).holds, "{pattern}");
+            assert!(!is_absent(root, pattern).holds, "{pattern}");
+        }
+        assert!(is_absent(root, "src/[ab].js").holds);
+        assert!(!exists(root, "src/[ab].js").holds);
+    }
+
+    #[test]
+    fn what_no_one_can_tell_does_not_hold() {
+        let folder = workspace();
+        for pattern in ["[", "src/[id.js", "../*", "/etc/*", "{a"] {
+            assert!(!exists(folder.path(), pattern).holds, "{pattern}");
+            assert!(!is_absent(folder.path(), pattern).holds, "{pattern}");
         }
     }
 

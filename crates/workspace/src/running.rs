@@ -125,6 +125,11 @@ impl RunningCommand {
         String::from_utf8_lossy(&lock(&self.0.stdout).bytes).into_owned()
     }
 
+    /// The same, with a mark in front that says how much of it was dropped.
+    pub fn marked_text(&self) -> String {
+        self.output_since(OutputPosition::default(), |_| 0).stdout
+    }
+
     /// Whether the beginning of this output was dropped.
     pub fn is_truncated(&self) -> bool {
         lock(&self.0.stdout).n_dropped > 0

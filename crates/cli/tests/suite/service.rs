@@ -128,7 +128,7 @@ fn the_api_is_as_its_document_says() {
         return;
     };
     let mut scratch = program::scratch();
-    scratch.limit(Duration::from_secs(120));
+    scratch.limit(Duration::from_secs(300));
     let command = format!(
         "{} --config-file {} run --seed 1 --max-examples 20 \"$CUECARD_SERVICE_URL/api/v1/openapi.json\"",
         schemathesis.display(),

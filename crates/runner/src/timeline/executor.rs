@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io::BufWriter;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -410,6 +411,7 @@ impl<'a> Executor<'a> {
         }
         let (home, temporary) = (&self.places.home, &self.places.temporary);
         let term = terminal.term.clone();
+        let above = self.places.workspace.parent().unwrap_or(Path::new("/"));
         for (name, value) in [
             ("HOME", home.as_os_str()),
             ("TMPDIR", temporary.as_os_str()),
@@ -421,6 +423,8 @@ impl<'a> Executor<'a> {
             ("SHELL", "/bin/sh".as_ref()),
             ("USER", "user".as_ref()),
             ("LOGNAME", "user".as_ref()),
+            // A repository around the workspace is not meant.
+            ("GIT_CEILING_DIRECTORIES", above.as_os_str()),
         ] {
             env.insert(name.into(), value.to_owned());
         }

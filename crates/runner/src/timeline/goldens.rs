@@ -1,9 +1,11 @@
 //! Expected screens: committed next to the timeline, compared, written when asked.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_runtime::text_file::{folder_of, io_reason};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -24,6 +26,8 @@ pub struct GoldenOptions {
     pub updates: bool,
     /// Whether a missing one fails the run.
     pub must_be_there: bool,
+    /// Which file has the screens of which timeline, of all that are run.
+    owners: Arc<Mutex<HashMap<PathBuf, String>>>,
 }
 
 impl GoldenOptions {
@@ -47,7 +51,15 @@ impl GoldenOptions {
             folder,
             updates,
             must_be_there: is_ci || is_strict,
+            owners: Arc::default(),
         })
+    }
+
+    /// The first timeline that had this file for a screen.
+    fn owner(&self, path: &Path, timeline: &str) -> String {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = owners.entry(path.to_owned());
+        owner.or_insert_with(|| timeline.to_owned()).clone()
     }
 }
 
@@ -95,6 +107,13 @@ pub(super) fn compare(
 ) -> Golden {
     let path = path_of(options, script, label);
     let name = path.display();
+    let owner = options.owner(&path, script.file());
+    if owner != script.file() {
+        let message =
+            format!("the screen `{label}` has the same file as one of `{owner}`: `{name}`");
+        let help = "give the timelines different names";
+        return Golden::Found(Diagnostic::error(codes::TERMINAL_LABEL, message).with_help(help));
+    }
     let expected = match fs::read_to_string(&path) {
         Ok(expected) => Some(expected),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -191,6 +210,31 @@ mod tests {
             let compared = compare(&options, script, "end", "took [DURATION]", normalise);
             assert_eq!(matches!(compared, Golden::Same), is_same, "{expected:?}");
         }
+    }
+
+    #[test]
+    fn timelines_do_not_share_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = ["a", "b"].map(|name| folder.path().join(name).with_extension("yaml"));
+        for (file, name) in files.iter().zip(["q:1", "q/1"]) {
+            let text = format!("name: '{name}'\ntimeline: [{{screenshot: end}}]\n");
+            fs::write(file, text).expect("writable");
+        }
+        let loaded = super::super::load_runs(&files, &PlayOptions::default());
+        let options = GoldenOptions {
+            updates: true,
+            ..GoldenOptions::default()
+        };
+        let mut found = Vec::new();
+        for script in loaded.expect("two timelines").scripts {
+            let compared = compare(&options, &script, "end", "a screen", str::to_owned);
+            found.push(match compared {
+                Golden::Found(found) => found.code.name().to_owned(),
+                Golden::Written(_) => "written".to_owned(),
+                Golden::Same => "same".to_owned(),
+            });
+        }
+        assert_eq!(found, ["written", "T-TERM-04"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! [`parse`] accepts what has a form in JSON: one document, keys that are text, no tags. Plain scalars mean what the
 //! core schema says, so `yes` and `1_000` are text; those are listed as [`AmbiguousScalar`]s. Anchors, aliases and merge keys
-//! are replaced by what they stand for, within a bound. After a mistake of meaning it goes on, so that a person sees
+//! are replaced by what they stand for, within a bound. A text that is JSON is read as that. After a mistake of meaning it goes on, so that a person sees
 //! all of them at once; a mistake of syntax ends the reading.
 
 mod error;
@@ -71,5 +71,18 @@ pub fn parse(text: &str, limits: &Limits) -> Parsed {
             doubts: Vec::new(),
         };
     }
-    reader::Reader::new(text, *limits).read()
+    let parsed = reader::Reader::new(text, *limits).read();
+    let is_json = text.trim_start_matches('\u{feff}').trim_start();
+    if parsed.errors.is_empty() || !is_json.starts_with(['{', '[']) {
+        return parsed;
+    }
+    // JSON is YAML but for the pairs of surrogates in its texts.
+    match super::json::parse(text, limits) {
+        json if json.errors.is_empty() => Parsed {
+            root: json.root,
+            errors: Vec::new(),
+            doubts: Vec::new(),
+        },
+        _ => parsed,
+    }
 }

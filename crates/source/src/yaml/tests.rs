@@ -35,6 +35,16 @@ fn syntax(text: &str, problem: SyntaxProblem, under: &str) {
 }
 
 #[test]
+fn json_with_pairs_of_surrogates_is_read() {
+    let text = "{\"a\": \"\\ud83d\\udc69\"}\n";
+    let parsed = parse(text, &Limits::default());
+    let value = parsed.root.map(|root| root.to_value());
+    assert_eq!(value, Some(serde_json::json!({"a": "\u{1f469}"})));
+    let half = parse("{\"a\": \"\\ud83d\"}", &Limits::default());
+    assert!(!half.errors.is_empty());
+}
+
+#[test]
 fn values_are_those_of_the_core_schema() {
     let text = "a: null\nb: ~\nc:\nd: true\ne: 12\nf: 1.5\ng: text here\nh: 'it''s'\ni: \"\\u00e9\\n\"\nj: yes\nk: |\n  one\n  two\nl: >-\n  one\n  two\nm: [1, {n: 2}]\no: {}\n";
     assert_eq!(

@@ -201,7 +201,9 @@ impl Player {
         let answer = match open.call {
             Call::Answered(answer) => answer,
             Call::Simulated => scripted_outcome(call),
-            Call::Command { command, timeout } => command_outcome(&command.text(), ended, timeout),
+            Call::Command { command, timeout } => {
+                command_outcome(&command.marked_text(), ended, timeout)
+            }
         };
         let took = self.recorder.clock().now().saturating_sub(open.began);
         self.recorder.record(EventData::ToolResult(ToolResult {

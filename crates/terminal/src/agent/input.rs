@@ -232,7 +232,8 @@ fn press(line: &mut Vec<u8>, rest: &mut Vec<u8>, is_terminal: bool) -> Pressed {
         return Pressed::Partial;
     }
     match rest.remove(0) {
-        b'\r' | b'\n' => return Pressed::Enter,
+        b'\n' => return Pressed::Enter,
+        b'\r' if is_terminal => return Pressed::Enter,
         byte if !is_terminal => line.push(byte),
         INTERRUPT => return Pressed::Interrupt,
         END if line.is_empty() => return Pressed::End,
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_pipe_has_no_keys() {
-        let line = "a\u{4}\u{15}b\u{1b}[Dc";
+        let line = "a\u{4}\u{15}b\u{1b}[Dc\r";
         assert_eq!(
             typed(&format!("{line}\n"), false),
             (line.to_owned(), Pressed::Enter)

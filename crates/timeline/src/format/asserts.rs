@@ -197,7 +197,11 @@ pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks 
             pointer: &pointer,
         };
         let path = loader.required(object, "path", "`fs.contains`", "path: …");
-        let substring = loader.filled(object, "substring");
+        let substring = match object.get("substring").and_then(Node::as_str) {
+            // White space may be what is looked for.
+            Some(text) if !text.is_empty() => Some(text.to_owned()),
+            _ => loader.filled(object, "substring"),
+        };
         let pattern = match loader.reader.get(object, "regex") {
             Some(node) => regex(loader, node, &object.child_pointer("regex"), "`regex`"),
             None => None,

@@ -235,8 +235,13 @@ impl Resolver {
                     let is_literal = matches!(operand.template, Template::Literal(_));
                     Ok(match self.json(&operand.template)? {
                         Json::String(text) if is_equality || !is_literal => {
-                            let text = text.strip_suffix('\n').unwrap_or(&text);
-                            text.strip_suffix('\r').unwrap_or(text).into()
+                            let value = text.strip_suffix('\n').unwrap_or(&text);
+                            let value = value.strip_suffix('\r').unwrap_or(value);
+                            // A line end alone is the value: everything contains an empty text.
+                            match value.is_empty() && !is_equality {
+                                true => text.into(),
+                                false => value.into(),
+                            }
                         }
                         value => value,
                     })

@@ -2,17 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use ignore::{DirEntry, WalkBuilder};
+use globset::GlobSet;
+use ignore::WalkBuilder;
 
 use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
 
 /// Folders of version control. Nobody means them by `**`, and what is in them changes with every run.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
+
+/// More entries are not looked at for one match.
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// What [`glob()`] found.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -97,20 +101,73 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
     })
 }
 
-/// Whether a file, folder or link below `root` (absolute) matches `pattern`; with a `/` at its end, a folder.
+/// Whether a file, folder or link below `root` (absolute, without links) matches `pattern`; with a `/` at its end, a
+/// folder. Links to folders of `root` are followed; of other folders only the link itself counts.
 ///
 /// # Errors
-/// A pattern that isn't valid or leaves `root`.
+/// A pattern that isn't valid or leaves `root`, also by a link that it names; a folder that can't be read; a `root` with
+/// so many entries that not all were looked at.
 pub fn any_match(root: &Path, pattern: &str) -> Result<bool, SearchError> {
     let relative = below_root(root, pattern)?;
-    let matcher = pattern::compile_glob(relative.trim_end_matches('/'))?;
-    let is_match = |entry: &DirEntry| {
-        let from_root = entry.path().strip_prefix(root);
-        let is_match = from_root.is_ok_and(|path| matcher.is_match(path));
-        is_match && (!relative.ends_with('/') || entry.path().is_dir())
+    let mut search = AnyMatch {
+        root,
+        pattern,
+        components: relative.split('/').collect(),
+        matcher: pattern::compile_glob(relative.trim_end_matches('/'))?,
+        wants_folder: relative.ends_with('/'),
+        n_left: MAX_ENTRIES,
     };
-    let mut entries = walk(root, relative, &Limits::default()).build().flatten();
-    Ok(entries.any(|entry| entry.depth() > 0 && is_match(&entry)))
+    search.look(Path::new(""), &mut vec![root.to_owned()])
+}
+
+/// The search for one match.
+struct AnyMatch<'a> {
+    root: &'a Path,
+    pattern: &'a str,
+    components: Vec<&'a str>,
+    matcher: GlobSet,
+    wants_folder: bool,
+    n_left: usize,
+}
+
+impl AnyMatch<'_> {
+    /// Looks into `folder`, a path below the root. `above` are the real paths of it and of the folders on the way to it.
+    fn look(&mut self, folder: &Path, above: &mut Vec<PathBuf>) -> Result<bool, SearchError> {
+        let here = self.root.join(folder);
+        let of_here = |source| SearchError::of_path(&here, source);
+        let depth = folder.components().count();
+        for entry in fs::read_dir(&here).map_err(of_here)? {
+            let name = entry.map_err(of_here)?.file_name();
+            self.n_left = self.n_left.checked_sub(1).ok_or(SearchError::TooMany)?;
+            let (path, place) = (folder.join(&name), here.join(&name));
+            let is_folder = place.is_dir();
+            if self.matcher.is_match(&path) && (!self.wants_folder || is_folder) {
+                return Ok(true);
+            }
+            if !is_folder || !may_enter(&self.components, depth, &name) {
+                continue;
+            }
+            // A folder that is gone by now holds nothing.
+            let Ok(real) = fs::canonicalize(&place) else {
+                continue;
+            };
+            if !real.starts_with(self.root) {
+                if self.components.get(depth).is_some_and(|it| name == **it) {
+                    return Err(outside(self.root, self.pattern));
+                }
+                continue;
+            }
+            if above.contains(&real) {
+                continue;
+            }
+            above.push(real);
+            if self.look(&path, above)? {
+                return Ok(true);
+            }
+            above.pop();
+        }
+        Ok(false)
+    }
 }
 
 /// Splits an absolute pattern into the folder its literal beginning names and the rest, so that the
@@ -125,12 +182,16 @@ pub fn split_absolute(pattern: &str) -> Option<(PathBuf, &str)> {
     Some((PathBuf::from(folder), &pattern[cut + 1..]))
 }
 
-/// The pattern as seen from `root`.
-fn below_root<'p>(root: &Path, pattern: &'p str) -> Result<&'p str, SearchError> {
-    let outside = || SearchError::Outside {
+fn outside(root: &Path, pattern: &str) -> SearchError {
+    SearchError::Outside {
         pattern: pattern.to_owned(),
         root: root.to_owned(),
-    };
+    }
+}
+
+/// The pattern as seen from `root`.
+fn below_root<'p>(root: &Path, pattern: &'p str) -> Result<&'p str, SearchError> {
+    let outside = || outside(root, pattern);
     let relative = if pattern.starts_with('/') {
         let prefix = root.to_str().ok_or_else(outside)?.trim_end_matches('/');
         pattern
@@ -154,43 +215,36 @@ fn is_special(c: char) -> bool {
     matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\')
 }
 
+/// Whether a folder called `name`, `depth` folders below the root, may hold what the pattern of these `components` is
+/// about.
+fn may_enter(components: &[&str], depth: usize, name: &OsStr) -> bool {
+    // A brace may hold slashes, so it tells nothing about the depth.
+    let has_any_depth = components
+        .iter()
+        .any(|component| component.contains("**") || component.contains('{'));
+    let folders = &components[..components.len() - 1];
+    let is_literal = |component: &&&str| !component.contains(is_special) && !component.is_empty();
+    let literal = folders.iter().take_while(is_literal).nth(depth);
+    let is_control = |folder: &&str| name == *folder && !components.contains(folder);
+    (has_any_depth || depth + 1 < components.len())
+        && !VERSION_CONTROL.iter().any(is_control)
+        && literal.is_none_or(|expected| name == *expected)
+}
+
 /// A walk that enters no folder in which nothing can match.
 fn walk(root: &Path, pattern: &str, limits: &Limits) -> WalkBuilder {
-    let components: Vec<&str> = pattern.split('/').collect();
-    let literal: Vec<OsString> = components[..components.len() - 1]
-        .iter()
-        .take_while(|component| !component.contains(is_special) && !component.is_empty())
-        .map(OsString::from)
-        .collect();
-    // A brace may hold slashes, so it tells nothing about the depth.
-    let any_depth = pattern.contains("**") || pattern.contains('{');
-    let named: Vec<&'static str> = VERSION_CONTROL
-        .iter()
-        .copied()
-        .filter(|folder| components.contains(folder))
-        .collect();
-
-    let may_enter = limits.may_enter(root);
+    let components: Vec<String> = pattern.split('/').map(str::to_owned).collect();
+    let is_left_out = limits.may_enter(root);
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false)
         .follow_links(false)
-        .max_depth((!any_depth).then_some(components.len()))
         .filter_entry(move |entry| {
             let depth = entry.depth();
             if depth == 0 || !entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 return true;
             }
-            let name = entry.file_name();
-            if VERSION_CONTROL
-                .iter()
-                .any(|folder| name == *folder && !named.contains(folder))
-            {
-                return false;
-            }
-            literal
-                .get(depth - 1)
-                .is_none_or(|expected| expected == name)
-                && may_enter(entry)
+            let components: Vec<&str> = components.iter().map(String::as_str).collect();
+            may_enter(&components, depth - 1, entry.file_name()) && is_left_out(entry)
         });
     walk
 }
@@ -302,6 +356,49 @@ mod tests {
         let through =
             glob(&folder.path().join("link"), "*.txt", &Limits::default()).expect("it searches");
         assert_eq!(through.count, 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn one_match_is_found_through_links_of_the_folder_only() {
+        let outside = tree(&["x/y.txt"]);
+        let folder = tree(&["d/f.txt", "d/deep/g.txt", "e/h.txt"]);
+        let root = fs::canonicalize(folder.path()).expect("there");
+        for (to, name) in [
+            (root.join("d"), "link"),
+            (root.clone(), "d/loop"),
+            (root.join("e"), "d/sibling"),
+            (root.join("d"), "e/sibling"),
+            (outside.path().to_owned(), "out"),
+            ("nowhere".into(), "broken"),
+        ] {
+            std::os::unix::fs::symlink(to, root.join(name)).expect("linked");
+        }
+        let found = |pattern: &str| any_match(&root, pattern).map_err(|error| error.to_string());
+        for pattern in [
+            "link/*",
+            "link/deep/*",
+            "**/g.txt",
+            "brok*",
+            "ou*",
+            "out*/",
+            "*/sibling/*.txt",
+        ] {
+            assert_eq!(found(pattern), Ok(true), "{pattern}");
+        }
+        for pattern in [
+            "link/*.md",
+            "brok*/",
+            "**/y.txt",
+            "*/y.txt",
+            "d/loop/loop/z*",
+        ] {
+            assert_eq!(found(pattern), Ok(false), "{pattern}");
+        }
+        for pattern in ["out/*", "out/**/y.txt"] {
+            let error = found(pattern).expect_err("it leads out");
+            assert!(error.contains("leaves the folder"), "{error}");
+        }
     }
 
     #[test]

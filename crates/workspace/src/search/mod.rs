@@ -157,6 +157,8 @@ pub enum SearchError {
         /// Its reason.
         source: io::Error,
     },
+    /// Not all entries were looked at.
+    TooMany,
     /// [`Limits::cancel`] was set.
     Cancelled,
 }
@@ -202,6 +204,7 @@ impl SearchError {
             Self::TooLong { .. }
             | Self::NotSearchable { .. }
             | Self::Unreadable { .. }
+            | Self::TooMany
             | Self::Cancelled => None,
         }
     }
@@ -255,6 +258,7 @@ impl fmt::Display for SearchError {
                     io_reason(source)
                 )
             }
+            Self::TooMany => f.write_str("there are too many files to look at all of them"),
             Self::Cancelled => f.write_str("the search was cancelled"),
         }
     }

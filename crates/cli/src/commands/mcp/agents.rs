@@ -24,7 +24,7 @@ use crate::commands::list::{FOLDERS, named_in};
 use crate::commands::stop::Stop;
 use crate::inputs;
 
-/// How many commands run at a time; further calls wait.
+/// How many scenarios are played at a time, and how many other commands run; further calls wait.
 const MOST_RUNNING: usize = 4;
 /// The longest message about what an agent wrote, in characters.
 const LONGEST_MESSAGE: usize = 400;
@@ -44,6 +44,8 @@ pub(super) struct Project {
     server_options: Vec<OsString>,
     /// Options of runs.
     run_options: Vec<OsString>,
+    /// Runs may take long; other calls don't wait for them.
+    playing: Semaphore,
     running: Semaphore,
     /// Held while a scenario is saved, so that two calls can't both find that there is none yet.
     saving: Mutex<()>,
@@ -88,6 +90,7 @@ impl Project {
             is_read_only: safety.read_only,
             server_options,
             run_options,
+            playing: Semaphore::new(MOST_RUNNING),
             running: Semaphore::new(MOST_RUNNING),
             saving: Mutex::new(()),
         })
@@ -112,6 +115,14 @@ impl Project {
     /// The file of a scenario that an agent named.
     fn scenario(&self, name: &Path) -> Result<PathBuf, Value> {
         match named_in(&self.root, name) {
+            // What is in a folder may be a link to anywhere.
+            Ok(file) if self.root.join(&file).is_dir() => {
+                let error = format!("`{}` is a directory", cut(&name.to_string_lossy(), 200));
+                Err(refused(
+                    &error,
+                    "name one scenario; list_scenarios lists them",
+                ))
+            }
             Ok(file) => self.path(&file),
             Err(error) => {
                 let help = error.help.as_deref();
@@ -140,7 +151,11 @@ impl Project {
                 .into_iter()
                 .flat_map(|it| ["--".into(), it.to_owned()]),
         );
-        let running = self.running.acquire().await;
+        let running = match words {
+            "play" => &self.playing,
+            _ => &self.running,
+        };
+        let running = running.acquire().await;
         let (program, root, environment) = (&self.program, &self.root, &self.environment);
         let ran = child::run(program, root, environment, args, input, client).await;
         drop(running);
@@ -251,6 +266,8 @@ impl Project {
 
     async fn record(&self, asked: RecordTranscript, client: &Client) -> Answer {
         let transcript = self.path(&asked.transcript)?;
+        // That of a scenario is read from there.
+        self.path(&transcript.with_extension("cassette.jsonl"))?;
         let _saving = self.saving.lock().await;
         let file = self.new_file(&asked.name, asked.overwrite)?;
         let mut options = vec![word("--output", self.root.join(&file))];

@@ -89,16 +89,19 @@ pub(super) async fn run(
         child.shut_down(GRACE).await;
         return Err(io::Error::other("the call was cancelled"));
     };
-    if rest > 0 {
-        return Err(io::Error::other("the result is larger than 16 MiB"));
-    }
+    let passed = [ExitCode::Passed, ExitCode::Drifted].map(|code| i32::from(code.number()));
+    finished.has_passed = status.code().is_some_and(|code| passed.contains(&code));
     finished.document = match serde_json::from_slice(&bytes) {
+        // What it did is done, whatever can be shown of it.
+        _ if rest > 0 => json!({
+            "status": if finished.has_passed { "passed" } else { "failed" },
+            "exit_code": status.code(),
+            "cut": "the command ended, and its result is larger than 16 MiB; the directory of the run has all of it",
+        }),
         Ok(document) => document,
         Err(_) if bytes.is_empty() => Value::Null,
         Err(_) => json!({ "text": String::from_utf8_lossy(&bytes) }),
     };
-    let passed = [ExitCode::Passed, ExitCode::Drifted].map(|code| i32::from(code.number()));
-    finished.has_passed = status.code().is_some_and(|code| passed.contains(&code));
     Ok(finished)
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use cuecard_mcp::ToolInfo;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Number, Value, json};
 
 /// Lists the scenarios of the project: their names, what they do, the variables they need and the servers they call.
 #[derive(Deserialize, JsonSchema)]
@@ -40,8 +41,18 @@ pub(super) struct PlayScenario {
     #[serde(default = "yes")]
     pub dry_run: bool,
     /// The first step to play, by its number.
+    #[serde(
+        default,
+        deserialize_with = "integer",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub start: Option<u64>,
     /// The last step to play, by its number.
+    #[serde(
+        default,
+        deserialize_with = "integer",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub end: Option<u64>,
     /// Of which steps to return the result.
     #[serde(default)]
@@ -102,6 +113,20 @@ const NAME_PATTERN: &str = "^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*$";
 
 fn yes() -> bool {
     true
+}
+
+/// An integer as JSON Schema has it: `1.0` is one.
+fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let Some(number) = Option::<Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let whole = || {
+        let text = number.as_f64()?.to_string();
+        text.parse().ok()
+    };
+    let integer = number.as_u64().or_else(whole);
+    let wrong = || D::Error::custom(format!("{number} is not the number of a step"));
+    integer.map(Some).ok_or_else(wrong)
 }
 
 /// A tool: its name, what it is for, its parameters, and whether it changes nothing.
@@ -188,4 +213,23 @@ impl Tool {
 /// Comments are broken into lines where the source needs it.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_numbered_by_integers_as_json_schema_has_them() {
+        let start = |start: &str| {
+            let text = format!(r#"{{"scenario": "x", "start": {start}}}"#);
+            serde_json::from_str::<PlayScenario>(&text).map(|asked| asked.start)
+        };
+        for (written, number) in [("1", Some(1)), ("1.0", Some(1)), ("null", None)] {
+            assert_eq!(start(written).expect(written), number);
+        }
+        for written in ["1.5", "-1", "-1.0", "1e300", "\"1\"", "[]"] {
+            assert!(start(written).is_err(), "{written}");
+        }
+    }
 }

@@ -215,8 +215,11 @@ fn a_call_that_is_cancelled_ends_its_run() {
         });
     }
     assert_eq!(statuses(&scratch), ["running"; 4]);
-    // All that may run at a time do: the next call waits until one has ended.
-    let waiting = client.call("explain", json!({"what": "C-REF-02"}), None);
+    // All that may run at a time do: the next run waits until one has ended, and other calls don't.
+    let explained = client.call("explain", json!({"what": "C-REF-02"}), None);
+    client.answer(explained);
+    assert_eq!(statuses(&scratch), ["running"; 4]);
+    let waiting = client.call("play_scenario", json!({"scenario": "slow.json"}), None);
     let cancelled = json!({"requestId": ids[0], "reason": "enough"});
     client
         .send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}));
@@ -285,6 +288,9 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
     std::os::unix::fs::symlink(&outside, scratch.work().join("link")).expect("linked");
     std::os::unix::fs::symlink(outside.join("x.json"), scratch.work().join("x.json"))
         .expect("linked");
+    fs::create_dir_all(scratch.work().join("sub")).expect("writable");
+    std::os::unix::fs::symlink(outside.join("x.json"), scratch.work().join("sub/x.json"))
+        .expect("linked");
     fs::create_dir_all(scratch.work().join(".cuecard")).expect("writable");
     std::os::unix::fs::symlink(&outside, scratch.work().join(".cuecard/scenarios"))
         .expect("linked");
@@ -299,6 +305,8 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
         json!("x.json"),
         json!("link/x.json"),
         json!("link"),
+        json!("sub"),
+        json!("."),
         json!("../home/outside/x.json"),
         json!("/etc/passwd"),
         json!("a\u{0}b"),
@@ -358,6 +366,35 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
     );
     let only: Vec<String> = files_below(&outside);
     assert_eq!(only, ["x.json"]);
+    client.running.stdin = None;
+    program::assert_nothing_left(&client.running.finish());
+}
+
+#[test]
+fn a_cassette_outside_of_the_project_is_not_read() {
+    let scratch = program::scratch();
+    let cassette = "{\"cassette\":1,\"server\":\"s\"}\n{\"tool\":\"t\",\"arguments\":{},\"result\":{\"content\":[]}}\n";
+    let outside = scratch.home().join("outside.jsonl");
+    fs::write(&outside, cassette).expect("writable");
+    for name in ["linked", "own"] {
+        scratch
+            .write(&format!("{name}.json"), note().to_string())
+            .expect("writable");
+    }
+    scratch
+        .write("own.cassette.jsonl", cassette)
+        .expect("writable");
+    let link = scratch.work().join("linked.cassette.jsonl");
+    std::os::unix::fs::symlink(&outside, link).expect("linked");
+    let mut client = Client::start(&scratch, &[]);
+    for (name, is_error) in [("own", false), ("linked", true)] {
+        let arguments = json!({"transcript": format!("{name}.json"), "name": name});
+        let id = client.call("record_transcript", arguments, None);
+        let answer = client.answer(id);
+        assert_eq!(answer["result"]["isError"], is_error, "{answer}");
+        let refused = "the path `linked.cassette.jsonl`";
+        assert_eq!(answer.to_string().contains(refused), is_error, "{answer}");
+    }
     client.running.stdin = None;
     program::assert_nothing_left(&client.running.finish());
 }
