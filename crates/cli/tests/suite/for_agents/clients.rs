@@ -378,7 +378,7 @@ fn a_cassette_outside_of_the_project_is_not_read() {
     fs::write(&outside, cassette).expect("writable");
     for name in ["linked", "own"] {
         scratch
-            .write(&format!("{name}.json"), note().to_string())
+            .write(format!("{name}.json"), note().to_string())
             .expect("writable");
     }
     scratch
