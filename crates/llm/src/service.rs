@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{self, without_lone_surrogates};
 use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
@@ -117,8 +117,11 @@ async fn handle_plain(
         }
     };
     let whole = without_lone_surrogates(&body);
-    if has_lone_surrogate(&body) {
-        let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
+    let what = format!("the body of `{} {path}`", arrived.method);
+    // The arguments of a call are JSON in a text of the body.
+    let in_arguments = !json::has_lone_surrogate(&body) && has_lone_surrogate(&body);
+    let in_arguments = in_arguments.then(|| json::lone_surrogate(&what));
+    for found in json::changes(&what, &body).into_iter().chain(in_arguments) {
         mock_server.find(found).await;
     }
     let later = match answer(&mock_server, &arrived, &whole, answering) {
