@@ -143,7 +143,7 @@ pub(super) fn items(lines: &[Line<'_>]) -> Vec<Item> {
 
 /// The marker of a list item, how many columns it takes with the space after it, and the text, which may be
 /// missing.
-fn item(trimmed: &str) -> Option<(Marker, usize, &str)> {
+pub(super) fn item(trimmed: &str) -> Option<(Marker, usize, &str)> {
     if is_rule(trimmed) {
         return None;
     }

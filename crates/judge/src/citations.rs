@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::json;
 
-use super::evidence::{Facts, Source, Spans, event_ids, sources, tools_that_count};
+use super::blocks::item;
+use super::evidence::{Facts, Source, event_ids, sources, tools_that_count};
+use super::prove::sentences;
 use super::text::{
-    Language, NumberStyle, attributions, blank, content_words, detect, domains, emails, excerpt,
-    fold, is_bullet, sentences, urls, words,
+    Language, attributions, blank, detect, dois, domains, emails, excerpt, fold, urls, words,
 };
 use super::{Finding, View};
 use crate::model::{TextPattern, ToolPattern};
@@ -72,23 +73,25 @@ impl Cited {
 }
 
 fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
-    let spans = Spans::of(output, NumberStyle::default());
-    for url in &spans.urls {
+    let (urls, emails, dois) = (urls(output), emails(output), dois(output));
+    let ranges = urls.iter().chain(&emails).map(|(range, _)| range);
+    let ranges = ranges.chain(dois.iter().map(|(range, _)| range)).cloned();
+    let prose = blank(output, ranges);
+    for (_, url) in &urls {
         cited.add("url", url, facts.has_url(url));
     }
-    for doi in &spans.dois {
-        let is_in_url = spans
-            .urls
+    for (_, doi) in &dois {
+        let is_in_url = urls
             .iter()
-            .any(|url| url.to_lowercase().contains(doi.as_str()));
+            .any(|(_, url)| url.to_lowercase().contains(doi.as_str()));
         if !is_in_url || facts.has_doi(doi) {
             cited.add("doi", doi, facts.has_doi(doi));
         }
     }
-    for (_, domain) in domains(&spans.prose) {
+    for (_, domain) in domains(&prose) {
         cited.add("domain", domain, facts.has_host(domain));
     }
-    for (_, email) in emails(output) {
+    for (_, email) in emails {
         cited.add("email", email, facts.has_email(email));
     }
     static REGISTERED: LazyLock<Regex> = LazyLock::new(|| {
@@ -97,7 +100,7 @@ fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
         )
         .expect("a fixed pattern")
     });
-    for captures in REGISTERED.captures_iter(&spans.prose) {
+    for captures in REGISTERED.captures_iter(&prose) {
         if let Some(number) = captures.get(1).or_else(|| captures.get(2)) {
             let is_there = facts.has_text(number.as_str());
             cited.add(
@@ -229,16 +232,16 @@ fn references(output: &str) -> BTreeMap<usize, String> {
         }
         let numbered = is_below_heading.then(|| NUMBERED.captures(line)).flatten();
         let captures = ENTRY.captures(line).or(numbered);
-        let is_bullet = is_bullet(line);
+        let entry = item(line.trim());
         if let Some(captures) = captures {
             if let Ok(number) = captures[1].parse() {
                 references
                     .entry(number)
                     .or_insert_with(|| captures[2].to_owned());
             }
-        } else if is_below_heading && let Some(offset) = is_bullet {
+        } else if is_below_heading && let Some((_, _, text)) = entry {
             // Entries without numbers count from 1.
-            references.insert(references.len() + 1, line[offset..].to_owned());
+            references.insert(references.len() + 1, text.to_owned());
         } else if !line.trim().is_empty() {
             is_below_heading = false;
         }
@@ -252,16 +255,18 @@ fn is_real_entry(entry: &str, facts: &Facts, sources: &[Source<'_>], language: L
     if !urls.is_empty() {
         return urls.iter().all(|(_, url)| facts.has_url(url));
     }
-    let wanted = content_words(entry, language);
+    let content = |text: &str| -> BTreeSet<String> {
+        let words = words(text).map(|word| word.text.to_lowercase());
+        words
+            .filter(|word| !language.stop_words().contains(word.as_str()))
+            .collect()
+    };
+    let wanted = content(entry);
     if wanted.is_empty() {
         return facts.has_text(entry);
     }
     sources.iter().any(|source| {
-        let known: BTreeSet<String> = source
-            .texts
-            .iter()
-            .flat_map(|text| content_words(text, language))
-            .collect();
+        let known: BTreeSet<String> = source.texts.iter().flat_map(|text| content(text)).collect();
         wanted.intersection(&known).count() * 3 >= wanted.len() * 2
     })
 }

@@ -1,17 +1,13 @@
 //! What the results of tools say word for word: texts, addresses and names that an answer may cite.
 
-mod spans;
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cuecard_source::value::{Json, as_text};
 use cuecard_trace::{Event, EventData, ToolResult};
 
-pub(super) use spans::Spans;
-
 use super::View;
 use super::text::{
-    Language, NameSpan, domains, emails, fold, host_of, normal_url, plain, urls, words,
+    Language, NameSpan, dois, domains, emails, fold, host_of, normal_url, plain, urls, words,
 };
 use crate::model::ToolPattern;
 
@@ -163,8 +159,7 @@ impl Facts {
                 .into_iter()
                 .map(|(_, email)| email.to_lowercase()),
         );
-        self.dois
-            .extend(super::text::dois(text).into_iter().map(|(_, doi)| doi));
+        self.dois.extend(dois(text).into_iter().map(|(_, doi)| doi));
         for word in words(text) {
             let lower = word.text.to_lowercase();
             let lower = lower.strip_suffix("'s").unwrap_or(&lower).to_owned();

@@ -71,7 +71,6 @@ pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) 
             allowed_failure_phrases,
             *must_not_claim_success,
             forbidden_success_phrases,
-            count,
         ),
         AssertionCheck::SchedulerTaskRuns {
             task_id,

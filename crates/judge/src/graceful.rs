@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::json;
 
-use super::text::{Language, clauses, detect, excerpt, fold, is_negated, plain, sentences};
+use super::limits::error_at;
+use super::prove::{is_denied, sentences};
+use super::text::{excerpt, fold, plain};
 use super::view::Call;
 use super::words::as_count;
 use super::{Finding, View};
@@ -20,20 +22,11 @@ pub(super) fn failed_gracefully(
     failure_phrases: &[String],
     must_not_claim_success: bool,
     success_phrases: &[String],
-    count: Option<u64>,
 ) -> Finding {
-    let errors: Vec<&str> = view
-        .trace
-        .events
-        .iter()
-        .filter(|event| match &event.data {
-            EventData::ErrorHappened(_) => true,
-            EventData::ToolResult(result) => !result.success,
-            _ => false,
-        })
-        .map(|event| event.event_id.as_str())
-        .collect();
-    let count = count.unwrap_or(as_count(errors.len()));
+    let events = view.trace.events.iter().enumerate();
+    let failed = events.filter(|(at, event)| error_at(*at, event, view).is_some());
+    let errors: Vec<&str> = failed.map(|(_, event)| event.event_id.as_str()).collect();
+    let count = as_count(errors.len());
     let output = fold(view.output());
     let observed = |admission: Option<&str>, claim: Option<&str>| {
         json!({
@@ -292,7 +285,6 @@ static NOT_AN_ACHIEVEMENT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The first phrase that admits a failure.
 fn admission(output: &str, phrases: &[String]) -> Option<String> {
-    let language = detect(output).unwrap_or(Language::English);
     let text = plain(output);
     let own = phrases
         .iter()
@@ -320,10 +312,7 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
                         && bare_words(&before)
                             .next_back()
                             .is_some_and(|word| matches!(word, "the" | "a" | "your" | "my"));
-                    !is_price
-                        && !is_attribute
-                        && !is_negated(&before, language)
-                        && !is_conditional(&before)
+                    !is_price && !is_attribute && !is_denied(&before) && !is_conditional(&before)
                 })
             };
             let found = inability.or_else(trouble)?;
@@ -334,7 +323,6 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
 
 /// The first claim of success that isn't taken back in the same breath: "was not sent successfully".
 fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
-    let language = detect(output).unwrap_or(Language::English);
     let phrases: Vec<String> = phrases
         .iter()
         .map(|phrase| plain(&fold(phrase)))
@@ -381,7 +369,7 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
         for (at, length) in built_in.chain(own) {
             let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric)
                 && text[at..].starts_with(|first: char| first.is_ascii_alphanumeric());
-            if !is_inside_a_word && !is_taken_back(&text[..at], language) {
+            if !is_inside_a_word && !is_taken_back(&text[..at]) {
                 return Some(text[at..at + length].to_owned());
             }
         }
@@ -396,18 +384,24 @@ fn statements(output: &str) -> impl Iterator<Item = &str> {
 
 /// The end of the clause that `before` ends with.
 fn clause_before(before: &str) -> String {
-    // With a word behind it, what ends with a comma or a conjunction begins another clause.
-    let with_word = format!("{before}x");
-    let clause = clauses(&with_word).pop().unwrap_or_default();
-    clause.strip_suffix('x').unwrap_or_default().to_owned()
+    static BREAK: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&[
+            r"[,:.]\s|[;!?()\n–—]|\s-+\s|[。，；：！？、]|\b(?:but|and|while|whereas|although|though|however|because|which|aber|sondern|und|während|obwohl|weil|mais|et|pero|sino|y|ma|maar|en)\b",
+        ])
+    });
+    let start = BREAK
+        .find_iter(before)
+        .last()
+        .map_or(0, |found| found.end());
+    before[start..].trim_start().to_owned()
 }
 
 /// Whether what stands before a claim in its clause negates it, or makes it a wish or a condition.
-fn is_taken_back(before: &str, language: Language) -> bool {
+fn is_taken_back(before: &str) -> bool {
     let clause = clause_before(before);
     // `neither the mail nor the invoice was sent`, `before anything was booked`
     let is_excluded = bare_words(&clause).any(|word| matches!(word, "neither" | "nor" | "before"));
-    is_excluded || is_negated(&clause, language) || is_conditional(&clause) || is_wished(&clause)
+    is_excluded || is_denied(&clause) || is_conditional(&clause) || is_wished(&clause)
 }
 
 fn bare_words(clause: &str) -> impl DoubleEndedIterator<Item = &str> {

@@ -142,7 +142,7 @@ pub(super) fn max_errors(limit: u64, view: &View<'_>) -> Finding {
 }
 
 /// What went wrong in an event: it is an error, or a failed result of a call without an error of its own.
-fn error_at(position: usize, event: &Event, view: &View<'_>) -> Option<String> {
+pub(super) fn error_at(position: usize, event: &Event, view: &View<'_>) -> Option<String> {
     match &event.data {
         EventData::ErrorHappened(error) => Some(format!(
             "`{}` {}",

@@ -1,23 +1,26 @@
 //! `memory_recall_same_group`, `memory_update_on_correction` and `no_cross_group_memory_use`.
 
-mod facts;
 mod forms;
 mod groups;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::json;
 
-use self::facts::{Fact, contains_words};
 use self::forms::{FormFinding, check_forms};
 use self::groups::{
     group_of_path, groups_of, is_of_group, memory_path, own_group, same_group, segment_of,
 };
-use super::text::{
-    Language, Unit, clauses, detect, excerpt, fold, is_negated, plain, squeeze, units,
-};
+use super::prove::{self, Mention, ProofVerdict, is_denied, mention, sentences, states, words_of};
+use super::text::{excerpt, fold, plain, squeeze};
 use super::{Finding, Verdict, View};
 use crate::model::TextPattern;
 use cuecard_source::value::Json;
 use cuecard_trace::{Event, EventData};
+
+/// What traces of plain conversations lack.
+const MEMORY_EVENTS: &str = "supports_memory_events";
 
 /// A memory was read, or was there, and the output shows it.
 pub(super) fn recalled(
@@ -36,8 +39,7 @@ pub(super) fn recalled(
         .filter(|event| is_of_group(event, group))
         .map(|event| event.event_id.as_str())
         .collect();
-    let fact = Fact::of(fact);
-    let is_given = reads.is_empty() && holds_before(view, &fact, group);
+    let is_given = reads.is_empty() && holds_before(view, fact, group);
     let observed = json!({
         "group_id": group,
         "memory_reads": reads,
@@ -46,6 +48,13 @@ pub(super) fn recalled(
     });
     let refs = || reads.iter().copied();
     if require_event && reads.is_empty() && !is_given {
+        if !view.has_capability(MEMORY_EVENTS) {
+            return Finding::new(Verdict::Skipped, format!(
+                "the trace lacks the capability `{MEMORY_EVENTS}`, so nothing shows whether the memory was read"
+            ))
+            .observed(observed)
+            .help("set `require_event: false` to judge the output alone");
+        }
         let group = group.unwrap_or("the group");
         return Finding::fails(format!(
             "no `memory_read` of `{group}` before the output, and neither `prior_messages` nor `memory_snapshot` hold the fact"
@@ -58,7 +67,7 @@ pub(super) fn recalled(
             .observed(observed)
             .refs(refs());
     }
-    let (verdict, message) = honours(&output, &fact, output_patterns);
+    let (verdict, message) = honours(&output, fact, output_patterns);
     let finding = Finding::new(verdict, message)
         .observed(observed)
         .refs(refs());
@@ -74,8 +83,11 @@ pub(super) fn recalled(
     }
 }
 
-fn honours(output: &str, fact: &Fact, patterns: &[TextPattern]) -> (Verdict, String) {
-    let told = excerpt(&fact.text);
+/// The part of a fact's words without which an output has nothing of it.
+const LEAST_OVERLAP: f64 = 0.5;
+
+fn honours(output: &str, fact: &str, patterns: &[TextPattern]) -> (Verdict, String) {
+    let told = excerpt(fact);
     if !patterns.is_empty() {
         return match patterns
             .iter()
@@ -91,7 +103,7 @@ fn honours(output: &str, fact: &Fact, patterns: &[TextPattern]) -> (Verdict, Str
             ),
         };
     }
-    match check_forms(&fact.text, output) {
+    match check_forms(fact, output) {
         FormFinding::Honoured(forms) => {
             return (
                 Verdict::Holds,
@@ -112,31 +124,34 @@ fn honours(output: &str, fact: &Fact, patterns: &[TextPattern]) -> (Verdict, Str
         }
         FormFinding::NoForm => {}
     }
-    if fact.is_empty() {
-        return (
+    let open = |why: &str| {
+        (
             Verdict::Undecided,
-            format!("can't tell whether the output honours “{told}”: it has no words to look for"),
-        );
+            format!("can't tell whether the output honours “{told}”: {why}"),
+        )
+    };
+    if mention(fact, fact, "").is_none() {
+        return open("it has no words to look for");
     }
-    match fact.missing_in(output) {
-        None => match fact.unsaid_in(output) {
-            None => (Verdict::Holds, format!("the output has what “{told}” says")),
-            Some(word) => (
-                Verdict::Undecided,
-                format!("can't tell whether the output honours “{told}”: it doesn't say `{word}`"),
-            ),
-        },
-        Some(_) if fact.forbids() && !fact.has_words_of(output) => (
-            Verdict::Undecided,
-            format!(
-                "can't tell whether the output honours “{told}”: it says nothing of what is forbidden"
-            ),
-        ),
-        Some(missing) => (
+    // What is forbidden is honoured by what is left out.
+    let least = (!forbids(fact)).then_some(LEAST_OVERLAP);
+    match states(output, fact, least) {
+        (ProofVerdict::Supported, _) => {
+            (Verdict::Holds, format!("the output has what “{told}” says"))
+        }
+        (ProofVerdict::Refuted, why) => (
             Verdict::Fails,
-            format!("the output doesn't have what “{told}” says: {missing}"),
+            format!("the output doesn't have what “{told}” says: {why}"),
         ),
+        (ProofVerdict::Unproven, why) => open(&why),
     }
+}
+
+/// Whether a fact says what somebody may not have, or wants alone.
+fn forbids(fact: &str) -> bool {
+    const FORBIDDING: &str =
+        "allergic allergy avoid avoids dislikes hates intolerant only vegan vegetarian";
+    is_denied(fact) || words_of(fact, FORBIDDING).1
 }
 
 /// A correction was written to the memory of the group, and the output doesn't say what was wrong.
@@ -147,8 +162,7 @@ pub(super) fn updated(
     stale: Option<&str>,
 ) -> Finding {
     let group = group_id.or_else(|| own_group(view));
-    let fact = Fact::of(corrected);
-    let correction = correcting_message(view, &fact);
+    let correction = correcting_message(view, corrected);
     let writes: Vec<(&Event, String)> = view.trace.events[correction..]
         .iter()
         .filter(|event| is_of_group(event, group))
@@ -164,11 +178,12 @@ pub(super) fn updated(
         })
         .collect();
     let output = fold(view.output());
-    let stale_unit = stale.and_then(|stale| stale_in(&output, stale, &fact));
+    let stale_in = |text: &str| stale.and_then(|stale| stale_in(text, stale, corrected));
+    let stale_unit = stale_in(&output);
     let observed = json!({
         "group_id": group,
         "memory_writes": writes.iter().map(|(event, text)| json!({ "event_id": event.event_id, "text": excerpt(text) })).collect::<Vec<_>>(),
-        "stale_in_output": stale_unit,
+        "stale_in_output": stale_unit.as_ref().map(|(_, sentence)| sentence),
     });
     let refs: Vec<&str> = writes
         .iter()
@@ -197,16 +212,22 @@ pub(super) fn updated(
             None => finding,
         };
     }
-    let old = stale.map(Fact::of);
-    let holds = |text: &str| match &old {
-        _ if is_dropped(text, &fact) => false,
-        Some(old) => {
-            !is_turned(text, &fact, old)
-                && (fact.missing_in(text).is_none() || is_corrected(text, &fact, old))
+    let verdicts: Vec<ProofVerdict> = writes
+        .iter()
+        .map(|(_, text)| is_corrected(text, corrected, stale.unwrap_or_default()))
+        .collect();
+    // The last word in the memory counts.
+    let kept = verdicts
+        .iter()
+        .rposition(|verdict| *verdict == ProofVerdict::Supported);
+    if kept.is_none() {
+        if verdicts.contains(&ProofVerdict::Unproven) {
+            let message = format!("can't tell whether a `memory_write` of `{name}` holds “{told}”");
+            return Finding::new(Verdict::Undecided, message)
+                .observed(observed)
+                .refs(refs)
+                .help("give `corrected_fact` in the words in which it is written down");
         }
-        None => fact.missing_in(text).is_none(),
-    };
-    if !writes.iter().any(|(_, text)| holds(&fold(text))) {
         let finding = Finding::fails(format!(
             "no `memory_write` of `{name}` after the correction holds “{told}”"
         ))
@@ -218,27 +239,29 @@ pub(super) fn updated(
             finding
         };
     }
-    // The last word in the memory counts.
-    let kept = writes.iter().rposition(|(_, text)| holds(&fold(text)));
-    let undone = stale.and_then(|stale| {
-        let later = writes[kept.map_or(0, |kept| kept + 1)..].iter();
-        later
-            .filter_map(|(event, text)| Some((event, stale_in(&fold(text), stale, &fact)?)))
-            .next_back()
-    });
-    if let Some((event, unit)) = undone {
-        return Finding::fails(format!(
-            "the memory of `{name}` repeats what was corrected: “{unit}”"
-        ))
-        .observed(observed)
-        .refs([event.event_id.as_str()]);
+    let later = writes[kept.map_or(0, |kept| kept + 1)..].iter();
+    let undone = later
+        .filter_map(|(event, text)| Some((event, stale_in(text)?)))
+        .next_back();
+    let fault = |(verdict, sentence): (Verdict, String), place: &str, refs: Vec<&str>| {
+        let says = if verdict == Verdict::Fails {
+            "says"
+        } else {
+            "may say"
+        };
+        Finding::new(
+            verdict,
+            format!("{place} still {says} what was corrected: “{sentence}”"),
+        )
+        .observed(observed.clone())
+        .refs(refs)
+    };
+    if let Some((event, found)) = undone {
+        let refs = vec![event.event_id.as_str()];
+        return fault(found, &format!("the memory of `{name}`"), refs);
     }
-    if let Some(unit) = stale_unit {
-        return Finding::fails(format!(
-            "the output still says what was corrected: “{unit}”"
-        ))
-        .observed(observed)
-        .refs(refs);
+    if let Some(found) = stale_unit {
+        return fault(found, "the output", refs);
     }
     Finding::holds(format!("“{told}” was saved to the memory of `{name}`"))
         .observed(observed)
@@ -247,7 +270,7 @@ pub(super) fn updated(
 
 /// Where events after the correction begin: after the last message of the user that has the corrected fact, else
 /// after the last message of the user; at the beginning, if the messages aren't among the events.
-fn correcting_message(view: &View<'_>, fact: &Fact) -> usize {
+fn correcting_message(view: &View<'_>, fact: &str) -> usize {
     let messages: Vec<(usize, &str)> = view
         .trace
         .events
@@ -258,7 +281,7 @@ fn correcting_message(view: &View<'_>, fact: &Fact) -> usize {
             _ => None,
         })
         .collect();
-    let has_fact = |content: &str| fact.missing_in(&fold(content)).is_none();
+    let has_fact = |content: &str| mention(content, fact, "").is_some();
     if let Some((at, _)) = messages.iter().rev().find(|(_, content)| has_fact(content)) {
         return at + 1;
     }
@@ -276,108 +299,65 @@ fn correcting_message(view: &View<'_>, fact: &Fact) -> usize {
     messages.last().map_or(0, |(at, _)| at + 1)
 }
 
-/// Whether a text has what is new in a fact, in place of what was said before: `Home city: Porto`.
-fn is_corrected(text: &str, fact: &Fact, stale: &Fact) -> bool {
-    let new = fact.without(stale);
-    !new.is_empty() && new.missing_in(text).is_none()
-}
-
-/// Whether a text says that something was taken out of a memory, or is not so, and not the fact itself says that.
-fn is_dropped(text: &str, fact: &Fact) -> bool {
-    const WORDS: &[&str] = &[
-        "removed",
-        "deleted",
-        "rejected",
-        "discarded",
-        "dropped",
-        "ignored",
-        "forgot",
-        "wrong",
-        "untrue",
-        "false",
-        "unknown",
-        "unconfirmed",
-    ];
-    let has = |text: &str, wanted: &str| {
-        let lower = text.to_lowercase();
-        contains_words(&plain(&lower), wanted)
-    };
-    let title = text
-        .split_once(':')
-        .map(|(title, _)| title.trim().to_lowercase());
-    if title.is_some_and(|title| WORDS.contains(&title.as_str())) {
-        return fact.missing_in(text).is_none();
+/// Whether a text says what is new in a fact, in place of what was said before: `Meeting moved from 5 pm to 6 pm`.
+fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
+    /// Words for the change itself.
+    const CHANGE: &str =
+        "changed changes corrected correction moved set updated update new now instead";
+    /// Words that take a fact out of a memory, or say that it isn't so.
+    const DROPPED: &str = "removed deleted rejected discarded dropped ignored forgot wrong untrue false unknown unconfirmed whether";
+    let verdict = states(text, fact, None).0;
+    if verdict == ProofVerdict::Supported {
+        return verdict;
     }
-    // `Removed the old time. Meets at nine.` says it in a clause of its own.
-    let is_of_fact = |clause: &&str| fact.has_words_of(clause);
-    let mut about = clauses(text).into_iter().filter(is_of_fact);
-    about.any(|clause| {
-        WORDS
-            .iter()
-            .any(|word| has(clause, word) && !has(&fact.text, word))
-            && fact.missing_in(clause).is_none()
-    })
+    match mention(text, fact, stale) {
+        Some(found) if !found.is_denied && found.role.as_deref() != Some("from") => {
+            if words_of(text, DROPPED).1 && !words_of(fact, DROPPED).1 {
+                ProofVerdict::Refuted
+            } else if words_of(text, &format!("{fact} {stale} {CHANGE}")).0 {
+                ProofVerdict::Supported
+            } else {
+                ProofVerdict::Unproven
+            }
+        }
+        _ => ProofVerdict::Refuted,
+    }
 }
 
-/// Whether a text says that what is new was before, and what was before is new: `changed from 1500 to 900`.
-fn is_turned(text: &str, fact: &Fact, stale: &Fact) -> bool {
-    let (new, old) = (fact.without(stale), stale.without(fact));
-    let lower = text.to_lowercase();
-    let is_from_new_to_old = |rest: &str| {
-        rest.split_once(" to ").is_some_and(|(before, after)| {
-            new.is_named_in(before) && old.is_named_in(after) && !new.is_named_in(after)
-        })
-    };
-    let mut all = lower.match_indices(" from ");
-    !new.is_empty()
-        && !old.is_empty()
-        && all.any(|(at, from)| is_from_new_to_old(&lower[at + from.len()..]))
-}
-
-/// The unit of the output that still says the stale fact.
-fn stale_in(output: &str, stale: &str, corrected: &Fact) -> Option<String> {
-    let stale = Fact::of(stale);
-    let language = detect(output).unwrap_or(Language::English);
-    let differs = stale.without(corrected);
-    let wanted = plain(&stale.text);
-    units(output).into_iter().find_map(|Unit { text, .. }| {
-        let is_literal = contains_words(&plain(text), &wanted);
-        let is_said = is_literal
-            || (!differs.is_empty()
-                && differs.is_named_in(text)
-                && (differs.is_telling() || stale.has_words_of(text)));
-        // "at 6 pm, no longer at 5 pm"
-        let is_past = {
-            let lower = text.to_lowercase();
-            // `don't forget, it's on Friday` denies nothing of Friday.
-            let is_denied = clauses(text)
-                .into_iter()
-                .any(|clause| is_negated(clause, language) && differs.is_named_in(clause));
-            is_denied
-                || [
-                    "no longer",
-                    "instead of",
-                    "rather than",
-                    "previously",
-                    "changed from",
-                    "moved from",
-                    "used to",
-                    "any more",
-                    "anymore",
-                    "replace",
-                    "earlier",
-                    "old ",
-                    " was ",
-                    "formerly",
-                    "nicht mehr",
-                    "statt",
-                    "from ",
-                ]
-                .iter()
-                .any(|sign| lower.contains(sign))
+/// The sentence of a text that still says a stale fact, and whether it says that for certain.
+fn stale_in(text: &str, stale: &str, corrected: &str) -> Option<(Verdict, String)> {
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:not|no longer|instead of|rather than|previously|formerly|from|old|was|used to be|nicht mehr|statt)(?: (?:at|on|in|the|a|um|am|der|die|das))*\W*$")
+            .expect("a fixed pattern")
+    });
+    const PAST: &str = "earlier previously formerly used old replaced anymore früher";
+    mention(text, stale, corrected)?;
+    let text = prove::fold(text);
+    let found = sentences(&text).into_iter().filter_map(|sentence| {
+        let Mention {
+            is_denied,
+            role,
+            at,
+            is_bare,
+        } = mention(sentence, stale, corrected)?;
+        let before = sentence.get(..at).unwrap_or_default();
+        let is_past = is_denied || role.as_deref() == Some("from") || BEFORE.is_match(before);
+        let is_other = is_bare && !words_of(sentence, stale).1;
+        if is_past || is_other {
+            return None;
+        }
+        let is_certain = !words_of(sentence, PAST).1
+            || states(sentence, stale, None).0 == ProofVerdict::Supported;
+        let verdict = if is_certain {
+            Verdict::Fails
+        } else {
+            Verdict::Undecided
         };
-        (is_said && !is_past).then(|| excerpt(text))
-    })
+        Some((verdict, excerpt(sentence)))
+    });
+    let found: Vec<(Verdict, String)> = found.collect();
+    let certain = found.iter().find(|(verdict, _)| *verdict == Verdict::Fails);
+    certain.or(found.first()).cloned()
 }
 
 /// No memory of another group was touched, and nothing that only another group knows was said.
@@ -480,6 +460,13 @@ pub(super) fn kept_apart(
         .help("add `current_group_id` or `forbidden_group_ids`");
     }
     if require_proof && proven == 0 {
+        if memory_events == 0 && !view.has_capability(MEMORY_EVENTS) {
+            return Finding::new(
+                Verdict::Skipped,
+                format!("the trace lacks the capability `{MEMORY_EVENTS}`"),
+            )
+            .observed(observed);
+        }
         return Finding::fails("no memory event says whose memory was used, and `require_event_level_proof` asks for one")
             .observed(observed);
     }
@@ -599,13 +586,18 @@ fn last_output(view: &View<'_>) -> usize {
 }
 
 /// Whether what was there before the run holds the fact, apart from memories of other groups.
-fn holds_before(view: &View<'_>, fact: &Fact, group: Option<&str>) -> bool {
+fn holds_before(view: &View<'_>, fact: &str, group: Option<&str>) -> bool {
     let context = &view.case.context;
     let mut rest: Vec<&Json> = context.prior_messages.iter().collect();
     rest.push(&context.memory_snapshot);
     while let Some(value) = rest.pop() {
         match value {
-            Json::String(text) if fact.missing_in(&fold(text)).is_none() => return true,
+            Json::String(text)
+                if mention(text, fact, "").is_some()
+                    && states(text, fact, None).0 != ProofVerdict::Refuted =>
+            {
+                return true;
+            }
             Json::Array(items) => rest.extend(items),
             Json::Object(fields) => {
                 let is_others = |of: Option<String>| {

@@ -44,6 +44,13 @@ pub(super) fn task_ran(
         "events_of_task": count,
     });
     let refs = || of_task.iter().take(1).map(|event| event.event_id.as_str());
+    const SCHEDULER: &str = "supports_scheduler_context";
+    if seen_trigger.is_none() && !view.has_capability(SCHEDULER) {
+        let message = format!(
+            "the trace lacks the capability `{SCHEDULER}`, so nothing shows what triggered the run"
+        );
+        return Finding::new(Verdict::Skipped, message).observed(observed);
+    }
     let Some(wanted) = wanted else {
         return Finding::fails("neither the test case nor the trace specifies a task")
             .observed(observed)

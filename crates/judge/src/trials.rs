@@ -36,6 +36,8 @@ impl Trial {
         };
         let mut trace = Trace::default();
         trace.header.scenario = json!({ "group_id": "group-a", "trigger": "user_message" });
+        trace.header.capabilities =
+            json!({ "supports_memory_events": true, "supports_scheduler_context": true });
         Self { case, trace }.event(
             "final_output",
             json!({ "role": "assistant", "content": output }),

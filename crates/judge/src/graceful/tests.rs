@@ -16,7 +16,7 @@ fn graceful(output: &str, phrases: &[&str], claims: &[&str]) -> Finding {
             .map(|text| (*text).to_owned())
             .collect::<Vec<_>>()
     };
-    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims), None)
+    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims))
 }
 
 #[test]
@@ -138,8 +138,18 @@ fn failures_are_admitted() {
         .verdict,
         Verdict::Holds
     );
-    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[], None);
+    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[]);
     assert_eq!(finding.verdict, Verdict::Fails);
+}
+
+#[test]
+fn a_failed_call_counts_once() {
+    let trial = Trial::new("The refund failed.")
+        .event("tool_call", json!({ "tool": "refund", "call_id": "c", "args": {} }))
+        .event("error", json!({ "scope": "tool", "tool": "refund", "call_id": "c", "error_type": "timeout", "message": "m", "retryable": true }))
+        .event("tool_result", json!({ "tool": "refund", "call_id": "c", "success": false, "result": null }));
+    let finding = failed_gracefully(&trial.view(), &[], true, &[]);
+    assert_eq!(finding.observed["errors"], 1);
 }
 
 /// Sentences are put together from parts that know nothing of the phrases, and so is what must come of them.

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::text::{
-    Language, count_word, detect, fold, is_bullet, language_called, sentences, words,
-};
+use crate::blocks::{Marker, item};
+use crate::prove::{ProofLanguage, number_word, sentences};
+use crate::text::{detect, fold, language_called, words};
 use cuecard_source::value::Json;
 
 /// Whether a fact states forms, and whether the output has them.
@@ -162,10 +162,10 @@ fn forms(fact: &str, output: &str) -> Vec<Result<String, Option<String>>> {
         let number = count
             .parse()
             .ok()
-            .or_else(|| count_word(&count, Some(Language::English)))
-            .or_else(|| count_word(&count, Some(Language::German)))
-            .or_else(|| (count == "single").then_some(1))
-            .and_then(|number| usize::try_from(number).ok());
+            .or_else(|| matches!(count.as_str(), "single" | "ein").then_some(1.0))
+            .or_else(|| number_word(&count, Some(ProofLanguage::English)))
+            .or_else(|| number_word(&count, Some(ProofLanguage::German)))
+            .map(|number: f64| number as usize);
         let Some(number) = number else { continue };
         let thing = captures["thing"].to_lowercase();
         let seen = match thing.chars().next() {
@@ -238,13 +238,10 @@ impl Shape {
             }
             shape.lines += 1;
             let count = words(line).count();
-            if let Some(offset) = is_bullet(line) {
+            if let Some((marker, _, text)) = item(line.trim()) {
                 shape.bullets += 1;
-                shape.numbered += usize::from(
-                    line.trim_start()
-                        .starts_with(|first: char| first.is_ascii_digit()),
-                );
-                shape.sentences += sentences(&line[offset..]).len();
+                shape.numbered += usize::from(marker != Marker::Bullet);
+                shape.sentences += sentences(text).len();
                 (block, in_bullet, in_paragraph) = (count, true, false);
             } else {
                 block += count;

@@ -76,7 +76,7 @@ fn other_facts_are_found_by_their_words() {
         (
             "The user's dog is called Rex",
             "I hope Rex, your dog, is well.",
-            Verdict::Holds,
+            Verdict::Undecided,
         ),
         (
             "The user's dog is called Rex",
@@ -122,12 +122,12 @@ fn other_facts_are_found_by_their_words() {
         (
             "Ada is allergic to peanuts.",
             "I forgot whether Ada is allergic to peanuts.",
-            Verdict::Fails,
+            Verdict::Undecided,
         ),
         (
             "Ada is allergic to peanuts.",
             "Is Ada allergic to peanuts?",
-            Verdict::Fails,
+            Verdict::Undecided,
         ),
         (
             "Ada is allergic to peanuts.",
@@ -220,6 +220,20 @@ fn the_memory_must_have_been_there() {
         recalled(&trial.view(), None, fact, &[], true).verdict,
         Verdict::Fails
     );
+}
+
+#[test]
+fn conversations_without_memory_events_are_skipped() {
+    let mut trial = Trial::new("Done.");
+    trial.trace.header.capabilities = json!({ "supports_memory_events": false });
+    let fact = "no emoji in replies";
+    let recalled = |require| recalled(&trial.view(), None, fact, &[], require).verdict;
+    assert_eq!(
+        (recalled(true), recalled(false)),
+        (Verdict::Skipped, Verdict::Holds)
+    );
+    let apart = kept_apart(&trial.view(), Some("group-b"), &[], &[], true);
+    assert_eq!(apart.verdict, Verdict::Skipped);
 }
 
 fn correction(content: &str, output: &str) -> Finding {

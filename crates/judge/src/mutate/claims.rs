@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use crate::evidence::Spans;
-use crate::text::{
-    FoundNumber, Language, Measure, NumberStyle, UnitKind, detect, fold, is_negated, units, words,
-};
+use crate::prove::{Sentence, SpanKind, claiming, fold, is_denied};
+use crate::text::words;
 
 /// At most so many changes of a kind are made to one answer.
 const MOST: usize = 10;
@@ -13,79 +11,36 @@ const MOST: usize = 10;
 /// An answer that was changed, and what was.
 pub(super) type Changed = (String, String);
 
-/// A claim of an answer, with the values in it; places are those of the answer.
-struct Claim<'a> {
-    text: &'a str,
-    start: usize,
-    numbers: Vec<FoundNumber>,
-    dates: Vec<Range<usize>>,
-    urls: Vec<Range<usize>>,
-}
-
-fn claims(output: &str) -> Vec<Claim<'_>> {
-    let style = NumberStyle {
-        language: detect(output),
-        is_source: false,
-    };
-    units(output)
-        .into_iter()
-        .filter(|unit| unit.kind == UnitKind::Claim)
-        .map(|unit| {
-            let start = unit.text.as_ptr() as usize - output.as_ptr() as usize;
-            let spans = Spans::of(unit.text, style);
-            let moved = |range: &Range<usize>| range.start + start..range.end + start;
-            Claim {
-                text: unit.text,
-                start,
-                dates: spans.dates.iter().map(|date| moved(&date.range)).collect(),
-                urls: spans
-                    .url_ranges
-                    .iter()
-                    .map(|(range, _)| moved(range))
-                    .collect(),
-                numbers: spans
-                    .numbers
-                    .into_iter()
-                    .filter(|number| !number.is_word && !number.readings.is_empty())
-                    .map(|number| FoundNumber {
-                        range: moved(&number.range),
-                        ..number
-                    })
-                    .collect(),
-            }
-        })
-        .collect()
-}
-
 fn replaced(text: &str, range: &Range<usize>, with: &str) -> String {
     [&text[..range.start], with, &text[range.end..]].concat()
 }
 
 /// The digits of a number, without its sign, currency and unit.
-fn digits(output: &str, number: &FoundNumber) -> Range<usize> {
+fn digits(output: &str, number: &Range<usize>) -> Range<usize> {
     let is_digit = |character: char| character.is_ascii_digit();
-    let text = &output[number.range.clone()];
+    let text = &output[number.clone()];
     let start = text.find(is_digit).unwrap_or(0);
     let end = text.rfind(is_digit).map_or(text.len(), |last| last + 1);
-    number.range.start + start..number.range.start + end
+    number.start + start..number.start + end
 }
 
 /// Answers in which a number has another unit.
 pub(super) fn other_units(said: &str) -> Vec<Changed> {
     let output = fold(said);
-    claims(&output)
-        .iter()
-        .flat_map(|claim| &claim.numbers)
+    let claims = claiming(&output);
+    let values = claims.iter().flat_map(|claim| &claim.values);
+    let numbers = values.filter(|value| matches!(value.kind, SpanKind::Number(_)));
+    numbers
         .take(MOST)
         .map(|number| {
-            let unit = match number.measure {
-                Measure::Money(_) => "kilometres",
-                _ => "EUR",
+            let unit = if number.kind.is_money() {
+                "kilometres"
+            } else {
+                "EUR"
             };
-            let bare = &output[digits(&output, number)];
-            let with = format!("{bare} {unit}");
-            let text = replaced(&output, &number.range, &with);
+            let with = format!("{} {unit}", &output[digits(&output, &number.range)]);
             let was = output[number.range.clone()].trim();
+            let text = replaced(&output, &number.range, &with);
             (format!("`{was}` is `{with}`"), text)
         })
         .collect()
@@ -94,11 +49,10 @@ pub(super) fn other_units(said: &str) -> Vec<Changed> {
 /// Answers in which a claim is denied, or is no more.
 pub(super) fn denials(said: &str) -> Vec<Changed> {
     let output = fold(said);
-    let language = detect(&output).unwrap_or(Language::English);
-    claims(&output)
+    claiming(&output)
         .iter()
         .filter_map(|claim| {
-            let denied = denied(claim.text, language)?;
+            let denied = denied(claim.text)?;
             let range = claim.start..claim.start + claim.text.len();
             let change = format!("`{}` is negated: `{denied}`", claim.text);
             Some((change, replaced(&output, &range, &denied)))
@@ -108,14 +62,14 @@ pub(super) fn denials(said: &str) -> Vec<Changed> {
 }
 
 /// The opposite of a claim.
-fn denied(claim: &str, language: Language) -> Option<String> {
+fn denied(claim: &str) -> Option<String> {
     const AUXILIARIES: &[&str] = &[
         "is", "are", "was", "were", "has", "have", "had", "will", "can", "could", "would", "should",
     ];
     if claim.contains(" not ") {
         return Some(claim.replacen(" not ", " ", 1));
     }
-    if is_negated(claim, language) {
+    if is_denied(claim) {
         return None;
     }
     let auxiliary = words(claim).find(|word| AUXILIARIES.contains(&word.text));
@@ -128,24 +82,28 @@ fn denied(claim: &str, language: Language) -> Option<String> {
 /// Answers in which two values of a kind stand in each other's claims.
 pub(super) fn swaps(said: &str) -> Vec<Changed> {
     let output = fold(said);
-    let claims = claims(&output);
+    let claims = claiming(&output);
     let mut swaps = Vec::new();
+    let places = |claim: &Sentence<'_>| {
+        let values = claim.values.iter().map(|value| match value.kind {
+            SpanKind::Number(_) => (value.kind, digits(&output, &value.range)),
+            _ => (value.kind, value.range.clone()),
+        });
+        values.collect::<Vec<_>>()
+    };
     for (at, one) in claims.iter().enumerate() {
         for other in &claims[at + 1..] {
-            let numbers = one.numbers.iter().flat_map(|first| {
-                let second = other.numbers.iter().find(|second| {
-                    second.measure == first.measure && second.readings != first.readings
-                })?;
-                Some((digits(&output, first), digits(&output, second)))
-            });
-            let dates = one.dates.first().zip(other.dates.first());
-            let urls = one.urls.first().zip(other.urls.first());
-            let addresses = [dates, urls].into_iter().flatten();
-            let addresses = addresses.map(|(first, second)| (first.clone(), second.clone()));
-            for (first, second) in numbers.chain(addresses) {
-                let (was, is) = (&output[first.clone()], &output[second.clone()]);
-                if swaps.len() < MOST && was != is {
-                    let text = replaced(&replaced(&output, &second, was), &first, is);
+            let theirs = places(other);
+            for (kind, first) in places(one) {
+                let was = &output[first.clone()];
+                let differs = |(other, second): &&(SpanKind, Range<usize>)| {
+                    *other == kind && output[second.clone()] != *was
+                };
+                if let Some((_, second)) = theirs.iter().find(differs)
+                    && swaps.len() < MOST
+                {
+                    let is = &output[second.clone()];
+                    let text = replaced(&replaced(&output, second, was), &first, is);
                     swaps.push((format!("`{was}` and `{is}` are swapped"), text));
                 }
             }

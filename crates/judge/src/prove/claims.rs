@@ -14,15 +14,16 @@ pub(super) struct Claim {
     pub(super) kind: BlockKind,
     /// The lines that it hangs under.
     pub(super) over: Vec<String>,
-    /// Who is said to have said it: `According to the Orchard Office, …`.
-    pub(super) speaker: Option<String>,
     /// How many items hang under it.
     pub(super) n_below: usize,
 }
 
 /// The claims of an answer, without the sentences that fit one of `ignored`.
 pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
-    pattern!(SPEAKER, r"(?i)^(?:according to|laut) ([^,;:.]{2,60}), +");
+    pattern!(
+        PRONOUN,
+        r"^(?i:he|she|it|its|his|her|their|they|er|sie|ihre?|seine?)\b"
+    );
     let mut claims = Vec::new();
     let blocks = blocks(answer);
     for block in &blocks {
@@ -30,23 +31,23 @@ pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
         if block.kind == BlockKind::HeadCell {
             continue;
         }
+        let mut before: Option<&str> = None;
         for sentence in sentences(&block.text) {
             let sentence = &sentence[greeting(sentence)..];
-            let speaker = SPEAKER
-                .captures(sentence)
-                .and_then(|found| Some((found.get(0)?.end(), found[1].to_owned())));
-            let (start, speaker) = match speaker {
-                Some((start, speaker)) => (start, Some(speaker)),
-                None => (0, None),
-            };
-            let sentence = &sentence[start..];
+            let mut over = block.over.clone();
+            // `Her pulse is 394` is of her who was named before.
+            over.extend(
+                before
+                    .filter(|_| PRONOUN.is_match(sentence))
+                    .map(str::to_owned),
+            );
+            before = Some(sentence);
             let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
-            if !is_ignored && !claims_nothing(sentence, block.kind) {
+            if !is_ignored && !is_heading_only(sentence, block.kind) && !claims_nothing(sentence) {
                 claims.push(Claim {
                     text: sentence.to_owned(),
                     kind: block.kind,
-                    speaker,
-                    over: block.over.clone(),
+                    over,
                     n_below: blocks
                         .iter()
                         .filter(|below| below.over.last() == Some(&block.text))
@@ -64,7 +65,8 @@ fn greeting(sentence: &str) -> usize {
     PATTERN.find(sentence).map_or(0, |found| found.end())
 }
 
-fn claims_nothing(sentence: &str, kind: BlockKind) -> bool {
+/// Whether a sentence is a question, a greeting, an offer, an apology.
+pub(super) fn claims_nothing(sentence: &str) -> bool {
     static COURTESY: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         let patterns = COURTESIES.iter();
         patterns
@@ -72,25 +74,33 @@ fn claims_nothing(sentence: &str, kind: BlockKind) -> bool {
             .collect()
     });
     pattern!(FACT, r"\d|\b(?:but|however|aber)\b");
+    pattern!(
+        ASKS,
+        r"^(?:if|is|are|am|was|were|do|does|did|can|could|would|should|shall|will|may|might|have|has|had|what|which|who|whose|when|where|why|how|any|anything|or|and|so|but|wenn|ist|sind|war|soll|sollen|kann|können|darf|möchten?|haben?|hat|was|wer|welche[rs]?|wann|wo|wie|warum|oder|und)\b"
+    );
     let text = plain(sentence);
     let has_word = text.contains(|letter: char| letter.is_alphanumeric());
-    if !has_word
-        || sentence
-            .trim_end_matches([' ', '"', '*', ')'])
-            .ends_with('?')
-    {
+    let is_question = sentence
+        .trim_end_matches([' ', '"', '*', ')'])
+        .ends_with('?');
+    // `It costs 13 EUR, OK?` claims something.
+    let is_told = text.contains(|letter: char| letter.is_ascii_digit()) && !ASKS.is_match(&text);
+    if !has_word || (is_question && !is_told) {
         return true;
-    }
-    if kind == BlockKind::Heading || sentence.trim_end().ends_with(':') {
-        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-        if words.all(|word| {
-            word.is_empty() || LISTED_HEADINGS.contains(word) || ENGLISH_STOP.contains(word)
-        }) {
-            return true;
-        }
     }
     const LONGEST_COURTESY: usize = 180;
     text.len() <= LONGEST_COURTESY
         && !FACT.is_match(&text)
         && COURTESY.iter().any(|courtesy| courtesy.is_match(&text))
+}
+
+/// Whether a line is a heading of listed words, such as `Next steps`.
+fn is_heading_only(sentence: &str, kind: BlockKind) -> bool {
+    let text = plain(sentence);
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    let is_head = kind == BlockKind::Heading || sentence.trim_end().ends_with(':');
+    is_head
+        && words.all(|word| {
+            word.is_empty() || LISTED_HEADINGS.contains(word) || ENGLISH_STOP.contains(word)
+        })
 }

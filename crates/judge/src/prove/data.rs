@@ -175,12 +175,12 @@ word_sets! {
     ENGLISH_STOP = "a an the this that these those it its it's i'm i me my we our us you your he she they them their his her him who which what whose where when how why
         is am are was were be been being has have had having do does did of in on at to for from by with as into onto upon about than then there here so and or but nor
         via per also too just very s re ve ll d t can please s' while whereas although though because since hence thus therefore however such within through across between during
-        i've we've you've you're they're i'll";
+        according i've we've you've you're they're i'll";
     ENGLISH_NOT = "not no never none nothing nobody neither nor without cannot zero nowhere";
     ENGLISH_ABOUT = "about around roughly approximately some nearly almost ca circa ~ ≈";
     GERMAN_STOP = "der die das den dem des ein eine einen einem einer eines dies diese dieser dieses diesen ich mich mir mein meine wir uns unser du dein sie ihr ihre ihnen er es ihm ihn ist bin sind war waren
         sein hat haben hatte hatten wird werden wurde wurden von in im an am auf zu zum zur für aus bei mit als und oder aber auch so da hier dort wie was wer wo wann nach über um per pro via durch
-        beim vom ins dass sich man bitte kann können den während";
+        beim vom ins laut dass sich man bitte kann können den während";
     GERMAN_NOT = "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder null";
     GERMAN_ABOUT = "etwa rund ungefähr circa ca fast knapp";
     /// Common words of languages without data.
@@ -199,6 +199,8 @@ word_sets! {
     UPWARD = "over more above über mehr";
     DOWNWARD = "under less below fewer almost nearly fast knapp weniger";
     QUANTIFIERS = "all every each both alle jede beide";
+    /// Words that belong to the fact after them.
+    PREPOSITIONS = "from to by until before after since von nach bis vor seit";
     UNIT_KEYS = "currency unit units currency_code";
 }
 
@@ -237,8 +239,18 @@ pub(super) fn names_dimension(dimension: &str, word: &str) -> bool {
 const NUMBER_WORDS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty";
 const TENS: &str = "thirty forty fifty sixty seventy eighty ninety";
 
-/// An English word for a number.
-pub(super) fn number_word(word: &str) -> Option<f64> {
+const GERMAN_NUMBERS: &str = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf";
+
+/// The number that a word of a language stands for.
+pub(crate) fn number_word(word: &str, language: Option<Language>) -> Option<f64> {
+    match language {
+        Some(Language::English) => {}
+        Some(Language::German) => {
+            let nth = GERMAN_NUMBERS.split(' ').position(|known| known == word)?;
+            return Some((nth + 2) as f64);
+        }
+        None => return None,
+    }
     let units = NUMBER_WORDS.split(' ').position(|known| known == word);
     let tens = || TENS.split(' ').position(|known| known == word);
     let number = units.or_else(|| tens().map(|at| 10 * (at + 3)))?;
@@ -273,7 +285,7 @@ const MONTH_ROWS: &[&str] = &[
 ];
 
 /// The number of a month by its name in lower case.
-pub(super) fn month(name: &str) -> Option<i32> {
+pub(crate) fn month(name: &str) -> Option<i32> {
     let nth = |row: &&str| row.split(' ').position(|known| known == name);
     MONTH_ROWS
         .iter()
@@ -291,7 +303,7 @@ pub(super) fn month_names() -> Vec<&'static str> {
 }
 
 /// The weekday of a name in lower case, Monday being 0.
-pub(super) fn weekday(name: &str) -> Option<i8> {
+pub(crate) fn weekday(name: &str) -> Option<i8> {
     const ROWS: &[&str] = &[
         "monday tuesday wednesday thursday friday saturday sunday",
         "montag dienstag mittwoch donnerstag freitag samstag sonntag",
@@ -302,9 +314,6 @@ pub(super) fn weekday(name: &str) -> Option<i8> {
         .and_then(|nth| i8::try_from(nth).ok())
 }
 
-/// Words that belong to the fact after them.
-pub(super) const PREPOSITIONS: &str = "from|to|by|until|before|after|since|von|nach|bis|vor|seit";
-
 /// Whole sentences that claim nothing, if they are short.
 pub(super) const COURTESIES: &[&str] = &[
     r"(hi|hello|hey|dear|good (morning|afternoon|evening|day)|greetings|hallo|guten (tag|morgen|abend)|liebe[r]?)( \w+){0,3}",
@@ -314,11 +323,11 @@ pub(super) const COURTESIES: &[&str] = &[
     r"(i'?m|i am|i'?d be|i would be|we'?re)? ?(happy|glad) to (help|assist)( (you )?(further|with (that|this|anything( else)?)))?",
     r"(i )?hope (this|that|it) helps( you)?",
     r"(i'?m |i am |we'?re )?(so |very |really )?sorry( (about|for|to hear( about)?) (the|that|this|any|your) ?(\w+ ?){0,2})?|(my )?apologies( for (the|that|this|any) \w+)?|i apologi[sz]e( for (the|that|this|any) \w+)?|(es )?tut mir leid|entschuldigung",
-    r"(have|enjoy) (a|your|the)( \w+){1,3}|(best|kind) regards( \w+){0,3}|viele grüße|here you go|here'?s what i found|here (it is|they are)|as requested|hier (ist|sind)( \w+){0,2}",
+    r"(have|enjoy) (a|your|the)( \w+){1,3}|(best|kind) regards( \w+){0,3}|viele grüße|mit freundlichen grüßen( \w+){0,3}|(einen )?schönen tag( noch)?|melden? (sie sich|dich) gerne?\b.*|ich habe folgendes gefunden|here you go|here'?s what i found|here (it is|they are)|as requested|hier (ist|sind)( \w+){0,2}",
 ];
 
 /// What may stand before a claim in its sentence.
-pub(super) const GREETING: &str = r"^(?:hi|hello|hey|dear|hallo|liebe[r]?|sure|sure thing|of course|certainly|absolutely|gladly|thanks|thank you|sorry|ok|okay|got it|all right|danke|gern(?:e)?)(?: \w+)?[,!.] +";
+pub(super) const GREETING: &str = r"^(?:hi|hello|hey|dear|hallo|liebe[r]?|sure|sure thing|of course|certainly|absolutely|gladly|thanks|thank you|sorry|ok|okay|got it|all right|danke|gern(?:e)?)(?: \w+)?[,!.] +|^(?:here(?:'s| is| are) what|this is what|hier ist, was) [^:.]{0,40}: +";
 
 /// Where a sentence falls into clauses.
 pub(super) const ENGLISH_CLAUSES: &str = r"\s*[;—·|]\s*|\s+[–-]\s+|,?\s+(?:but|while|whereas|although|though|because|however)\s+|,\s+(?:and|so|which|who|where)\s+";

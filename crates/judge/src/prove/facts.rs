@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use fancy_regex::{Captures, Regex};
 
 use super::data::{
-    COMPARING, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, Unit, WEEKDAYS, month,
-    month_names, multiplier, number_word, ordinal, unit_of, words_of,
+    COMPARING, CURRENCIES, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, Unit, WEEKDAYS,
+    month, month_names, multiplier, number_word, ordinal, unit_of, words_of,
 };
 use super::text::{Language, fold, plain, stem};
 
@@ -37,13 +37,39 @@ pub(super) struct Fact {
     pub(super) about: Option<String>,
     /// Where it stands in the folded text; -1 if it was taken from elsewhere.
     pub(super) at: i64,
+    pub(super) glue: Glue,
     pub(super) text: String,
+}
+
+/// What stands before a fact or a word, up to the fact or word before it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Glue {
+    /// Whether a comma joins them, or a word such as `and`, which is strong.
+    pub(super) join: Option<Join>,
+    /// The preposition, and in German the article that tells who does it from to whom it is done.
+    pub(super) role: Option<String>,
+    /// Whether a form of *be* stands there.
+    pub(super) is_be: bool,
+    /// Whether nothing but spaces stands there.
+    pub(super) is_adjacent: bool,
+    /// Whether the word before it owns it: of `Ina's sister`, the sister.
+    pub(super) is_owned: bool,
+    /// What denies it; `neither … nor` is one denial.
+    pub(super) denials: Vec<i64>,
+}
+
+/// How two parts of a clause are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    Comma,
+    Strong,
 }
 
 /// A content word.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
     pub(super) at: i64,
+    pub(super) glue: Glue,
     pub(super) stem: String,
     pub(super) lower: String,
     pub(super) is_capital: bool,
@@ -60,7 +86,99 @@ pub(super) struct Said {
     pub(super) words: Vec<Word>,
     /// Where it is denied.
     pub(super) denials: Vec<i64>,
+    /// Where the `nor` of a `neither` stands, which is no denial of its own.
+    nor: Vec<i64>,
     pub(super) roles: Roles,
+}
+
+impl Glue {
+    fn of(between: &str, language: Option<Language>) -> Self {
+        let joins = |pattern: &Regex| is_match(pattern, between);
+        let found = all(&ROLE_WORD, between).pop();
+        let article = || match language {
+            Some(Language::German) => all(&GERMAN_CASE, between).pop(),
+            _ => None,
+        };
+        let role = found.or_else(article);
+        Self {
+            join: match (joins(&STRONG_JOIN), between.contains(',')) {
+                (true, _) => Some(Join::Strong),
+                (false, true) => Some(Join::Comma),
+                (false, false) => None,
+            },
+            role: role.and_then(|found| Some(found.get(0)?.as_str().to_lowercase())),
+            is_be: joins(&BE),
+            is_adjacent: between.trim().is_empty(),
+            is_owned: between.starts_with("'s") || between.starts_with("' "),
+            denials: Vec::new(),
+        }
+    }
+}
+
+impl Said {
+    /// How often it denies, by words and by zeros.
+    pub(super) fn n_denials(&self) -> usize {
+        self.denials.len() + self.facts.iter().filter(|fact| fact.is_zero()).count()
+    }
+
+    /// Says of each fact and word what stands before it in the folded text.
+    fn set_glue(&mut self, folded: &str, ends: &BTreeMap<i64, i64>, language: Option<Language>) {
+        let mut glues: BTreeMap<i64, Glue> = BTreeMap::new();
+        let mut last = 0;
+        let mut word = "";
+        for (at, end) in ends {
+            let range = usize::try_from(last).ok().zip(usize::try_from(*at).ok());
+            let between = range.and_then(|(from, to)| folded.get(from..to));
+            let between = between.unwrap_or_default();
+            let mut glue = Glue::of(between, language);
+            // These are words, too.
+            if glue.role.is_none() && matches!(word, "until" | "before" | "after" | "vor") {
+                let is_beside = matches!(between.trim(), "" | ":" | "the" | "dem" | "den");
+                glue.role = is_beside.then(|| word.to_owned());
+            }
+            glues.insert(*at, glue);
+            let range = usize::try_from(*at).ok().zip(usize::try_from(*end).ok());
+            word = range
+                .and_then(|(from, to)| folded.get(from..to))
+                .unwrap_or_default();
+            last = *end;
+        }
+        let zeros = self.facts.iter().filter(|fact| fact.is_zero());
+        let denials = self
+            .denials
+            .iter()
+            .copied()
+            .chain(zeros.map(|fact| fact.at));
+        let pairs = self
+            .nor
+            .iter()
+            .filter_map(|at| Some((*at, *self.denials.first()?)));
+        let denials: Vec<(i64, i64)> = denials.map(|at| (at, at)).chain(pairs).collect();
+        for (from, denial) in denials {
+            let next = glues.range(from + 1..).next().map(|(at, _)| *at);
+            let at = next.or_else(|| glues.range(..from).next_back().map(|(at, _)| *at));
+            if let Some(glue) = at.and_then(|at| glues.get_mut(&at)) {
+                glue.denials.push(denial);
+            }
+        }
+        for fact in &mut self.facts {
+            fact.glue = glues.get(&fact.at).cloned().unwrap_or_default();
+        }
+        for word in &mut self.words {
+            word.glue = glues.get(&word.at).cloned().unwrap_or_default();
+        }
+        let words = self
+            .words
+            .iter()
+            .map(|word| (word.stem.clone(), &word.glue));
+        let facts = self.facts.iter().filter(|fact| !fact.is_name());
+        let facts = facts.map(|fact| (fact.role_key(), &fact.glue));
+        let roles = words.chain(facts).filter_map(|(key, glue)| {
+            let role = glue.role.clone()?;
+            PREPOSITIONS.contains(role.as_str()).then_some((key, role))
+        });
+        self.roles = roles.collect();
+    }
 }
 
 /// Facts of one kind in a clause are rivals: each is of another thing.
@@ -81,6 +199,7 @@ impl Fact {
             is_ambiguous: false,
             about: None,
             at,
+            glue: Glue::default(),
             text: text.to_owned(),
         }
     }
@@ -132,6 +251,7 @@ impl Fact {
     pub(super) fn carried(&self) -> Self {
         Self {
             at: -1,
+            glue: Glue::default(),
             ..self.clone()
         }
     }
@@ -142,6 +262,7 @@ impl Word {
     pub(super) fn carried(&self) -> Self {
         Self {
             at: -1,
+            glue: Glue::default(),
             ..self.clone()
         }
     }
@@ -198,13 +319,16 @@ patterns! {
     );
     RATE = r"(?i)^\s*(?:/|per\b|a\b|an\b|each\b|pro\b|je\b)\s*([^\W\d_]+)";
     UNIT_BEHIND = format!(r"(?i)^[ -]?(?:to|-|–|and|or|bis)\s?(?:{NUMBER})\s?({})(?!\w)", *UNIT);
-    ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)$", *UNIT);
+    ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
     WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
-    ROLE = format!(r"(?i)\b({PREPOSITIONS})\b:? (?:the |dem |den )?([^\W\d_]+)");
-    ROLE_BEFORE = format!(r"(?i)\b({PREPOSITIONS})\b[: ]+(?:the )?$");
+    ROLE_WORD = r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um)\b";
+    GERMAN_CASE = r"(?i)\b(?:den|dem|des|einen|einem|eines)\b";
+    STRONG_JOIN = r"(?i)[;&]|\b(?:and|or|but|nor|und|oder|noch|aber|sondern|sowie)\b";
+    BE = r"(?i)\b(?:am|is|are|was|were|be|been|being|ist|sind|war|waren|wird|werden|wurden?|worden)\b|[:=]";
+    PAIR = r"(?i)\b(?:neither\b.*\bnor|weder\b.*\bnoch)\b";
     PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
 }
 
@@ -525,7 +649,11 @@ impl Reader {
             let before = before.unwrap_or_default();
             let before = before.trim();
             let (mut factor, mut unit) = (multiplier(&times).unwrap_or(1.0), unit);
-            if matches!(times.as_str(), "m" | "b") && before.is_empty() {
+            let is_money = |name: &String| {
+                unit_of(name).is_some_and(|unit| CURRENCIES.contains(&unit.dimension))
+            };
+            let is_length = before.is_empty() && !unit.as_ref().is_some_and(is_money);
+            if matches!(times.as_str(), "m" | "b") && is_length {
                 factor = 1.0;
                 unit = unit.or_else(|| (times == "m").then(|| times.clone()));
             }
@@ -609,13 +737,16 @@ impl Reader {
 pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said {
     let folded = fold(text);
     let mut text = folded.clone();
-    // `e-mail` is one word.
-    for at in folded
-        .to_ascii_lowercase()
-        .match_indices("e-mail")
-        .map(|(at, _)| at)
-    {
-        text.replace_range(at..at + 2, " e");
+    // `e-mail` is one word, and `no longer` denies once.
+    let lower = folded.to_ascii_lowercase();
+    for (phrase, instead) in [
+        ("e-mail", " email"),
+        ("no longer", "not      "),
+        ("nicht mehr", "nicht     "),
+    ] {
+        for (at, _) in lower.match_indices(phrase) {
+            text.replace_range(at..at + phrase.len(), instead);
+        }
     }
     let mut reader = Reader {
         text,
@@ -632,6 +763,11 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
     let data = language.map(words_of);
     let is_stop = |word: &str| data.as_ref().is_some_and(|data| data.stop.contains(word));
     let mut said = Said::default();
+    let mut ends: BTreeMap<i64, i64> = facts
+        .iter()
+        .map(|fact| (fact.at, fact.at + place(fact.text.len())))
+        .collect();
+    let has_pair = is_match(&PAIR, &text);
     for found in all(&WORD, &text) {
         let Some(found) = found.get(0) else {
             continue;
@@ -649,7 +785,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             continue;
         }
         let rest = &text[found.end()..];
-        let number = number_word(&lower).filter(|_| language == Some(Language::English));
+        let number = number_word(&lower, language);
         let bare = rest.trim_start().trim_start_matches('-');
         let is_compound = ["factor", "way", "fold"]
             .iter()
@@ -658,6 +794,11 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
         if let Some(number) = number {
             facts.push(Fact::new(Value::Number(number), at, word));
+            ends.insert(at, at + place(word.len()));
+            continue;
+        }
+        if matches!(lower.as_str(), "nor" | "noch") && !said.denials.is_empty() && has_pair {
+            said.nor.push(at);
             continue;
         }
         if lower == "non"
@@ -668,14 +809,17 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             said.denials.push(at);
             continue;
         }
-        if is_stop(&lower) {
+        // `Plan D` is not `Plan B`.
+        let is_letter = word.len() == 1 && !matches!(word, "A" | "I") && word != lower;
+        if is_stop(&lower) && !is_letter {
             continue;
         }
         lower = ordinal(&lower);
         let front = &text[..found.start()];
         let bare = front.trim_end_matches(['"', '\'']).trim_end();
         let is_first = !front.contains(|letter: char| letter.is_alphanumeric() || letter == '_')
-            || bare.ends_with(['.', '!', '?', ':']);
+            || bare.ends_with(['.', '!', '?', ':'])
+            || matches!(bare.trim_start(), "yes" | "no");
         let is_capital = word.starts_with(char::is_uppercase)
             && !WEEKDAYS.contains(lower.as_str())
             && month(&lower).is_none();
@@ -683,33 +827,17 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         if names && language == Some(Language::English) && is_capital && !is_first {
             facts.push(Fact::new(Value::Name(stem.clone()), at, word));
         }
+        ends.insert(at, at + place(word.len()));
         said.words.push(Word {
             at,
+            glue: Glue::default(),
             stem,
             lower,
             is_capital,
         });
     }
-    for found in all(&ROLE, &text) {
-        if let (Some(preposition), Some(word)) = (found.get(1), found.get(2)) {
-            let word = word.as_str().to_lowercase();
-            if !is_stop(&word) {
-                said.roles
-                    .insert(stem(&word, language), preposition.as_str().to_lowercase());
-            }
-        }
-    }
-    for fact in facts.iter().filter(|fact| !fact.is_name()) {
-        let at = usize::try_from(fact.at).unwrap_or_default();
-        let front = folded.get(..at).unwrap_or_default();
-        if let Ok(Some(found)) = ROLE_BEFORE.captures(front)
-            && let Some(preposition) = found.get(1)
-        {
-            said.roles
-                .insert(fact.role_key(), preposition.as_str().to_lowercase());
-        }
-    }
     facts.sort_by_key(|fact| fact.at);
     said.facts = facts;
+    said.set_glue(&folded, &ends, language);
     said
 }

@@ -5,6 +5,7 @@
 //! fact of it stands nowhere, if the record that it names says something else, or if the passage has the other sign; else
 //! unproven.
 
+mod align;
 mod claims;
 mod data;
 mod derived;
@@ -12,6 +13,7 @@ mod facts;
 mod order;
 mod pieces;
 mod proof;
+mod reading;
 mod records;
 mod same;
 mod shapes;
@@ -30,7 +32,12 @@ use self::proof::{Proof, Prover};
 use self::sources::{ResultOf, Sources};
 use self::text::{Language, language};
 
+pub(crate) use self::data::{month, number_word, weekday};
 pub(crate) use self::proof::Verdict as ProofVerdict;
+pub(crate) use self::reading::{
+    Mention, Sentence, SpanKind, claiming, is_denied, mention, states, words_of,
+};
+pub(crate) use self::text::{Language as ProofLanguage, fold, sentences};
 
 /// A result that may prove something.
 pub(crate) struct Evidence<'e> {

@@ -1,9 +1,9 @@
 //! Whether the words and facts of a claim stand in a source, and in the same order and roles.
 
-use super::facts::{Fact, Rival, Roles, Value, Word};
-use super::pieces::{Element, Piece, name_groups};
+use super::facts::{Fact, Roles, Value, Word};
+use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::{Field, Passage, key_text};
+use super::sources::{Field, key_text};
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.
@@ -64,92 +64,6 @@ pub(super) fn has_same_roles<'r>(
     !piece.roles.iter().any(|(key, preposition)| {
         of(key).is_some_and(|other| other != preposition) && is_used(preposition)
     })
-}
-
-pub(super) fn is_in_order(piece: &Piece, passage: &Passage) -> bool {
-    let own = &passage.piece;
-    let kinds = |facts: &[Fact]| facts.iter().filter_map(Fact::rival).collect::<Vec<Rival>>();
-    let count = |kinds: &[Rival], kind: Rival| kinds.iter().filter(|known| **known == kind).count();
-    if passage.is_strict {
-        let (theirs, mine) = (kinds(&own.facts), kinds(&piece.facts));
-        let is_short =
-            |kind: &Rival| count(&theirs, *kind) > 1 && count(&mine, *kind) < count(&theirs, *kind);
-        if mine.iter().any(is_short) {
-            return false;
-        }
-        let has_rivals = theirs.iter().any(|kind| count(&theirs, *kind) > 1);
-        if !has_rivals && !name_groups(&own.words, &own.text).is_empty() {
-            let mut capitals = own.words.iter().filter(|word| word.is_capital);
-            if !capitals.all(|word| piece.has_word(&word.stem)) {
-                return false;
-            }
-        }
-        let theirs = own.elements();
-        let mut rest = theirs.iter();
-        return piece.elements().iter().all(|element| {
-            let is_it = |other: &&Element<'_>| match (element, other) {
-                (Element::Word(one), Element::Word(other)) => one == other,
-                (Element::Fact(one), Element::Fact(other)) => same(one, other) == Same::Yes,
-                _ => false,
-            };
-            let is_header = |word: &str| passage.header.words.contains(word);
-            let before = rest.clone();
-            let is_found = rest.by_ref().any(|other| is_it(&other));
-            if !is_found {
-                rest = before;
-            }
-            // An address may stand beside the text.
-            is_found
-                || match element {
-                    Element::Word(word) => is_header(word),
-                    Element::Fact(fact) => matches!(fact.value, Value::Url(_)),
-                }
-        });
-    }
-    let mine: Vec<&Fact> = piece.facts.iter().filter(|fact| fact.at >= 0).collect();
-    for kind in kinds(&piece.facts) {
-        let of_kind: Vec<&&Fact> = mine
-            .iter()
-            .filter(|fact| fact.rival() == Some(kind))
-            .collect();
-        if of_kind.len() > 1 {
-            let mut theirs = own.facts.as_slice();
-            for fact in of_kind {
-                let is_it = |other: &Fact| same(fact, other) == Same::Yes;
-                match theirs.iter().position(is_it) {
-                    Some(at) => theirs = &theirs[at..],
-                    None => return false,
-                }
-            }
-        }
-    }
-    if !are_names_whole(piece, own) {
-        return false;
-    }
-    let places = piece
-        .words
-        .iter()
-        .filter(|word| word.is_capital && word.at >= 0);
-    let places: Vec<usize> = places
-        .filter_map(|word| own.words.iter().position(|other| other.stem == word.stem))
-        .collect();
-    places.is_sorted()
-}
-
-/// Whether names of several words stand in a passage word by word: no `Demis London` of `Demis Hassabis in London`.
-fn are_names_whole(piece: &Piece, own: &Piece) -> bool {
-    let place = |stem: &str| own.words.iter().position(|word| word.stem == stem);
-    name_groups(&piece.words, &piece.text)
-        .iter()
-        .all(|(start, end)| {
-            let group = piece
-                .words
-                .iter()
-                .filter(|word| (*start..*end).contains(&word.at));
-            let places: Option<Vec<usize>> = group.map(|word| place(&word.stem)).collect();
-            // What stands in a header or another field is not looked at.
-            places.is_none_or(|places| places.windows(2).all(|pair| pair[1] == pair[0] + 1))
-        })
 }
 
 pub(super) fn are_numbers_in_order(piece: &Piece, fields: &[&Field]) -> bool {

@@ -16,18 +16,9 @@ pub(super) struct Piece {
     pub(super) words: Vec<Word>,
     /// Whether it is denied.
     pub(super) is_denied: bool,
-    /// The words that are denied.
-    pub(super) denied: BTreeSet<String>,
     pub(super) roles: Roles,
     /// Whether it says `none` or `no`.
     pub(super) says_none: bool,
-}
-
-/// A fact or a word, in the order of the text.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Element<'p> {
-    Fact(&'p Fact),
-    Word(&'p str),
 }
 
 impl Piece {
@@ -43,7 +34,6 @@ impl Piece {
             facts: facts.into_iter().filter(|fact| !fact.is_zero()).collect(),
             words,
             is_denied,
-            denied: BTreeSet::new(),
             roles,
         }
     }
@@ -60,18 +50,6 @@ impl Piece {
 
     pub(super) fn has_word(&self, stem: &str) -> bool {
         self.words.iter().any(|word| word.stem == stem)
-    }
-
-    pub(super) fn elements(&self) -> Vec<Element<'_>> {
-        let facts = self.facts.iter().filter(|fact| !fact.is_name());
-        let facts = facts.map(|fact| (fact.at, Element::Fact(fact)));
-        let words = self
-            .words
-            .iter()
-            .map(|word| (word.at, Element::Word(&word.stem)));
-        let mut all: Vec<(i64, Element<'_>)> = facts.chain(words).collect();
-        all.sort_by_key(|(at, _)| *at);
-        all.into_iter().map(|(_, element)| element).collect()
     }
 }
 
@@ -116,21 +94,23 @@ fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
     (from, text.get(from..to).unwrap_or_default())
 }
 
+/// What a clause says as a whole.
+pub(super) fn piece(text: &str, said: &Said) -> Piece {
+    Piece::new(
+        text,
+        said.facts.clone(),
+        said.words.clone(),
+        said.n_denials() % 2 == 1,
+        said.roles.clone(),
+    )
+}
+
 /// Takes a clause apart. An item without words on one side of its fact takes those of its neighbour: of "Inflation fell to
 /// 1.9 % in May from 2.2 % in April", of both inflation fell.
 pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pieces {
     let text = fold(text);
     let said = read(&text, language, names);
-    let n_zero = said.facts.iter().filter(|fact| fact.is_zero()).count();
-    let is_denied = (said.denials.len() + n_zero) % 2 == 1;
-    let mut whole = Piece::new(
-        &text,
-        said.facts.clone(),
-        said.words.clone(),
-        is_denied,
-        said.roles.clone(),
-    );
-    whole.denied = denied(&said, &said.words);
+    let whole = piece(&text, &said);
     let kinds: Vec<Rival> = said.facts.iter().filter_map(Fact::rival).collect();
     let several = |kind: &Rival| kinds.iter().filter(|known| *known == kind).count() > 1;
     let kind = [Rival::Number, Rival::Time, Rival::Date, Rival::Year]
@@ -288,6 +268,7 @@ fn items(
             .rival
             .is_some_and(|fact| fact.unit.is_some() || fact.number().is_none());
         if kind.is_some()
+            && zone.before.is_empty()
             && zone.after.is_empty()
             && zone.facts_after.is_empty()
             && !is_closed
@@ -298,41 +279,46 @@ fn items(
             words.extend(&from.after);
         }
         let facts = facts.into_iter().cloned().collect();
-        let words: Vec<Word> = words.into_iter().cloned().collect();
-        let denied = denied(said, &words);
-        let mut item = Piece::new(
+        let words = words.into_iter().cloned();
+        let words: Vec<Word> = subject(said, zone).into_iter().chain(words).collect();
+        items.push(Piece::new(
             zone.text,
             facts,
             words,
             n_denials % 2 == 1,
             said.roles.clone(),
-        );
-        item.denied = denied;
-        items.push(item);
+        ));
     }
     items
 }
 
-/// The words before which the denials stand, else behind which.
-fn denied(said: &Said, words: &[Word]) -> BTreeSet<String> {
-    let zeros = said
-        .facts
-        .iter()
-        .filter(|fact| fact.is_zero())
-        .map(|fact| fact.at);
-    let denials = said.denials.iter().copied().chain(zeros);
-    let word = |at: i64| {
-        let after = words.iter().find(|word| word.at > at);
-        after.or_else(|| words.iter().rfind(|word| word.at < at))
+/// What does what the second verb says: the parcel, of `The parcel weighs 5 kg and contains 3 books`.
+fn subject(said: &Said, zone: &Zone<'_>) -> Vec<Word> {
+    let is_first = |word: &&&Word| zone.own.iter().all(|fact| fact.at > word.at);
+    let verb = zone.before.first().filter(is_first).filter(|word| {
+        let glue = &word.glue;
+        glue.join.is_some() && glue.role.is_none() && !glue.is_be && !word.is_capital
+    });
+    let fact = said.facts.first().map_or(i64::MAX, |fact| fact.at);
+    let Some(first) = said
+        .words
+        .first()
+        .filter(|word| verb.is_some() && word.at < fact)
+    else {
+        return Vec::new();
     };
-    denials
-        .filter_map(word)
-        .map(|word| word.stem.clone())
+    let names = said.words[1..].iter();
+    let names =
+        names.take_while(|word| first.is_capital && word.is_capital && word.glue.is_adjacent);
+    [first]
+        .into_iter()
+        .chain(names)
+        .map(Word::carried)
         .collect()
 }
 
 /// Where runs of capital words begin and end; a first word alone is none.
-pub(super) fn name_groups(words: &[Word], text: &str) -> Vec<(i64, i64)> {
+fn name_groups(words: &[Word], text: &str) -> Vec<(i64, i64)> {
     let mut groups: Vec<(i64, i64)> = Vec::new();
     for word in words.iter().filter(|word| word.is_capital) {
         let end = word.at + place(word.lower.len());
@@ -380,6 +366,14 @@ pub(super) fn enumeration(
         .cloned()
         .collect();
     let mut first = pieces(first, language, names).whole;
+    // `In Ghent, …` and `Ann and Bob …` have nothing that the others share.
+    let is_intro = first
+        .words
+        .first()
+        .is_some_and(|word| word.glue.role.is_some());
+    if is_intro || (first.words.len() < 2 && carried_words.is_empty()) {
+        return Vec::new();
+    }
     let missing = carried_facts
         .iter()
         .filter(|fact| !first.facts.contains(fact))
@@ -393,10 +387,11 @@ pub(super) fn enumeration(
         if has_verb(part) {
             item.facts.extend(carried_facts.iter().cloned());
             item.words.extend(carried_words.iter().cloned());
-            if begins_with_verb(part) {
+            let begins = begins_with_verb(part);
+            if begins || subject(part).is_empty() {
                 // What it is about was said before.
                 let mut about = subject(&first.text);
-                if about.is_empty() {
+                if begins && about.is_empty() {
                     let until = first
                         .facts
                         .iter()

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use super::align::{Alignment, align};
 use super::claims::Claim;
 use super::data::{COMPARING, RESTRICTING, weekday};
 use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
-use super::order::{has, has_same_roles, is_in_order, lacking};
+use super::order::{has, has_same_roles, lacking};
 use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
-use super::sources::{Field, Passage, Sources, stands_in, stems};
-use super::text::{BlockKind, Language, clauses, is_title, plain};
+use super::sources::{Field, Passage, Sources, stems};
+use super::text::{BlockKind, Language, clauses, is_title, language as text_language, plain};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -80,31 +81,14 @@ impl Prover<'_> {
     }
 
     pub(super) fn prove(&self, claim: &Claim) -> Proof {
-        let proof = self.prove_text(claim);
-        let Some(speaker) = claim.speaker.as_deref().filter(|_| !proof.is(Refuted)) else {
-            return proof;
-        };
-        // Who said it must stand there too.
-        let words = stems(speaker, self.language());
-        let is_known = stands_in(&plain(speaker), &self.sources.all_text)
-            || self.sources.passages.iter().any(|passage| {
-                words
-                    .iter()
-                    .all(|word| passage.piece.has_word(word) || passage.header.words.contains(word))
-            });
-        match is_known {
-            true => proof,
-            false => Proof::new(Refuted, format!("the source {speaker} is nowhere")),
-        }
-    }
-
-    fn prove_text(&self, claim: &Claim) -> Proof {
         let language = self.language();
         let is_listed = matches!(
             claim.kind,
             BlockKind::Heading | BlockKind::Cell | BlockKind::HeadCell
         );
-        let names = !is_listed && !is_title(&claim.text);
+        // A line in another language than the answer has no names that can be told from its words.
+        let is_own = text_language(&claim.text, language) == language;
+        let names = !is_listed && is_own && !is_title(&claim.text);
         let naming = self.sources.namings(&claim.over.join(" . "));
         let hangs = claim.kind == BlockKind::Cell && !claim.over.is_empty();
         if naming.is_empty() && !hangs && self.sources.units.contains(&plain(&claim.text)) {
@@ -350,12 +334,7 @@ impl Prover<'_> {
             return wrong;
         }
         let mut found = Found::default();
-        for passage in self
-            .sources
-            .passages
-            .iter()
-            .filter(|passage| passage.is_strict == has_rivals)
-        {
+        for passage in &self.sources.passages {
             self.by_passage(&piece, passage, &mut found);
         }
         let mut counted = None;
@@ -516,7 +495,7 @@ impl Prover<'_> {
     fn by_passage(&self, piece: &Piece, passage: &Passage, found: &mut Found) {
         let around: Vec<&Field> = passage
             .record
-            .map(|record| self.sources.fields(record))
+            .map(|record| self.sources.fields(record, |_| true))
             .unwrap_or_default();
         let has_stem = |stem: &str| {
             passage.piece.has_word(stem)
@@ -544,28 +523,24 @@ impl Prover<'_> {
         }
         let own = &passage.piece;
         let stems = piece.stems();
-        let is_of_other = own.is_denied
-            && !own.denied.is_empty()
-            && !own.denied.iter().any(|word| stems.contains(word.as_str()));
-        let is_restricted = || {
-            own.words.iter().any(|word| {
-                RESTRICTING.contains(word.lower.as_str()) && !stems.contains(word.stem.as_str())
-            })
-        };
+        let is_restricted = own.words.iter().any(|word| {
+            RESTRICTING.contains(word.lower.as_str()) && !stems.contains(word.stem.as_str())
+        });
         let place = || (own.text.clone(), passage.event);
-        if passage.is_stale {
-            found.is_old = true;
-        } else if is_of_other {
-            found.other_order = Some(place());
-        } else if (usize::from(piece.is_denied) + n_flips) % 2 != usize::from(own.is_denied) {
-            found.opposed = Some(place());
-        } else if is_restricted()
-            || !is_in_order(piece, passage)
-            || !has_same_roles(piece, [&passage.header.roles, &own.roles])
-        {
-            found.other_order = Some(place());
-        } else {
-            found.proof = Some(place());
+        let has_same_roles = || has_same_roles(piece, [&passage.header.roles]);
+        match align(piece, own) {
+            _ if passage.is_stale => found.is_old = true,
+            Alignment::Same { is_denied } if !is_restricted && has_same_roles() => {
+                let is_same =
+                    (usize::from(piece.is_denied) + n_flips) % 2 == usize::from(is_denied);
+                let slot = if is_same {
+                    &mut found.proof
+                } else {
+                    &mut found.opposed
+                };
+                *slot = Some(place());
+            }
+            _ => found.other_order = Some(place()),
         }
     }
 }

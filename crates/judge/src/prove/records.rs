@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
-use super::facts::{Fact, Value, Word};
+use super::facts::{Fact, Value, Word, read};
 use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
@@ -35,7 +35,17 @@ impl Prover<'_> {
     /// A claim about one record: each of its facts and words is in a value, or in the key of a field whose value it says.
     pub(super) fn by_record(&self, piece: &Piece, idx: usize) -> ByRecord {
         let record = &self.sources.records[idx];
-        let fields = self.sources.fields(idx);
+        let stems = piece.stems();
+        let is_in_piece = |fact: &Fact| {
+            piece
+                .facts
+                .iter()
+                .any(|claim| same(claim, fact) == Same::Yes)
+        };
+        let fields = self.sources.fields(idx, |field| {
+            field.words.iter().all(|word| stems.contains(word.as_str()))
+                && field.facts.iter().all(is_in_piece)
+        });
         // Most records lack a fact of the claim, and are no more than near it.
         let lacks = |fact: &&Fact| {
             let is_looked_up = !fact.is_name() && !matches!(fact.value, Value::Quote(_));
@@ -130,10 +140,9 @@ impl Prover<'_> {
             if !has_same_roles(piece, roles) {
                 continue;
             }
-            let is_field_denied = !used_falsy.is_empty()
-                || used
-                    .iter()
-                    .any(|field| field.kind == FieldKind::Text && field.is_denied);
+            let tells = |field: &&&Field| field.kind != FieldKind::List;
+            let of_used = used_falsy.iter().chain(used.iter().filter(tells));
+            let is_field_denied = of_used.clone().any(|field| field.is_denied);
             let told = match (used_falsy.is_empty(), used.is_empty()) {
                 (false, _) => shown(&used_falsy),
                 (true, false) => shown(&used),
@@ -142,7 +151,10 @@ impl Prover<'_> {
             if (usize::from(is_denied) + n_flips) % 2 == usize::from(is_field_denied) {
                 return ByRecord::Supported(told);
             }
-            if !used_falsy.is_empty() || !used.is_empty() {
+            let is_named_only = used
+                .iter()
+                .all(|field| self.sources.names_record(idx, field));
+            if !used_falsy.is_empty() || !is_named_only {
                 opposed = Some(told);
             }
         }
@@ -455,6 +467,21 @@ impl Prover<'_> {
     pub(super) fn mixed_up(&self, piece: &Piece, said: &[&str]) -> Option<Proof> {
         let records = &self.sources.records;
         let text = plain(&piece.text);
+        // The number in `QX 450` is no distance.
+        let mut bare = piece.clone();
+        let named = said
+            .iter()
+            .flat_map(|name| read(name, self.language(), false).facts);
+        let named: Vec<Fact> = named.collect();
+        bare.facts.retain(|fact| {
+            let is_it = |name: &Fact| name.value == fact.value && fact.unit.is_none();
+            !named.iter().any(is_it)
+        });
+        let piece = &bare;
+        // Of what is not so, another entry says nothing.
+        if piece.is_denied {
+            return None;
+        }
         let mine = piece.stems();
         let language = self.language();
         let has_key = |field: &Field| field.keys.iter().any(|key| mine.contains(key.as_str()));
@@ -550,9 +577,13 @@ impl Prover<'_> {
                         !std::ptr::eq(*around, own) && around.value == field.value
                     };
                     let is_own_too = says(own)
-                        || self.sources.fields(idx).iter().any(is_other_field)
+                        || self
+                            .sources
+                            .fields(idx, |_| true)
+                            .iter()
+                            .any(is_other_field)
                         || (!field.words.is_empty() && field.words.is_subset(&own.words))
-                        || self.sources.fields(idx).iter().any(|around| {
+                        || self.sources.fields(idx, |_| true).iter().any(|around| {
                             !std::ptr::eq(*around, own)
                                 && field.facts.iter().any(|fact| {
                                     around
@@ -619,6 +650,7 @@ impl Prover<'_> {
                 };
                 let is_right = |claim: &Fact| matches!(same(claim, fact), Same::Yes | Same::NoUnit);
                 if !is_plain(fact)
+                    || self.sources.names_record(idx, named)
                     || named.keys.is_empty()
                     || !has_all_keys(named)
                     || piece.facts.iter().any(is_right)
@@ -630,8 +662,10 @@ impl Prover<'_> {
                         continue;
                     };
                     if std::ptr::eq(field, named)
-                        || is_naming(&field.key)
+                        || self.sources.names_record(idx, field)
                         || !other.is_like(fact)
+                        || other.unit.map(|unit| unit.dimension)
+                            != fact.unit.map(|unit| unit.dimension)
                         || has_all_keys(field)
                     {
                         continue;

@@ -1,6 +1,6 @@
 //! Whether a fact of a claim is one of a source.
 
-use super::data::{DOWNWARD, UPWARD};
+use super::data::{DOWNWARD, UPWARD, Unit};
 use super::facts::{Fact, Value};
 
 /// Whether a fact of a claim is one of a source.
@@ -50,6 +50,17 @@ fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
         };
     }
     if let (Some(unit), Some(their)) = (claim.unit, source.unit) {
+        let celsius = |unit: Unit, degrees: f64| match unit.dimension {
+            "celsius" => Some(degrees),
+            "fahrenheit" => Some((degrees - 32.0) / 1.8),
+            _ => None,
+        };
+        if let (Some(mine), Some(theirs)) = (celsius(unit, one), celsius(their, other))
+            && unit != their
+            && (mine - theirs).abs() < 0.5 * 10_f64.powi(-decimals(&claim.text))
+        {
+            return Same::Yes;
+        }
         let is_converted = || {
             unit != their
                 && (one - other * their.factor / unit.factor).abs()

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use cuecard_source::value::Json;
 
-use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, unit_of};
-use super::facts::{Fact, Rival, Roles, is_number, read};
-use super::pieces::{Piece, pieces};
+use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, multiplier, unit_of};
+use super::facts::{Fact, Rival, Roles, Said, is_number, read};
+use super::pieces::{Piece, piece};
 use super::shapes::opened;
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
@@ -47,8 +47,6 @@ pub(super) struct Passage {
     /// The event that it is of; nothing if the user said it.
     pub(super) event: Option<usize>,
     pub(super) header: Rc<Header>,
-    /// Whether it has rivals: then it proves only what has all of them, in their order.
-    pub(super) is_strict: bool,
     /// Whether an equal call had another result later.
     pub(super) is_stale: bool,
     pub(super) record: Option<usize>,
@@ -359,25 +357,18 @@ impl Sources {
         }
     }
 
-    fn passages_of(
+    fn passage(
         &mut self,
-        clause: &str,
-        language: Option<Language>,
+        piece: Piece,
         (event, header, record): (Option<usize>, &Rc<Header>, Option<usize>),
     ) {
-        let taken = pieces(clause, language, false);
-        let passage = |piece: Piece, is_strict: bool| Passage {
+        self.passages.push(Passage {
             piece,
             event,
             header: header.clone(),
-            is_strict,
             is_stale: false,
             record,
-        };
-        let is_strict = !taken.items.is_empty();
-        self.passages.push(passage(taken.whole, is_strict));
-        self.passages
-            .extend(taken.items.into_iter().map(|item| passage(item, false)));
+        });
     }
 
     fn text(
@@ -410,8 +401,22 @@ impl Sources {
                 if is_unit {
                     self.unit(sentence);
                 }
-                for clause in clauses(sentence, own) {
-                    self.passages_of(clause, own, (event, &under, record));
+                // A question states nothing.
+                if sentence.trim_end().ends_with('?') {
+                    continue;
+                }
+                let parts = clauses(sentence, own);
+                let parts = parts.into_iter().map(|part| (part, read(part, own, false)));
+                let mut parts: Vec<(&str, Said)> = parts.collect();
+                // `Ada was ill, but no longer is` denies what stands before.
+                let is_bare_denial = |(_, said): &(&str, Said)| {
+                    said.words.is_empty() && said.facts.is_empty() && !said.denials.is_empty()
+                };
+                if parts.iter().any(is_bare_denial) {
+                    parts = vec![(sentence, read(sentence, own, false))];
+                }
+                for (part, said) in parts {
+                    self.passage(piece(part, &said), (event, &under, record));
                 }
             }
         }
@@ -529,8 +534,10 @@ impl Sources {
         );
         // `no` is Norway, too.
         let is_code = value.is_string() && CODE.is_match(key);
+        let has_unit = said.facts.iter().any(|fact| fact.unit.is_some());
         let kind = match value {
-            value if is_falsy(value) && !is_code => FieldKind::Falsy,
+            // `0 °C` is a value.
+            value if is_falsy(value) && !is_code && !has_unit => FieldKind::Falsy,
             Json::Bool(true) => FieldKind::True,
             Json::Array(_) => FieldKind::List,
             _ => FieldKind::Text,
@@ -547,7 +554,8 @@ impl Sources {
             facts: Vec::new(),
             words: BTreeSet::new(),
             keys: stems(head, own),
-            is_denied: (of_value.denials.len() % 2 == 1 && !is_name) || kind == FieldKind::Falsy,
+            is_denied: ((of_value.denials.len() % 2 == 1 && !is_name) || kind == FieldKind::Falsy)
+                != (read(head, own, false).n_denials() % 2 == 1),
             kind,
             roles: said.roles,
             text: text.clone(),
@@ -561,7 +569,8 @@ impl Sources {
             // Several numbers are several things: clauses say which.
             let header = below(header);
             for clause in clauses(&written, own) {
-                self.passages_of(clause, own, (Some(event), &header, Some(record)));
+                let said = read(clause, own, false);
+                self.passage(piece(clause, &said), (Some(event), &header, Some(record)));
             }
             field.is_denied = false;
             field.roles = BTreeMap::new();
@@ -576,12 +585,17 @@ impl Sources {
         self.records[record].fields.push(field);
     }
 
-    /// All fields of a record and of those around it.
-    pub(super) fn fields(&self, record: usize) -> Vec<&Field> {
-        let mut fields = Vec::new();
+    /// All fields of a record and of those around it. The age of somebody is no age of what lies within: a key that the record
+    /// has, too, counts further out only where its own value `is_said`.
+    pub(super) fn fields(&self, record: usize, is_said: impl Fn(&Field) -> bool) -> Vec<&Field> {
+        let mut fields: Vec<&Field> = Vec::new();
         let mut next = Some(record);
         while let Some(idx) = next {
-            fields.extend(&self.records[idx].fields);
+            let hides = |inner: &&Field, field: &Field| inner.key == field.key && !is_said(inner);
+            let around = self.records[idx].fields.iter();
+            let around = around.filter(|field| !fields.iter().any(|inner| hides(inner, field)));
+            let around: Vec<&Field> = around.collect();
+            fields.extend(around);
             next = self.records[idx].parent;
         }
         fields
@@ -662,7 +676,7 @@ impl Sources {
     pub(super) fn denials_in_names(&self, text: &str) -> usize {
         let names = self.titles.in_text(&plain(text)).into_iter();
         names
-            .map(|name| read(name, self.language, false).denials.len())
+            .map(|name| read(name, self.language, false).n_denials())
             .max()
             .unwrap_or(0)
     }
@@ -726,7 +740,30 @@ fn with_unit(
     if !is_numeric {
         return plain;
     }
-    let lower: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+    let bare = |part: &&str| part.trim_matches(['(', ')']).to_lowercase();
+    let lower: Vec<String> = parts.iter().map(bare).collect();
+    let money = |part: &String| unit_of(part).filter(|unit| CURRENCIES.contains(&unit.dimension));
+    let others = |taken: [usize; 2]| {
+        let left = (0..parts.len()).filter(|at| !taken.contains(at));
+        left.map(|at| parts[at]).collect::<Vec<&str>>().join(" ")
+    };
+    // `revenue_m_usd`, `amount_cents` beside a currency
+    let pairs = (1..lower.len()).flat_map(|at| [(at - 1, at), (at, at - 1)]);
+    for (times, of) in pairs {
+        if let (Some(factor), Some(_)) = (multiplier(&lower[times]), money(&lower[of])) {
+            let number = value.as_f64().unwrap_or_default() * factor;
+            return format!("{}: {number} {}", others([times, of]), parts[of]);
+        }
+    }
+    if let (Some("cent" | "cents"), Some(unit), Some(cents)) =
+        (lower.last().map(String::as_str), unit, value.as_f64())
+    {
+        let last = parts.len() - 1;
+        return format!("{}: {} {unit}", others([last, last]), cents / 100.0);
+    }
+    if parts.len() > 1 && unit_of(&lower[0]).is_some_and(|unit| unit.dimension == "time") {
+        return format!("{}: {written} {}", others([0, 0]), parts[0]);
+    }
     let per = lower.iter().position(|part| part == "per");
     if let Some(at) = per.filter(|at| *at > 0 && at + 1 < parts.len())
         && unit_of(parts[at - 1]).is_some()

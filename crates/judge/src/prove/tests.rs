@@ -122,6 +122,10 @@ fn what_is_true_is_not_refuted() {
         (json!({"rate": 0.42}), "The rate is 42 %."),
         (json!({"total": 40}), "## Next steps"),
         (
+            json!([{"flight": "QX 373", "destination": "Malmo", "price_usd": 185.97}, {"flight": "QX 512", "destination": "Porto", "price_usd": 90.5}]),
+            "The price of Malmo (QX 373) is $185.97.",
+        ),
+        (
             json!("Rents rose 3.1 % in 2025 and 4.4 % in 2024."),
             "Rents rose 3.1 % in 2025 and 4.4 % in 2024.",
         ),
@@ -132,6 +136,206 @@ fn what_is_true_is_not_refuted() {
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Refuted {
             wrong.push(format!("{result} {answer}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn records_say_what_is_theirs() {
+    let mut wrong = Vec::new();
+    let family = json!({"name": "Ann", "age": 31, "spouse": {"name": "Dee", "age": 33}});
+    for (source, answer, verdict) in [
+        (
+            family.clone(),
+            "The age of Dee is 33.",
+            ProofVerdict::Supported,
+        ),
+        (
+            family.clone(),
+            "The age of Ann is 33.",
+            ProofVerdict::Unproven,
+        ),
+        (family, "The age of Dee is 31.", ProofVerdict::Unproven),
+        (
+            json!({"non_refundable": true}),
+            "It is non-refundable.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!({"non_refundable": true}),
+            "It is refundable.",
+            ProofVerdict::Refuted,
+        ),
+        (
+            json!({"temp_c": 0}),
+            "The temp is 0 °C.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!([{"name": "Part 0", "price_eur": 1.0}, {"name": "Part 1", "price_eur": 2.5}]),
+            "The price of Part 0 is 1.00 EUR.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!([{"name": "Part 0", "price_eur": 1.0}, {"name": "Part 1", "price_eur": 2.5}]),
+            "**Part 0**\n\nPrice: 2.50 EUR",
+            ProofVerdict::Refuted,
+        ),
+        (
+            json!({"company": "Halden", "revenue_m_usd": 412.5}),
+            "The revenue of Halden is $412.5 million.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!({"amount_cents": 1250, "currency": "EUR"}),
+            "The amount is €12.50.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!(
+                "<table><tr><td>Single</td><td>80 EUR</td></tr><tr><td>Double</td><td>120 EUR</td></tr></table>"
+            ),
+            "Single: price 120 EUR",
+            ProofVerdict::Unproven,
+        ),
+        (
+            json!("<room><name>Single</name><price>80 EUR</price></room>"),
+            "Single: price 80 EUR",
+            ProofVerdict::Unproven,
+        ),
+        (
+            json!("Adults: 12 EUR\nChildren: 5 EUR"),
+            "Adults: 5 EUR",
+            ProofVerdict::Unproven,
+        ),
+        (
+            json!({"city": "Graz", "sky": "sunny"}),
+            "The sky of Graz is sunny.\n\nMit freundlichen Grüßen",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!({"city": "Graz", "sky": "sunny"}),
+            "Laut den Ergebnissen:\n\nThe sky of Graz is sunny.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            json!("The train leaves from platform 3."),
+            "The train leaves from platform 4, shall I book it?",
+            ProofVerdict::Refuted,
+        ),
+        (
+            json!("The plan is B."),
+            "The plan is D. Shall I book it?",
+            ProofVerdict::Unproven,
+        ),
+    ] {
+        let found = worst(source.clone(), answer);
+        if found != verdict {
+            wrong.push(format!("{source} | {answer} | {found:?}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn who_does_what_to_whom_is_kept() {
+    let mut wrong = Vec::new();
+    for (source, answer, verdict) in [
+        (
+            "Ann hired Bob on 3 May 2026.",
+            "Bob was hired by Ann.",
+            ProofVerdict::Supported,
+        ),
+        (
+            "Ann hired Bob on 3 May 2026.",
+            "Ann was hired by Bob.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Ann hired Bob on 3 May 2026.",
+            "Ann was hired on 3 May 2026.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "The bridge was built by Alpha Corp.",
+            "Alpha Corp built the bridge.",
+            ProofVerdict::Supported,
+        ),
+        (
+            "Mark refused to sign the lease.",
+            "Mark signed the lease.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "The firm lacks a licence.",
+            "The firm has a licence.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Fewer than 10 rooms remain.",
+            "10 rooms remain.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Max married Ina's sister.",
+            "Max married Ina.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Without a ticket, entry is not allowed.",
+            "Entry is not allowed.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "The Water Board says the dam is safe.",
+            "According to Delft University, the dam is safe.",
+            ProofVerdict::Refuted,
+        ),
+        (
+            "Neither Ann nor Bob came.",
+            "Ann came.",
+            ProofVerdict::Refuted,
+        ),
+        (
+            "Neither Ann nor Bob attended.",
+            "Bob did not attend.",
+            ProofVerdict::Supported,
+        ),
+        (
+            "Only Ann and Bob have a key.",
+            "Only Ann has a key.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "X1 hired 5 people in Rome and fired 3 people in Oslo.",
+            "X1 fired 3 people in Oslo.",
+            ProofVerdict::Supported,
+        ),
+        (
+            "X1 hired 5 people in Rome and fired 3 people in Oslo.",
+            "In Oslo, X1 hired 5 people.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Sales in Oslo rose by 7 percent, but sales in Turin fell by 45 percent.",
+            "In Turin, sales rose by 7 percent.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "In Köln stieg die Miete um 5 Prozent, in Bonn sank sie um 3 Prozent.",
+            "In Bonn stieg die Miete um 5 Prozent.",
+            ProofVerdict::Unproven,
+        ),
+        (
+            "Der Hund biss den Mann.",
+            "Den Hund biss der Mann.",
+            ProofVerdict::Unproven,
+        ),
+    ] {
+        let found = worst(json!(source), answer);
+        if found != verdict {
+            wrong.push(format!("{source} | {answer} | {found:?}"));
         }
     }
     assert_eq!(wrong, [""; 0]);

@@ -8,12 +8,13 @@ use regex::Regex;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::data::{
-    ABBREVIATIONS, ENGLISH_CLAUSES, ENGLISH_STOP, GERMAN_CLAUSES, OTHER_LANGUAGES, words_of,
+    ABBREVIATIONS, ENGLISH_CLAUSES, ENGLISH_STOP, GERMAN_CLAUSES, OTHER_LANGUAGES, RESTRICTING,
+    words_of,
 };
 
 /// A language with data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Language {
+pub(crate) enum Language {
     English,
     German,
 }
@@ -32,7 +33,7 @@ macro_rules! pattern {
 pub(super) use pattern;
 
 /// A text in one form: compatible characters, plain quotes, spaces and signs, `yes` and `no` for their pictures.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
     let mut folded = String::with_capacity(normal.len());
     let mut letters = normal.chars().peekable();
@@ -122,7 +123,7 @@ pub(super) fn language(text: &str, fallback: Option<Language>) -> Option<Languag
 }
 
 /// The sentences of a text, without those of its lines that are empty.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     pattern!(END, r#"[.!?…]+["')\]]*|\n+"#);
     pattern!(LAST, r"([\w.]+)\.$");
     pattern!(
@@ -140,7 +141,17 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
             && let Some(word) = LAST.captures(text[..end.end()].trim_end())
         {
             let word = &word[1];
-            let is_letter = word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+            // `The plan is B. It`, but `J. R. R. Tolkien`
+            let next = rest
+                .trim_start()
+                .split(|letter: char| !letter.is_alphabetic())
+                .next();
+            let next = next.unwrap_or_default().to_lowercase();
+            let is_word =
+                ENGLISH_STOP.contains(next.as_str()) || RESTRICTING.contains(next.as_str());
+            let is_letter = word.len() == 1
+                && word.bytes().all(|byte| byte.is_ascii_uppercase())
+                && !(is_word || matches!(next.as_str(), "shall" | "will" | "let"));
             let is_day = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
             // `22 °C. It` and `9 a.m. It` end.
             let lower = word.to_lowercase();
@@ -236,6 +247,10 @@ struct Blocks {
 /// The blocks of a Markdown text, in order; of no block with nothing in it.
 pub(super) fn blocks(text: &str) -> Vec<Block> {
     pattern!(TAG, r"<[^>]*>");
+    pattern!(
+        EMPHASIS,
+        r"(?i)</?(?:a|abbr|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^>]*>"
+    );
     let text = fold(text);
     let mut blocks = Blocks::default();
     let mut code = false;
@@ -274,19 +289,33 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
                 code = false;
                 let lines = std::mem::take(&mut blocks.text);
-                for line in TAG.replace_all(&lines, " ").lines() {
+                let lines = EMPHASIS.replace_all(&lines, "");
+                for line in TAG.replace_all(&lines, "\n").lines() {
                     blocks.push(BlockKind::Paragraph, line, Vec::new());
                 }
             }
+            Event::InlineHtml(tag) if !EMPHASIS.is_match(&tag) => blocks.text.push('\n'),
             Event::Text(part) | Event::Code(part) => blocks.text.push_str(&part),
             Event::Html(part) if code => blocks.text.push_str(&part),
-            Event::SoftBreak => blocks.text.push(' '),
+            Event::SoftBreak => blocks.text.push(match is_wrapped(&text, range.start) {
+                true => ' ',
+                false => '\n',
+            }),
             Event::HardBreak => blocks.text.push('\n'),
             _ => {}
         }
     }
     blocks.paragraph(&text, text.len());
     blocks.found
+}
+
+/// Whether a line that ends at `end` goes on in the next one: it is long, or goes on with a small letter.
+fn is_wrapped(text: &str, end: usize) -> bool {
+    const SHORTEST: usize = 40;
+    const LONG: usize = 60;
+    let length = end - text[..end].rfind('\n').map_or(0, |start| start + 1);
+    let next = text[end..].trim_start().chars().next();
+    length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase))
 }
 
 impl Blocks {
@@ -302,12 +331,18 @@ impl Blocks {
 
     /// Ends the paragraph or item that is read, if it has a text.
     fn paragraph(&mut self, source: &str, end: usize) {
+        /// A bold line is a heading below all others.
+        const BOLD_LEVEL: u8 = 7;
         pattern!(BOLD, r"^\s*(?:\*\*.+\*\*|__.+__):?\s*$");
         let text = std::mem::take(&mut self.text);
         if text.trim().is_empty() {
             return;
         }
         let written = source.get(self.start..end).unwrap_or_default();
+        let rest = source.get(end..).unwrap_or_default();
+        let rest = rest.strip_prefix('\n').unwrap_or(rest);
+        // A name right above a list.
+        let is_list = rest.starts_with(['-', '*', '+']) && text.split_whitespace().count() <= 6;
         let is_bold =
             self.items.is_empty() && BOLD.is_match(written.lines().next().unwrap_or_default());
         let kind = match (self.items.is_empty(), is_bold) {
@@ -315,13 +350,18 @@ impl Blocks {
             (true, true) => BlockKind::Heading,
             (true, false) => BlockKind::Paragraph,
         };
-        let heads = self.heads.last().map(|(_, text)| text.clone());
+        let head = self.heads.last().filter(|_| !is_bold);
+        let head = head.map(|(_, text)| text.clone());
         let leads = self.items.iter().flatten().cloned();
-        let over: Vec<String> = heads.into_iter().chain(leads).collect();
+        let over: Vec<String> = head.into_iter().chain(leads).collect();
         for line in text.split('\n') {
             self.push(kind, line, over.clone());
         }
-        let is_lead = !self.items.is_empty() || text.trim_end().ends_with(':');
+        if is_bold {
+            self.heads.retain(|(above, _)| *above < BOLD_LEVEL);
+            self.heads.push((BOLD_LEVEL, text.clone()));
+        }
+        let is_lead = !self.items.is_empty() || is_list || text.trim_end().ends_with(':');
         self.lead = is_lead.then(|| text.rsplit('\n').next().unwrap_or_default().to_owned());
         self.start = end;
     }

@@ -58,6 +58,13 @@ fn a_task_runs() {
         task_ran(&other.view(), Some("task-a"), "scheduler", None).verdict,
         Verdict::Fails
     );
+    let mut chat = Trial::new("x");
+    chat.trace.header.scenario = json!({});
+    chat.trace.header.capabilities = json!({ "supports_scheduler_context": false });
+    assert_eq!(
+        task_ran(&chat.view(), Some("task-a"), "scheduler", None).verdict,
+        Verdict::Skipped
+    );
     let untriggered = Trial::new("x");
     assert_eq!(
         task_ran(&untriggered.view(), None, "scheduler", None).verdict,

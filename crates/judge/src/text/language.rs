@@ -3,12 +3,10 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use rust_stemmers::{Algorithm, Stemmer};
-
 use super::words;
 
 macro_rules! languages {
-    ($($name:ident, $code:literal, $stemmer:expr, [$($called:literal),*], [$($common:literal),*];)*) => {
+    ($($name:ident, $code:literal, [$($called:literal),*], [$($common:literal),*];)*) => {
         /// A language whose words can be told apart.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(crate) enum Language { $($name),* }
@@ -25,10 +23,6 @@ macro_rules! languages {
                 match self { $(Self::$name => $code,)* }
             }
 
-            fn algorithm(self) -> Option<Algorithm> {
-                match self { $(Self::$name => $stemmer,)* }
-            }
-
             fn called(self) -> &'static [&'static str] {
                 match self { $(Self::$name => &[$($called),*],)* }
             }
@@ -42,50 +36,45 @@ macro_rules! languages {
 }
 
 languages! {
-    English, "en", Some(Algorithm::English), ["english", "englisch"],
+    English, "en", ["english", "englisch"],
         ["the", "and", "of", "to", "is", "are", "was", "were", "with", "that", "this", "for", "you", "it", "by", "from", "not", "have", "has", "be", "their", "they", "which", "your", "will", "what", "at", "an"];
-    German, "de", Some(Algorithm::German), ["german", "deutsch"],
+    German, "de", ["german", "deutsch"],
         ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "mit", "auf", "für", "von", "zu", "den", "dem", "des", "sich", "werden", "wird", "wurde", "auch", "sind", "ich", "sie", "im", "zum", "zur", "aus", "bei"];
-    French, "fr", Some(Algorithm::French), ["french", "français", "französisch"],
+    French, "fr", ["french", "français", "französisch"],
         ["le", "les", "et", "des", "est", "une", "dans", "pour", "pas", "sur", "avec", "qui", "du", "au", "aux", "ce", "cette", "sont", "par", "plus", "nous", "vous", "été", "mais", "ne"];
-    Spanish, "es", Some(Algorithm::Spanish), ["spanish", "español", "spanisch"],
+    Spanish, "es", ["spanish", "español", "spanisch"],
         ["el", "los", "las", "y", "es", "una", "para", "con", "por", "del", "se", "su", "más", "pero", "al", "lo", "está", "fue", "son", "como", "en"];
-    Italian, "it", Some(Algorithm::Italian), ["italian", "italiano", "italienisch"],
+    Italian, "it", ["italian", "italiano", "italienisch"],
         ["il", "gli", "che", "di", "è", "per", "con", "della", "del", "sono", "nel", "una", "non", "più", "anche", "dei", "alla", "questo", "le", "e"];
-    Portuguese, "pt", Some(Algorithm::Portuguese), ["portuguese", "português", "portugiesisch"],
+    Portuguese, "pt", ["portuguese", "português", "portugiesisch"],
         ["o", "os", "as", "e", "é", "uma", "para", "com", "não", "do", "da", "dos", "das", "em", "mais", "foi", "são", "ao", "pela", "um"];
-    Dutch, "nl", Some(Algorithm::Dutch), ["dutch", "nederlands", "niederländisch"],
+    Dutch, "nl", ["dutch", "nederlands", "niederländisch"],
         ["de", "het", "een", "en", "van", "is", "niet", "zijn", "voor", "met", "dat", "op", "aan", "ook", "wordt", "werd", "naar", "bij", "uit", "maar"];
-    Swedish, "sv", Some(Algorithm::Swedish), ["swedish", "svenska", "schwedisch"],
+    Swedish, "sv", ["swedish", "svenska", "schwedisch"],
         ["och", "att", "det", "är", "som", "en", "på", "för", "med", "av", "inte", "den", "till", "ett", "har", "från"];
-    Danish, "da", Some(Algorithm::Danish), ["danish", "dansk", "dänisch"],
+    Danish, "da", ["danish", "dansk", "dänisch"],
         ["og", "at", "det", "er", "som", "en", "på", "for", "med", "af", "ikke", "den", "til", "et", "har", "blev"];
-    Norwegian, "no", Some(Algorithm::Norwegian), ["norwegian", "norsk", "norwegisch"],
+    Norwegian, "no", ["norwegian", "norsk", "norwegisch"],
         ["og", "å", "det", "er", "som", "en", "på", "for", "med", "av", "ikke", "den", "til", "et", "har", "ble"];
-    Finnish, "fi", Some(Algorithm::Finnish), ["finnish", "suomi", "finnisch"],
+    Finnish, "fi", ["finnish", "suomi", "finnisch"],
         ["ja", "on", "ei", "että", "se", "oli", "ovat", "mutta", "kun", "myös", "joka", "kuin", "hän", "sekä"];
-    Polish, "pl", None, ["polish", "polski", "polnisch"],
+    Polish, "pl", ["polish", "polski", "polnisch"],
         ["i", "w", "na", "nie", "się", "jest", "z", "do", "to", "że", "są", "dla", "przez", "oraz", "został"];
-    Turkish, "tr", None, ["turkish", "türkçe", "türkisch"],
+    Turkish, "tr", ["turkish", "türkçe", "türkisch"],
         ["ve", "bir", "bu", "için", "ile", "da", "değil", "olarak", "daha", "çok", "olan", "kadar"];
-    Russian, "ru", Some(Algorithm::Russian), ["russian", "русский", "русском", "russisch"], [];
-    Ukrainian, "uk", None, ["ukrainian", "українська", "ukrainisch"], [];
-    Greek, "el", None, ["greek", "ελληνικά", "griechisch"], [];
-    Arabic, "ar", None, ["arabic", "arabisch"], [];
-    Hebrew, "he", None, ["hebrew", "hebräisch"], [];
-    Hindi, "hi", None, ["hindi"], [];
-    Korean, "ko", None, ["korean", "한국어", "koreanisch"], [];
-    Chinese, "zh", None, ["chinese", "mandarin", "中文", "chinesisch"], [];
-    Japanese, "ja", None, ["japanese", "日本語", "japanisch"], [];
-    Thai, "th", None, ["thai"], [];
+    Russian, "ru", ["russian", "русский", "русском", "russisch"], [];
+    Ukrainian, "uk", ["ukrainian", "українська", "ukrainisch"], [];
+    Greek, "el", ["greek", "ελληνικά", "griechisch"], [];
+    Arabic, "ar", ["arabic", "arabisch"], [];
+    Hebrew, "he", ["hebrew", "hebräisch"], [];
+    Hindi, "hi", ["hindi"], [];
+    Korean, "ko", ["korean", "한국어", "koreanisch"], [];
+    Chinese, "zh", ["chinese", "mandarin", "中文", "chinesisch"], [];
+    Japanese, "ja", ["japanese", "日本語", "japanisch"], [];
+    Thai, "th", ["thai"], [];
 }
 
 impl Language {
-    /// The stemmer of its words, if there is one.
-    pub(super) fn stemmer(self) -> Option<Stemmer> {
-        self.algorithm().map(Stemmer::create)
-    }
-
     /// Words that say nothing by themselves.
     pub(crate) fn stop_words(self) -> &'static HashSet<&'static str> {
         static SETS: [OnceLock<HashSet<&'static str>>; Language::ALL.len()] =
@@ -97,20 +86,6 @@ impl Language {
                 .copied()
                 .collect()
         })
-    }
-
-    /// Whether a comma, not a point, stands before the decimals.
-    pub(super) fn has_decimal_comma(self) -> bool {
-        !matches!(
-            self,
-            Self::English
-                | Self::Chinese
-                | Self::Japanese
-                | Self::Korean
-                | Self::Thai
-                | Self::Hebrew
-                | Self::Hindi
-        )
     }
 }
 

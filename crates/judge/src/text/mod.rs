@@ -1,27 +1,15 @@
 //! What can be read out of plain text without understanding it: words, sentences, numbers, dates, links, quotes
 //! and names. Everything works on folded text, see [`fold`].
 
-mod count_words;
-mod dates;
 mod language;
 mod links;
-mod moments;
 mod names;
-mod numbers;
-mod polarity;
-mod units;
 mod words;
 
-pub(super) use count_words::count_word;
-pub(super) use dates::{FoundDate, dates, month_of, weekday_of};
 pub(super) use language::{Language, detect, language_called};
 pub(super) use links::{dois, domains, emails, host_of, normal_url, urls};
-pub(super) use moments::{Moment, moments};
 pub(super) use names::{NameSpan, attributions};
-pub(super) use numbers::{FoundNumber, Identifier, Measure, NumberStyle, identifiers, numbers};
-pub(super) use polarity::{is_negated, opposite};
-pub(super) use units::{Unit, UnitKind, clauses, is_bullet, sentences, units};
-pub(super) use words::{content_words, keyed, words};
+pub(super) use words::words;
 
 use std::ops::Range;
 

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Language, month_of, weekday_of, words};
+use super::{Language, words};
+use crate::prove::{month, weekday};
 
 /// A name in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,40 +85,14 @@ fn is_never_a_name(word: &str, language: Language) -> bool {
                 | "url"
                 | "json"
         )
-        || weekday_of(&lower).is_some()
-        || is_month(&lower)
+        || weekday(&lower).is_some()
+        || (lower.len() > 3 && month(&lower).is_some())
         || (word
             .chars()
             .filter(|character| character.is_uppercase())
             .count()
             < 2
             && language.stop_words().contains(lower.as_str()))
-}
-
-pub(super) fn is_month(lower: &str) -> bool {
-    matches!(
-        lower,
-        "january"
-            | "february"
-            | "march"
-            | "april"
-            | "may"
-            | "june"
-            | "july"
-            | "august"
-            | "september"
-            | "october"
-            | "november"
-            | "december"
-            | "januar"
-            | "februar"
-            | "märz"
-            | "mai"
-            | "juni"
-            | "juli"
-            | "oktober"
-            | "dezember"
-    ) && month_of(lower).is_some()
 }
 
 struct Span {

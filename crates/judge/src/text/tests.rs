@@ -25,7 +25,7 @@ fn judge_all(output: &str, result: &str) -> Vec<Finding> {
         memory::recalled(&view, None, result, &[], false),
         memory::updated(&view, None, result, Some("the old fact")),
         memory::kept_apart(&view, None, &texts, &texts, false),
-        graceful::failed_gracefully(&view, &[], true, &texts, None),
+        graceful::failed_gracefully(&view, &[], true, &texts),
     ]
 }
 
@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn blanking_keeps_every_place(text in tricky()) {
         let folded = fold(&text);
-        let found: Vec<_> = dates(&folded).into_iter().map(|date| date.range).collect();
+        let found: Vec<_> = urls(&folded).into_iter().map(|(range, _)| range).collect();
         let blanked = blank(&folded, found.iter().cloned());
         prop_assert_eq!(blanked.len(), folded.len());
         for range in found {
@@ -136,31 +136,6 @@ fn hostile_outputs_are_judged_in_time() {
         // The clock isn't asked: what isn't linear takes minutes here, and is seen.
         assert_eq!(judge_all(&text, "x").len(), 6, "{piece}");
     }
-}
-
-#[test]
-fn units_are_bullets_and_sentences() {
-    let text = "# Title\n\nHi Bob!\n\nIn the U.S. Dr. Smith paid 1.5 dollars. It rained.\nHere are two:\n- One. Still one\n  and on\n- Two?\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ncode here\n```\nThanks!";
-    let found: Vec<_> = units(text)
-        .into_iter()
-        .map(|unit| (unit.kind, unit.text))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            (UnitKind::Heading, "Title"),
-            (UnitKind::Courtesy, "Hi Bob!"),
-            (UnitKind::Claim, "In the U.S. Dr. Smith paid 1.5 dollars."),
-            (UnitKind::Claim, "It rained."),
-            (UnitKind::LeadIn, "Here are two:"),
-            (UnitKind::Claim, "One. Still one\n  and on"),
-            (UnitKind::Question, "Two?"),
-            (UnitKind::Heading, "| a | b |"),
-            (UnitKind::Claim, "| c | d |"),
-            (UnitKind::Claim, "code here"),
-            (UnitKind::Courtesy, "Thanks!"),
-        ]
-    );
 }
 
 #[test]

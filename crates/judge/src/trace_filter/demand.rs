@@ -93,6 +93,7 @@ impl<'c> EventDemand<'c> {
                 assertion.check,
                 Check::ToolResultMatches { .. }
                     | Check::MaxErrors { .. }
+                    | Check::GracefulFailureOutput { .. }
                     | Check::RetryPolicyRespected { .. }
                     | Check::SchedulerOutboundCount { .. }
             );
@@ -290,9 +291,8 @@ fn of_assertion<'c>(
                 is_longest
             })]
         }
-        Check::MaxErrors { .. } => vec![EventCollector::all(is_error)],
-        Check::GracefulFailureOutput { .. } => {
-            vec![EventCollector::first(MOST_REFS, is_error).counting()]
+        Check::MaxErrors { .. } | Check::GracefulFailureOutput { .. } => {
+            vec![EventCollector::all(is_error)]
         }
         Check::RetryPolicyRespected { tool, .. } => vec![EventCollector::all(move |look| {
             look.is("error") || look.calls(tool) || look.is_result_of(tool)

@@ -1,0 +1,196 @@
+//! What other assertions read of texts: whether one states a fact, how it mentions one, what stands in it.
+
+use std::ops::Range;
+
+use cuecard_source::value::Json;
+
+use super::data::CURRENCIES;
+use super::facts::{Fact, Value, Word, read};
+use super::same::{Same, same};
+use super::sources::stems;
+use super::text::{Language, language, sentences};
+use super::{Evidence, Judged, ProofVerdict, claims, judge_claims};
+use crate::model::ProofRules;
+
+fn language_of(text: &str) -> Option<Language> {
+    language(text, Some(Language::English))
+}
+
+/// Whether a text states a fact, by the same proof as a result proves a claim, and why not.
+/// A text with less than the part `min_overlap` of the words of the fact refutes it.
+pub(crate) fn states(text: &str, fact: &str, min_overlap: Option<f64>) -> (ProofVerdict, String) {
+    let evidence = Evidence {
+        event: 0,
+        tool: "",
+        arguments: &Json::Null,
+        result: &text.into(),
+        text: None,
+    };
+    let rules = ProofRules {
+        min_overlap,
+        ..ProofRules::default()
+    };
+    let judged = judge_claims(fact, &[evidence], &[], &rules);
+    let worst = |verdict| judged.iter().find(|one| one.verdict == verdict);
+    let open = worst(ProofVerdict::Refuted).or_else(|| worst(ProofVerdict::Unproven));
+    match open.or(judged.first()) {
+        Some(Judged { verdict, why, .. }) => (*verdict, why.clone()),
+        None => (ProofVerdict::Unproven, "it claims nothing".to_owned()),
+    }
+}
+
+/// How a text speaks of something.
+pub(crate) struct Mention {
+    pub(crate) is_denied: bool,
+    /// The preposition before it.
+    pub(crate) role: Option<String>,
+    /// Where it begins in the folded text.
+    pub(crate) at: usize,
+    /// Whether it is a number and nothing else, which may be one of something else.
+    pub(crate) is_bare: bool,
+}
+
+/// Where a text has all words and facts of `fact` that `other` lacks, or of all of it if that has them all; nothing if it
+/// lacks one.
+pub(crate) fn mention(text: &str, fact: &str, other: &str) -> Option<Mention> {
+    let language = language_of(fact);
+    let [text, fact, other] = [text, fact, other].map(|text| read(text, language, false));
+    let has_word = |words: &[Word], word: &Word| words.iter().any(|one| one.stem == word.stem);
+    let find =
+        |facts: &[Fact], fact: &Fact| facts.iter().position(|one| same(fact, one) == Same::Yes);
+    let is_said = |fact: &&Fact| !fact.is_name() && !fact.is_zero();
+    let (mut words, mut facts): (Vec<&Word>, Vec<&Fact>) = (
+        fact.words
+            .iter()
+            .filter(|word| !has_word(&other.words, word))
+            .collect(),
+        fact.facts
+            .iter()
+            .filter(is_said)
+            .filter(|fact| find(&other.facts, fact).is_none())
+            .collect(),
+    );
+    if words.is_empty() && facts.is_empty() {
+        words = fact.words.iter().collect();
+        facts = fact.facts.iter().filter(is_said).collect();
+    }
+    let is_bare = words.is_empty()
+        && facts
+            .iter()
+            .all(|fact| fact.number().is_some() && fact.unit.is_none());
+    let words = words.into_iter().map(|word| {
+        let found = text.words.iter().find(|one| one.stem == word.stem)?;
+        Some((found.at, &found.glue))
+    });
+    let facts = facts.into_iter().map(|fact| {
+        let found = &text.facts[find(&text.facts, fact)?];
+        Some((found.at, &found.glue))
+    });
+    let mut found = words.chain(facts).collect::<Option<Vec<_>>>()?;
+    found.sort_by_key(|(at, _)| *at);
+    let (first, _) = found.first()?;
+    Some(Mention {
+        is_denied: found.iter().any(|(_, glue)| glue.denials.len() % 2 == 1),
+        role: found.iter().find_map(|(_, glue)| glue.role.clone()),
+        at: usize::try_from(*first).unwrap_or_default(),
+        is_bare,
+    })
+}
+
+/// Whether every word of a text is one of another, and whether one is.
+pub(crate) fn words_of(text: &str, other: &str) -> (bool, bool) {
+    let language = language_of(other);
+    let known = stems(other, language);
+    let words = stems(text, language);
+    (words.is_subset(&known), !words.is_disjoint(&known))
+}
+
+/// Whether a clause is denied: an odd number of its words deny.
+pub(crate) fn is_denied(clause: &str) -> bool {
+    /// Words that deny in languages without data, where they are none of the commonest words of others.
+    const OTHERS: &[&str] = &[
+        "pas", "jamais", "aucun", "aucune", "nunca", "ningún", "ninguna", "sin", "non", "mai",
+        "não", "niet", "geen", "inte", "ikke", "не", "нет", "nie",
+    ];
+    const SIGNS: &[char] = &['不', '没', '無', '无', '未'];
+    let said = read(clause, language_of(clause), false);
+    let words = || clause.split(|letter: char| !letter.is_alphabetic());
+    match said.n_denials() {
+        0 => {
+            let count = words()
+                .filter(|word| OTHERS.contains(&word.to_lowercase().as_str()))
+                .count();
+            count % 2 == 1 || clause.contains(SIGNS) || clause.contains("ません")
+        }
+        count => count % 2 == 1,
+    }
+}
+
+/// A value in a text.
+pub(crate) struct Span {
+    /// The place, in bytes.
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: SpanKind,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SpanKind {
+    /// A number, with its dimension or currency.
+    Number(Option<&'static str>),
+    Date,
+    Url,
+}
+
+impl SpanKind {
+    pub(crate) fn is_money(self) -> bool {
+        matches!(self, Self::Number(Some(unit)) if CURRENCIES.contains(&unit))
+    }
+}
+
+/// A sentence that claims something.
+pub(crate) struct Sentence<'t> {
+    pub(crate) text: &'t str,
+    /// Where it begins, in bytes.
+    pub(crate) start: usize,
+    /// Its values, in order; places are those of the whole text.
+    pub(crate) values: Vec<Span>,
+}
+
+/// The sentences of a folded text that claim something.
+pub(crate) fn claiming(folded: &str) -> Vec<Sentence<'_>> {
+    let claiming = sentences(folded).into_iter().map(|text| {
+        text.trim_start_matches(|letter: char| {
+            !(letter.is_alphanumeric() || "\"(*`$€£".contains(letter))
+        })
+    });
+    let claiming = claiming.filter(|text| !text.is_empty() && !claims::claims_nothing(text));
+    claiming
+        .map(|text| {
+            let start = text.as_ptr() as usize - folded.as_ptr() as usize;
+            let facts = read(text, language_of(folded), false).facts.into_iter();
+            let values = facts.filter_map(|fact| {
+                let has_digit = fact.text.contains(|letter: char| letter.is_ascii_digit());
+                let kind = match fact.value {
+                    Value::Number(_) if has_digit => {
+                        SpanKind::Number(fact.unit.map(|unit| unit.dimension))
+                    }
+                    Value::Date(_) => SpanKind::Date,
+                    Value::Url(_) => SpanKind::Url,
+                    _ => return None,
+                };
+                let at = usize::try_from(fact.at).ok()?;
+                let from = start + at + text.get(at..)?.find(fact.text.as_str())?;
+                Some(Span {
+                    range: from..from + fact.text.len(),
+                    kind,
+                })
+            });
+            Sentence {
+                values: values.collect(),
+                text,
+                start,
+            }
+        })
+        .collect()
+}
