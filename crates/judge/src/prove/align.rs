@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::data::{COMPARING, RESTRICTING, WEEKDAYS, month};
-use super::facts::{Fact, Glue, Join, Word};
+use super::facts::{Fact, Word};
+use super::glue::{Glue, Join};
 use super::pieces::Piece;
 use super::same::{Same, same};
 
